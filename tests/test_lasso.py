@@ -256,7 +256,7 @@ def test_paths_know_their_columns(rng):
     [
         ({"eps": 2.0}, "eps"),
         ({"n_alphas": 0}, "n_alphas"),
-        ({"alphas": [-1.0]}, "alpha"),
+        ({"alphas": [-1.0]}, "alphas"),
         ({"l1_ratio": 0.0}, "l1_ratio"),
         ({"l1_ratio": -1.0}, "l1_ratio"),
     ],

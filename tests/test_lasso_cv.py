@@ -60,7 +60,7 @@ def test_bad_parameters_are_one_clear_error(rng):
     for options, named in (
         ({"eps": 0.0}, "eps"),
         ({"precompute": 3}, "precompute"),
-        ({"alphas": [-1.0]}, "alpha"),
+        ({"alphas": [-1.0]}, "alphas"),
     ):
         with pytest.raises(ValueError, match=f"{named} must be"):
             LassoCV(**options).fit(X, y)

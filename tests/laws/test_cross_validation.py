@@ -24,9 +24,14 @@ def test_cross_validation_law(law, estimator, rng):
     law(estimator, rng)
 
 
-def unsquared(alphas, rss, left, weight):
+right = leave_one_out._gcv
+
+
+def unsquared(alphas, spectrum, centering, weight):
     """The course's misprint: MSE / (1 - Tr H / n)."""
-    return CVCurve(alphas=alphas, scores=rss.mean(axis=0) / left, method="gcv")
+    curve, rss = right(alphas, spectrum, centering, weight)
+    left = np.sqrt(weight * rss.mean(axis=0) / curve.scores)  # n - Tr H
+    return CVCurve(alphas=alphas, scores=rss.mean(axis=0) / left, method="gcv"), rss
 
 
 def test_the_law_of_gcv_rejects_a_denominator_that_is_not_squared(monkeypatch, rng):

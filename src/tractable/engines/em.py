@@ -87,11 +87,6 @@ def em(
     settled : callable, optional
         ``(params, following) -> bool``: whether a step is the last, in place of `tol` where the objective
         has plateaus.
-
-    Returns
-    -------
-    EMResult
-        With the objective before the first step and after each.
     """
     mark, kind = next_checkpoint(), (label, _shapes(params))
     params, trace, done = _resumed(mark, kind, params)

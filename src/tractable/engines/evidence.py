@@ -1,4 +1,4 @@
-"""The evidence of a model with a latent variable, taken apart: a lower bound and what it lacks."""
+"""The evidence of a model with a latent variable: its lower bound, and the divergence between them."""
 
 from typing import Any
 
@@ -46,9 +46,9 @@ class EvidenceDecomposition:
 def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceDecomposition:
     """Take the evidence apart by any distribution q of the latent variable: log p = L(q) + KL(q ‖ posterior).
 
-    The identity holds for every q. The E-step sets q to the posterior of θ_old: then the bound touches the
-    evidence at θ_old, and only there; at other θ it stays below. The M-step climbs the bound, so the evidence
-    climbs at least as far. That is all that EM promises: a stationary point, not the best.
+    The identity holds for every q. The E-step sets q to the posterior at θ_old: then the bound equals the
+    evidence at θ_old and is below it at other θ. The M-step increases the bound, so the evidence increases at
+    least as much: EM converges to a stationary point, which need not be the best.
 
     Parameters
     ----------
@@ -59,10 +59,7 @@ def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceD
     weights : array (n,), optional
         How often each row counts.
 
-    Returns
-    -------
-    EvidenceDecomposition
-        Where q believes in what cannot be, the bound is -inf and the divergence inf.
+    Where q gives probability to what is impossible, the bound is -inf and the divergence inf.
 
     Examples
     --------
@@ -81,21 +78,21 @@ def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceD
     w = None if weights is None else check_weights(weights, q.shape[0], like=q)
 
     def total(rows: Array) -> float:
-        # A row that counts for nothing says nothing, even of what cannot be.
+        # A row of weight zero adds nothing, even where it is impossible.
         return float(xp.sum(rows if w is None else w * xp.where(w > 0, rows, xp.zeros_like(rows))))
 
     evidence = log_sum_exp(log_joint)
     if not bool(xp.all(evidence > -xp.inf)):
         raise ValueError("log_joint must have an entry above -inf in every row: these rows are impossible")
     log_q = xp.log(xp.where(q > 0, q, xp.ones_like(q)))
-    complete, surprise = total(_expected(q, log_joint)), -total(_expected(q, log_q))
-    bound = complete + surprise
+    complete, entropy = total(_expected(q, log_joint)), -total(_expected(q, log_q))
+    bound = complete + entropy
     return EvidenceDecomposition(
         evidence=total(evidence),
         bound=bound,
         divergence=total(_expected(q, log_q - log_softmax(log_joint))),
         expected_complete=complete,
-        entropy=surprise,
+        entropy=entropy,
     )
 
 
@@ -104,16 +101,8 @@ def elbo(q: Any, log_joint: Any, weights: Any = None) -> float:
 
     Parameters
     ----------
-    q : array (n, K)
-        q(z_i = k): not negative, one in sum along each row.
-    log_joint : array (n, K)
-        log p(x_i, z_i = k|θ).
-    weights : array (n,), optional
-        How often each row counts.
-
-    See Also
-    --------
-    decompose_evidence : the bound, what it lacks, and its two parts.
+    q, log_joint, weights
+        As in :func:`tractable.decompose_evidence`, which has the parts of the bound as well.
 
     Examples
     --------
@@ -125,7 +114,7 @@ def elbo(q: Any, log_joint: Any, weights: Any = None) -> float:
 
 
 def _expected(q: Array, x: Array) -> Array:
-    """Return Σ_k q_k x_k of every row, where what has no share adds nothing: 0 log 0 = 0."""
+    """Return Σ_k q_k x_k of every row, with 0 log 0 = 0."""
     xp = namespace_of(q)
     return xp.sum(q * xp.where(q > 0, x, xp.zeros_like(x)), axis=-1)
 

@@ -42,11 +42,6 @@ def fold(
     label : str
         Shown before the progress bar of a fold that takes more than a second.
 
-    Returns
-    -------
-    statistic
-        Of the type that `of` returns.
-
     Examples
     --------
     >>> import numpy as np, tractable

@@ -64,17 +64,8 @@ def fit_incomplete(
 ) -> tuple[list[Moments], EMResult]:
     """Return the expected moments of each Gaussian at the maximum of the observed-data likelihood.
 
-    Parameters
-    ----------
-    parts : sequence of K IncompleteMoments
-        The rows of each Gaussian, in which every column must have been observed.
-    tol, max_iter : float and int
-        Of the search, which runs on standardized columns, so that their units and origin do not matter.
-
-    Returns
-    -------
-    moments : list of K Moments
-    search : EMResult
+    Every column must have been observed in the rows of each Gaussian. The search runs on standardized
+    columns, so that their units and origin do not matter.
     """
     columns = [part.columns() for part in parts]
     weight, scatter = sum(w for w, _, _ in columns), sum(s for _, _, s in columns)
@@ -147,7 +138,6 @@ def _complete(
 def _factor(covariance: np.ndarray) -> np.ndarray:
     """Return the factor of a covariance, with jitter where it is singular."""
     try:
-        lower = np.linalg.cholesky(covariance)
+        return np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         return jittered_cholesky(covariance, name="covariance").lower
-    return lower

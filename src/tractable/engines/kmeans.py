@@ -28,20 +28,14 @@ from tractable.value import replace, value
 __all__ = [
     "INIT_PARAMS",
     "SEEDINGS",
-    "AssignStep",
-    "BoundedAssignStep",
-    "BoundedRows",
     "Centers",
     "Clusters",
     "KMeansFit",
     "KMeansProblem",
-    "cluster_means",
     "distance_standardizer",
     "initial_responsibilities",
     "initial_rows",
     "kmeans",
-    "random_rows",
-    "seeded_rows",
 ]
 
 #: Rows of a block; the same whatever the number of threads.
@@ -65,27 +59,13 @@ NEGLIGIBLE = 1e-100
 
 @value
 class Clusters:
-    """What centres hold: the statistic of one assignment. Two are merged with ``+``.
+    """What centres hold: the statistic of one assignment. Two are merged with ``+``."""
 
-    Parameters
-    ----------
-    sums : array (K, d)
-        Σ w z of the rows of each centre.
-    counts : array (K,)
-        Σ w of the rows of each centre.
-    inertia : float
-        J = Σ w |z - c|², each row to its own centre.
-    centers : array (K, d)
-        The centres that rows were given to.
-    standardizer : Standardizer
-        The scale in which all of these are measured, one for all columns.
-    """
-
-    sums: np.ndarray
-    counts: np.ndarray
-    inertia: float
-    centers: np.ndarray
-    standardizer: Standardizer
+    sums: np.ndarray  # (K, d), Σ w z of the rows of each centre
+    counts: np.ndarray  # (K,), Σ w of the rows of each centre
+    inertia: float  # J = Σ w |z - c|², each row to its own centre
+    centers: np.ndarray  # (K, d), the centres that rows were given to
+    standardizer: Standardizer  # the scale in which all of these are measured, one for all columns
 
     @property
     def objective(self) -> float:
@@ -365,16 +345,8 @@ class KMeansProblem:
 
     def run_em(self, params: Centers, max_iter: int) -> EMResult:
         """Alternate the two steps from initial centres until they settle."""
-        return em(
-            self.expect,
-            self.maximize,
-            params,
-            self.data,
-            tol=0.0,
-            max_iter=max_iter,
-            label="k-means",
-            settled=self.settled,
-        )
+        steps = self.expect, self.maximize
+        return em(*steps, params, self.data, max_iter=max_iter, label="k-means", settled=self.settled)
 
     def held(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
         """Return the labels, where they are kept, and what the centres hold, added row by row."""
@@ -398,24 +370,12 @@ class KMeansProblem:
 
 @value
 class KMeansFit:
-    """Where a search of k-means ended.
+    """Where a search of k-means ended."""
 
-    Parameters
-    ----------
-    centers : array (K, d)
-    labels : array (n,) of int, or None where rows were streamed
-    counts : array (K,)
-        Weight of the rows of each cluster.
-    inertia : float
-        J = Σ w |x - μ|², each row to its own centre.
-    n_iter : int
-    converged : bool
-    """
-
-    centers: np.ndarray
-    labels: np.ndarray | None
-    counts: np.ndarray
-    inertia: float
+    centers: np.ndarray  # (K, d)
+    labels: np.ndarray | None  # (n,), None where rows were streamed
+    counts: np.ndarray  # (K,), weight of the rows of each cluster
+    inertia: float  # J = Σ w |x - μ|², each row to its own centre
     n_iter: int
     converged: bool
 
@@ -562,13 +522,8 @@ def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:
 
 
 def _clusters(step: AssignStep, sums: np.ndarray, counts: np.ndarray, cost: float) -> Clusters:
-    return Clusters(
-        sums=sums,
-        counts=counts,
-        inertia=float(cost),
-        centers=step.centers,
-        standardizer=step.standardizer,
-    )
+    of: dict[str, Any] = {"centers": step.centers, "standardizer": step.standardizer}
+    return Clusters(sums=sums, counts=counts, inertia=float(cost), **of)
 
 
 def _checked_centers(given: Any, n_clusters: int, width: int) -> np.ndarray:

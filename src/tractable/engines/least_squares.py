@@ -24,33 +24,17 @@ MAX_REFINEMENTS = 10
 
 @value
 class LeastSquares:
-    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors.
+    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors."""
 
-    Parameters
-    ----------
-    coef : array (t, d)
-    intercept : array (t,)
-    centre : array (d,)
-        Mean of the rows; zeros without an intercept.
-    offset : array (t,)
-        The prediction at the centre.
-    root : array (d, rank)
-        G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the coefficients is
-        σ² G Gᵀ.
-    rss : array (t,)
-        Residual sum of squares.
-    weight : float
-        Total weight of the rows, n.
-    has_intercept : bool
-    """
-
-    coef: Array
-    intercept: Array
-    centre: Array
-    offset: Array
+    coef: Array  # (t, d)
+    intercept: Array  # (t,)
+    centre: Array  # (d,), mean of the rows; zeros without an intercept
+    offset: Array  # (t,), the prediction at the centre
+    # (d, rank), G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the
+    # coefficients is σ² G Gᵀ
     root: Array
-    rss: Array
-    weight: Any
+    rss: Array  # (t,), residual sum of squares
+    weight: Any  # total weight of the rows, n
     has_intercept: bool = True
 
     @property

@@ -6,14 +6,16 @@ between them.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.engines.roots import least_whole
 
-__all__ = ["Expansion", "distinct_modes", "grid_modes", "newton_modes", "pattern_modes"]
+__all__ = ["Expansion", "distinct_modes", "golden_section", "grid_modes", "newton_modes", "pattern_modes"]
 
 #: The most steps of Newton's method, and the most halvings of one.
 N_STEPS, N_HALVINGS = 100, 40
@@ -165,24 +167,28 @@ def grid_modes(log_density: LogDensity, grid: Array, *, preferred: Array, whole:
     peaks = _peaks(to_numpy(heights), special, 64.0 * float(xp.finfo(grid.dtype).eps))
     best, left, right = (xp.asarray(i, device=device(grid)) for i in np.array(peaks).T)
     x, low, high = (xp.take(grid, i, axis=0) for i in (best, left, right))
-    closer = (_whole_section if whole else _golden_section)(log_density, low, high)
-    return xp.where(_finite_heights(log_density, closer) > xp.take(heights, best, axis=0), closer, x)
+    height = partial(_finite_heights, log_density)
+    if whole:  # where the differences cease to be positive
+        closer = least_whole(lambda k: ~(height(k + 1.0) > height(k)), low - 1.0, high)
+    else:
+        closer = golden_section(height, low, high)
+    return xp.where(height(closer) > xp.take(heights, best, axis=0), closer, x)
 
 
 def distinct_modes(log_density: LogDensity, x: Array, metric: Array) -> Array:
     """Return the first of the points (n, d) that are one mode each; the metric is (n, d, d) or (d, d)."""
     xp = namespace_of(x)
     metric = xp.broadcast_to(metric, (x.shape[0], x.shape[1], x.shape[1]))
-    kept = x[:1, :]
+    modes = x[:1, :]
     for i in range(1, x.shape[0]):
-        step = kept - x[i, :]
+        step = modes - x[i, :]
         squared = xp.sum((step @ metric[i, ...]) * step, axis=-1)
         near = xp.nonzero(squared <= NEAR**2)[0]
         if bool(xp.any(squared <= SAME**2)):
             continue
-        if all(_valley(log_density, kept[int(j), :], x[i, :]) for j in near):
-            kept = xp.concat([kept, x[i : i + 1, :]])
-    return kept
+        if all(_valley(log_density, modes[int(j), :], x[i, :]) for j in near):
+            modes = xp.concat([modes, x[i : i + 1, :]])
+    return modes
 
 
 def _valley(log_density: LogDensity, a: Array, b: Array) -> bool:
@@ -271,25 +277,16 @@ def _plateau(heights: np.ndarray, special: np.ndarray, end: int, top: float) -> 
     return best, max(first - 1, 0), min(last + 1, len(heights) - 1)
 
 
-def _golden_section(log_density: LogDensity, low: Array, high: Array) -> Array:
-    """Return the maximum of each bracket."""
+def golden_section(function: Callable[[Array], Array], low: Array, high: Array, n_steps: int = 60) -> Array:
+    """Return about where a function with one maximum in each bracket is largest, entry by entry."""
     xp = namespace_of(low)
-    for _ in range(60):
-        a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        up = _finite_heights(log_density, b) > _finite_heights(log_density, a)
-        low, high = xp.where(up, a, low), xp.where(up, high, b)
-    return 0.5 * (low + high)
-
-
-def _whole_section(log_density: LogDensity, low: Array, high: Array) -> Array:
-    """Return the maximum over the whole numbers of each bracket, by bisection of the differences."""
-    xp = namespace_of(low)
-    while bool(xp.any(low < high)):
-        middle = xp.floor(0.5 * (low + high))
-        rises = _finite_heights(log_density, middle + 1.0) > _finite_heights(log_density, middle)
-        up = rises & (low < high)
-        moved = xp.any((low < high) & (xp.where(up, middle + 1.0, middle) != xp.where(up, low, high)))
-        low, high = xp.where(up, middle + 1.0, low), xp.where(up, high, middle)
-        if not bool(moved):  # counts so great that neighbours are one number
-            break
-    return high
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    below, above = function(left), function(right)
+    for _ in range(n_steps):
+        up = above > below
+        low, high = xp.where(up, left, low), xp.where(up, high, right)
+        new = xp.where(up, low + _GOLDEN * (high - low), high - _GOLDEN * (high - low))
+        value = function(new)
+        left, right = xp.where(up, right, new), xp.where(up, new, left)
+        below, above = xp.where(up, above, value), xp.where(up, value, below)
+    return xp.where(above > below, right, left)

@@ -143,14 +143,8 @@ def _absolute_solve(xp: Any, hessian: Array, column: Array) -> Array:
 def armijo_steps(before: float, decrease: float, rounding: float) -> Iterator[tuple[float, float]]:
     """Yield step lengths 1, ½, ¼, … with the value that each must reach, while the value can resolve them.
 
-    Parameters
-    ----------
-    before : float
-        The value at the start of the step.
-    decrease : float
-        The decrease of a full step that the slope predicts.
-    rounding : float
-        Changes of the value below this are rounding.
+    `before` is the value at the start, `decrease` that of a full step as the slope predicts it, and changes
+    below `rounding` are rounding.
 
     Examples
     --------
@@ -174,18 +168,8 @@ def backtrack(
     """Return the first point ``x - t direction``, t = 1, ½, ¼, …, of sufficient decrease, and its expansion.
 
     Where the value cannot resolve the decrease any more, the gradient must become shorter. None where no
-    step length does.
-
-    Parameters
-    ----------
-    objective : callable
-        Returns a tuple that begins with value and gradient.
-    x : array
-    here : tuple
-        ``objective(x)``.
-    direction : array
-    value : callable, optional
-        The value alone, where that is cheaper.
+    step length does. The objective returns a tuple that begins with value and gradient, and `here` is that at
+    x; `value` returns the value alone, where that is cheaper.
     """
     before, slope = float(here[0]), _inner(here[1], direction)
     rounding = 8.0 * _eps(x) * abs(before)

@@ -87,10 +87,6 @@ def robbins_monro(
     step : callable
         The step for the N-th observation, N from 1.
 
-    Returns
-    -------
-    RobbinsMonroResult
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -119,15 +115,10 @@ def sequential_mle(
     ----------
     score : callable
         ``(θ, x) -> ∂ log p(x | θ) / ∂θ``.
-    start : float or array
     stream : iterable
         Observations, used once each.
-    step : callable
-        The step for the N-th observation, N from 1.
-
-    Returns
-    -------
-    RobbinsMonroResult
+    start, step
+        As in `robbins_monro`.
 
     Examples
     --------
@@ -137,10 +128,10 @@ def sequential_mle(
     6.0
     """
 
-    def uphill(x: Any, theta: np.ndarray) -> np.ndarray:
+    def negative_score(x: Any, theta: np.ndarray) -> np.ndarray:
         return -np.asarray(score(theta, x))
 
-    return _walk((partial(uphill, x) for x in stream), start, step)
+    return _walk((partial(negative_score, x) for x in stream), start, step)
 
 
 def _walk(

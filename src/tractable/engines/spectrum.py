@@ -18,24 +18,12 @@ SAFE_CONDITION = 1e6
 
 @value
 class ColumnSpectrum:
-    """The columns A = U diag(s) Vᵀ and the targets in the basis U.
+    """The columns A = U diag(s) Vᵀ and the targets in the basis U."""
 
-    Parameters
-    ----------
-    basis : array (p, r)
-        V.
-    singular : array (r,)
-        s; zero in directions in which the columns do not vary.
-    projections : array (r, t)
-        Uᵀ y of the targets.
-    rest : array (t,)
-        Squared length of the part of the targets that is orthogonal to all columns.
-    """
-
-    basis: Array
-    singular: Array
-    projections: Array
-    rest: Array
+    basis: Array  # (p, r), V
+    singular: Array  # (r,), s; zero in directions in which the columns do not vary
+    projections: Array  # (r, t), Uᵀ y of the targets
+    rest: Array  # (t,), squared length of the part of the targets that is orthogonal to all columns
 
     @classmethod
     def of(cls, columns: Array, targets: Array, rest: Any = 0.0) -> "ColumnSpectrum":
@@ -69,6 +57,11 @@ class ColumnSpectrum:
         return cls(basis=basis, singular=s, projections=projections, rest=rest)
 
     @property
+    def largest(self) -> float:
+        """Largest singular value."""
+        return float(namespace_of(self.singular).max(self.singular))
+
+    @property
     def rank(self) -> int:
         """Number of directions in which the columns vary."""
         xp = namespace_of(self.singular)
@@ -95,24 +88,12 @@ class ColumnSpectrum:
 
 @value
 class RowSpectrum:
-    """A Aᵀ = Q diag(λ) Qᵀ of few rows A, and the targets in the basis Q.
+    """A Aᵀ = Q diag(λ) Qᵀ of few rows A, and the targets in the basis Q."""
 
-    Parameters
-    ----------
-    rows : array (m, p)
-        A.
-    basis : array (m, r)
-        Q, orthogonal to the direction of a free intercept.
-    eigenvalues : array (r,)
-        λ; what is rounding is zero.
-    projections : array (r, t)
-        Qᵀ y of the targets.
-    """
-
-    rows: Array
-    basis: Array
-    eigenvalues: Array
-    projections: Array
+    rows: Array  # (m, p), A
+    basis: Array  # (m, r), Q, orthogonal to the direction of a free intercept
+    eigenvalues: Array  # (r,), λ; what is rounding is zero
+    projections: Array  # (r, t), Qᵀ y of the targets
 
     @classmethod
     def of(cls, rows: Array, targets: Array, least_penalty: float, free: Any = None) -> "RowSpectrum":
@@ -138,6 +119,12 @@ class RowSpectrum:
                 # The rows were reflected so that `free` is the first axis, and decomposed without it.
                 basis = _reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
             return cls(rows=rows, basis=basis, eigenvalues=values, projections=basis.T @ targets)
+
+    @property
+    def largest(self) -> float:
+        """Largest entry of the rows: eigenvalues, its squares, may underflow."""
+        xp = namespace_of(self.rows)
+        return float(xp.max(xp.abs(self.rows)))
 
     @property
     def target_lengths(self) -> Array:

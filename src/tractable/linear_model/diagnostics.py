@@ -25,24 +25,12 @@ DEPENDENT = 1e-7
 
 @value
 class Finding:
-    """The result of one diagnostic.
+    """The result of one diagnostic."""
 
-    Parameters
-    ----------
-    problem : str
-        "weak signal", "not linear" or "outliers".
-    present : bool
-        Whether the fit has this problem.
-    sentence : str
-        What was found, in words.
-    numbers : dict
-        Statistics and p-values of the tests.
-    """
-
-    problem: str
-    present: bool
-    sentence: str
-    numbers: dict[str, float]
+    problem: str  # "weak signal", "not linear" or "outliers"
+    present: bool  # whether the fit has this problem
+    sentence: str  # what was found, in words
+    numbers: dict[str, float]  # statistics and p-values of the tests
 
 
 @value
@@ -146,10 +134,6 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     level : float
         Significance level of each of the three diagnostics.
 
-    Returns
-    -------
-    Diagnosis
-
     Examples
     --------
     >>> import numpy as np, tractable
@@ -161,6 +145,8 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     >>> print(found["weak signal"].sentence)
     The columns explain 80% of the variation of y (R² 0.80 ± 0.06): a signal (p = 3.3e-11).
     """
+    from scipy.special import fdtri
+
     if not hasattr(estimator, "predict"):
         raise ValueError(f"estimator must be a fitted regressor, got {estimator!r}")
     check_fitted(estimator)
@@ -169,7 +155,8 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     leverage = np.minimum(fit.least_squares.leverage(fit.columns), 1.0)
     studentized, cooks = _influence(fit, leverage)
     tails = 2.0 * stdtr(np.asarray(fit.n - fit.p - 1.0), -np.abs(studentized))
-    flagged = np.flatnonzero((fit.n * tails < level) | (cooks > _largest_cooks_distance(fit)))
+    usual = fdtri(fit.p, fit.n - fit.p, 0.5)  # the median of F bounds Cook's distance as a rule
+    flagged = np.flatnonzero((fit.n * tails < level) | (cooks > usual))
     outliers = flagged[np.argsort(-np.abs(studentized[flagged]), kind="stable")]
     return Diagnosis(
         findings=(
@@ -270,16 +257,14 @@ def _describe_outliers(
         "cooks_distance": float(cooks.max()),
         "leverage": float(leverage.max()),
     }
-    at = (
-        f"row {worst}, {abs(studentized[worst]):.1f} standard errors away, Cook's distance {cooks[worst]:.2g}"
-    )
-    one = len(outliers) == 1
-    rows = (
-        "1 row sticks out or bends the fit:"
-        if one
-        else f"{len(outliers)} rows stick out or bend the fit, first"
-    )
-    said = f"{rows} {at}" if len(outliers) else f"No row sticks out; the farthest is {at}"
+    distance = f"{abs(studentized[worst]):.1f} standard errors away"
+    at = f"row {worst}, {distance}, Cook's distance {cooks[worst]:.2g}"
+    if not len(outliers):
+        said = f"No row sticks out; the farthest is {at}"
+    elif len(outliers) == 1:
+        said = f"1 row sticks out or bends the fit: {at}"
+    else:
+        said = f"{len(outliers)} rows stick out or bend the fit, first {at}"
     return Finding(problem="outliers", present=bool(len(outliers)), sentence=f"{said}.", numbers=numbers)
 
 
@@ -295,13 +280,6 @@ def _influence(fit: _Fit, leverage: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     studentized = np.where(alone, 0.0, e / np.sqrt(without * free))
     cooks = np.where(alone, 0.0, e**2 * leverage / (fit.p * total / dof * free**2))
     return studentized, cooks
-
-
-def _largest_cooks_distance(fit: _Fit) -> float:
-    """Return the median of F, the usual bound of Cook's distance."""
-    from scipy.special import fdtri
-
-    return float(fdtri(fit.p, fit.n - fit.p, 0.5))
 
 
 def _nonlinear_terms(fit: _Fit) -> list[_Term]:

@@ -46,19 +46,12 @@ NEGLIGIBLE = 1e-4
 
 @value
 class FeatureScaling:
-    """The features φ = [1, (x - shift) · scale] in which the steps are taken.
+    """The features φ = [1, (x - shift) · scale] in which the steps are taken."""
 
-    Parameters
-    ----------
-    shift, scale : array (d,)
-    has_intercept : bool
-    moments : DiagonalMoments, optional
-        Of the rows that they are learned from; None for columns as they are given.
-    """
-
-    shift: np.ndarray
-    scale: np.ndarray
+    shift: np.ndarray  # (d,)
+    scale: np.ndarray  # (d,)
     has_intercept: bool
+    # Of the rows that they are learned from; None for columns as they are given
     moments: DiagonalMoments | None = None
 
     @classmethod
@@ -154,8 +147,8 @@ class GradientDescent:
 
         Safe steps may jump where a row is very short, and come back at the next long one.
         """
-        far = self.step is not None and not loss <= DIVERGED**2 * self.target_square
-        return far or not bool(np.all(np.isfinite(self.w)))
+        grown = self.step is not None and not loss <= DIVERGED**2 * self.target_square
+        return grown or not bool(np.all(np.isfinite(self.w)))
 
 
 @value
@@ -170,50 +163,35 @@ class _Epoch:
 
 @value
 class _ResidualSums:
-    """Sums over rows of r φ, φ² and r², which add over blocks."""
+    """Sums over rows of r φ, φ² and r² with the residuals r; they add over blocks."""
 
-    products: np.ndarray  # (p,)
-    squares: np.ndarray  # (p,)
-    errors: float
-    weight: float
+    sums: np.ndarray  # (2 p + 2,): Σ w r φ, Σ w φ², Σ w r² and Σ w
+
+    @classmethod
+    def of(
+        cls, X: Any, y: Any, weights: Any = None, *, scaling: FeatureScaling, w: np.ndarray
+    ) -> "_ResidualSums":
+        """Sum over a block, for given weights of the features."""
+        X, y, weights = _as_arrays(X, y, weights)
+        phi = scaling.features(X)
+        r = y - phi @ w
+        last = [weights @ r**2, weights.sum()]
+        return cls(sums=np.concatenate([(weights * r) @ phi, weights @ phi**2, last]))
 
     def __add__(self, other: "_ResidualSums") -> "_ResidualSums":
-        return _ResidualSums(
-            products=self.products + other.products,
-            squares=self.squares + other.squares,
-            errors=self.errors + other.errors,
-            weight=self.weight + other.weight,
-        )
+        return _ResidualSums(sums=self.sums + other.sums)
 
     @property
     def mean_square(self) -> float:
         """Mean squared error."""
-        return self.errors / self.weight
+        return float(self.sums[-2] / self.sums[-1])
 
     @property
     def correlations(self) -> np.ndarray:
         """Cosine of the residuals with each feature, without sign: zero at the least squares."""
-        lengths = np.sqrt(self.squares) * self.errors**0.5
-        return np.abs(self.products) / np.where(lengths > 0, lengths, 1.0)
-
-
-@value
-class _ResidualsOf:
-    """The residual sums of a block, for given weights."""
-
-    scaling: FeatureScaling
-    w: np.ndarray
-
-    def __call__(self, X: Any, y: Any, weights: Any = None) -> _ResidualSums:
-        X, y, weights = _as_arrays(X, y, weights)
-        phi = self.scaling.features(X)
-        r = y - phi @ self.w
-        return _ResidualSums(
-            products=(weights * r) @ phi,
-            squares=weights @ phi**2,
-            errors=float(weights @ r**2),
-            weight=float(weights.sum()),
-        )
+        products, squares = np.split(self.sums[:-2], 2)
+        lengths = np.sqrt(squares * self.sums[-2])
+        return np.abs(products) / np.where(lengths > 0, lengths, 1.0)
 
 
 class LeastMeanSquares(RegressorMixin, Estimator):
@@ -257,8 +235,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         Updates made so far.
     loss_curve_ : array of shape (n_epochs,)
         The mean squared error of each epoch, every row before its own update.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -290,29 +267,15 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         shuffle: bool = True,
         random_state: Any = None,
     ) -> None:
-        self.step = step
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.average = average
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+        self.step, self.batch_size, self.n_epochs = step, batch_size, n_epochs
+        self.average, self.standardize, self.fit_intercept = average, standardize, fit_intercept
+        self.shuffle, self.random_state = shuffle, random_state
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream that can be repeated.
+        """Fit to rows held in memory, in a file, or in a stream that can be repeated.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            Factors of the steps, relative to the mean of the weights of rows held in memory.
-
-        Returns
-        -------
-        self
+        `sample_weight` are factors of the steps, relative to their mean over rows held in memory.
         """
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
@@ -333,19 +296,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take steps over more rows once, in the order they are given.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            Factors of the steps.
-
-        Returns
-        -------
-        self
-        """
+        """Take steps over more rows once, in the order they are given; `sample_weight` are their factors."""
         self._check_parameters()
         first = not hasattr(self, "_descent_")
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))
@@ -356,16 +307,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return intercept + xᵀ coef for each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return intercept + xᵀ coef for each row."""
         check_fitted(self)
         return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
 
@@ -398,32 +340,29 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             descent = descent.measured(phi, w, whole=self.batch_size is None)
         descent, loss = descent.updated(phi, y, w, self.batch_size or len(y))
         if descent.diverges(loss / len(y)):
-            bound = self._bound(phi, w) if in_memory else self._bound_so_far(descent)
             raise ValueError(
-                f"step is too large: the errors grow without bound after {descent.n_steps} updates. {bound}"
+                f"step is too large: the errors grow without bound after {descent.n_steps} updates. "
+                f"{self._bound(descent, (phi, w) if in_memory else None)}"
             )
         return _Epoch(descent=descent, scaling=scaling, loss=state.loss + loss, n_rows=state.n_rows + len(y))
 
-    def _bound(self, phi: np.ndarray, w: np.ndarray) -> str:
-        """State which steps converge, where all rows are here."""
-        return self._advice(f"2/λmax = {_stable_step(phi, w):.3g}")
-
-    def _bound_so_far(self, descent: GradientDescent) -> str:
-        """State which steps converge, from the sizes of the rows so far."""
-        return self._advice(f"2 / mean |φ|² = {descent.stable_step:.3g} over the rows so far")
-
-    def _advice(self, below: str) -> str:
+    def _bound(self, descent: GradientDescent, features: Any = None) -> str:
+        """State which steps converge: from all rows where these are given, else from their sizes so far."""
+        below = f"2 / mean |φ|² = {descent.stable_step:.3g} over the rows so far"
+        if features is not None:
+            below = f"2/λmax = {_stable_step(*features):.3g}"
         or_scaled = "" if self.standardize else ", or standardize=True,"
         return f"On average steps below {below} converge; smaller ones{or_scaled} may be needed"
 
     def _check_whole_batch_step(self, rows: Rows) -> None:
         """Refuse a constant step at or above 2/λmax where all rows are one batch, and λmax is known."""
-        if self.batch_size is None and self.step is not None and not callable(self.step):
-            if isinstance(rows.data, Source):
-                return
-            phi, w = self._features(rows)
-            if self.step >= _stable_step(phi, w):
-                raise ValueError(f"step is too large: got {float(self.step)!r}. {self._bound(phi, w)}")
+        step = self.step
+        if self.batch_size is not None or isinstance(rows.data, Source) or step is None or callable(step):
+            return
+        features = self._features(rows)
+        if step >= _stable_step(*features):
+            bound = self._bound(self._initial().descent, features)
+            raise ValueError(f"step is too large: got {float(step)!r}. {bound}")
 
     def _features(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of rows in memory, and their weights over their mean."""
@@ -435,13 +374,9 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         targets = fold(_target_moments, rows.data, rows.y, weights=rows.weights)
         variance = float(targets.scatter[0, 0] / targets.weight)
         at_zero = variance + float(targets.mean[0]) ** 2
-        residuals = fold(
-            _ResidualsOf(scaling=self._scaling_, w=self._weights()),
-            rows.data,
-            rows.y,
-            weights=rows.weights,
-        )
-        streamed = isinstance(rows.data, Source)
+        of = partial(_ResidualSums.of, scaling=self._scaling_, w=self._weights())
+        residuals = fold(of, rows.data, rows.y, weights=rows.weights)
+        features = None if isinstance(rows.data, Source) else self._features(rows)
         _check_losses(
             self.loss_curve_,
             at_zero,
@@ -449,7 +384,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
             residuals,
             names=(["the intercept"] if self._scaling_.has_intercept else [])
             + [f"column {j} of X" for j in range(self.n_features_in_)],
-            bound=self._bound_so_far(self._descent_) if streamed else self._bound(*self._features(rows)),
+            bound=self._bound(self._descent_, features),
         )
 
     def _weights(self) -> np.ndarray:

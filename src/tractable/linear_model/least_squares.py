@@ -1,7 +1,6 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
@@ -10,7 +9,6 @@ from tractable.arrays import Array, namespace_of
 from tractable.base import (
     Estimator,
     ModelTags,
-    OnePassMixin,
     PredictiveMixin,
     all_or_nothing,
     check_columns,
@@ -22,8 +20,7 @@ from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import as_floats, check_factor, linear_factor
-from tractable.statistics import LinearFactor
+from tractable.linear_model.rows import OnePassLinearMixin, as_floats, check_factor, linear_factor
 from tractable.value import replace
 
 __all__ = ["LinearPredictions", "LinearRegression"]
@@ -44,19 +41,7 @@ class LinearPredictions(PredictiveMixin):
         return found
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        return_std : bool
-        include_noise : bool
-            Whether the standard deviation is that of a new target (default) or of the linear predictor.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_targets), or two of them
-        """
+        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation."""
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
@@ -70,16 +55,6 @@ class LinearPredictions(PredictiveMixin):
         stated probability, exactly so under Gaussian noise. A penalty α is read as the prior
         coef ~ N(0, σ²/α), with `noise_variance_` for σ²; that α was chosen from the data is not accounted
         for.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        StudentT
-            Of batch shape (n_samples,) or (n_samples, n_targets).
         """
         check_fitted(self)
         rows = as_floats(check_columns(self, X))
@@ -97,14 +72,6 @@ class LinearPredictions(PredictiveMixin):
 
         Over the rows of the fit it sums to the (effective) number of parameters; a row of weight w counts w
         times.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
         """
         check_fitted(self)
         return self._solution_.leverage(as_floats(check_columns(self, X)))
@@ -114,14 +81,6 @@ class LinearPredictions(PredictiveMixin):
 
         X is centred where the intercept is free, and α is 0 without a penalty. For the rows of the fit, H y
         are the fitted values.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_samples)
         """
         check_fitted(self)
         return self._solution_.hat(as_floats(check_columns(self, X)))
@@ -156,7 +115,7 @@ class LinearPredictions(PredictiveMixin):
         return fit
 
 
-class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
+class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -210,8 +169,7 @@ class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimato
         The sufficient statistic of the rows.
     n_refinements_ : int
         Number of passes of iterative refinement.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -239,7 +197,6 @@ class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimato
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _solution_: LeastSquares
     intercept_: Array
-    _supervised = True
 
     def __init__(
         self,
@@ -256,20 +213,7 @@ class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimato
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        self._statistic()
+        self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         self._learn(linear_factor(rows))
         if self.refine:
@@ -279,30 +223,12 @@ class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimato
         return self
 
     def coef_interval(self, coverage: float = 0.95) -> Array:
-        """Return a confidence interval of each coefficient, by Student's t.
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of shape (n_features, 2) or (n_targets, n_features, 2)
-        """
+        """Return a confidence interval of each coefficient, by Student's t, of shape (*coef_.shape, 2)."""
         check_fitted(self)
         return self._interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> Array:
-        """Return a confidence interval of the intercept, by Student's t.
-
-        Parameters
-        ----------
-        coverage : float
-
-        Returns
-        -------
-        array of shape (2,) or (n_targets, 2)
-        """
+        """Return a confidence interval of the intercept, by Student's t, (2,) or (n_targets, 2)."""
         check_fitted(self)
         return self._interval(self.intercept_, self.intercept_std_error_, coverage)
 
@@ -337,14 +263,13 @@ class LinearRegression(OnePassMixin, LinearPredictions, RegressorMixin, Estimato
         check_fitted(self)
         return self._solution_.log_likelihood
 
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         self._set_fitted(self._solved(self.solver))

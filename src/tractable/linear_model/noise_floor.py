@@ -1,6 +1,5 @@
 """Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
 
-import warnings
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
@@ -15,7 +14,6 @@ __all__ = [
     "noise_vanished",
     "smallest_noise",
     "target_size",
-    "warn_noise_vanished",
     "without_rounding",
 ]
 
@@ -52,14 +50,7 @@ def target_size(statistic: LinearFactor) -> float:
 def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> Array:
     """Return residual sums of squares, (t,), zero where they are no more than the rounding of the targets.
 
-    Parameters
-    ----------
-    rss : array (t,)
-    lengths : array (t,)
-        Of the targets about the offset.
-    offset : array (t,)
-    weight : float
-        Total weight of the rows.
+    `lengths` are those of the targets about the `offset`, and `weight` is the total weight of the rows.
     """
     xp = namespace_of(rss)
     size = xp.hypot(lengths, float(weight) ** 0.5 * xp.abs(offset))
@@ -89,14 +80,7 @@ def noise_floor(statistic: LinearFactor) -> float:
 def smallest_noise(statistic: LinearFactor, rss: float, rank: int, has_intercept: bool) -> tuple[float, bool]:
     """Return the smallest noise variance to learn, and whether the only solution fits without error.
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-    rss : float
-        Residual sum of squares of least squares.
-    rank : int
-        Of the columns.
-    has_intercept : bool
+    `rss` is the residual sum of squares of least squares.
     """
     weight = float(statistic.weight)
     unique = rank == statistic.dim and weight > rank + has_intercept
@@ -121,13 +105,3 @@ def noise_vanished(
         square = variance if variance > ROUNDING**2 * square else square or 1.0
     negligible = rss <= NEGLIGIBLE * weight * square
     return is_rounding(rss / weight, statistic) or (undetermined and negligible)
-
-
-def warn_noise_vanished(precision: str, rate: str) -> None:
-    """Warn that the noise vanished."""
-    warnings.warn(
-        f"y is fitted without error, so the noise vanished: {precision} would grow without bound, and stops "
-        f"where {rate} or the rounding of y stops it; predictive intervals are too narrow",
-        NoiseVanishedWarning,
-        stacklevel=5,
-    )

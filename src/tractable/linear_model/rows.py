@@ -1,13 +1,14 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import Rows, check_rows
+from tractable.base import OnePassMixin, Rows, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
@@ -18,15 +19,37 @@ from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
 __all__ = [
+    "OnePassLinearMixin",
     "as_floats",
     "as_vector",
     "check_factor",
     "check_one_target",
+    "check_penalties",
     "check_rows_in_memory",
     "linear_factor",
     "power_of_two",
     "without_constant_columns",
 ]
+
+
+class OnePassLinearMixin(OnePassMixin):
+    """One pass over rows and targets whose statistic is their `LinearFactor`.
+
+    A model supplies `_check_parameters` and `_learn(statistic)`.
+    """
+
+    _supervised = True
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must check its parameters")
+
+    def _statistic(self) -> Callable[..., Any]:
+        self._check_parameters()
+        return LinearFactor.of
+
+    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
+        self._check_parameters()
+        return linear_factor(check_rows(subject, X, y, sample_weight, supervised=True, **options))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:
@@ -61,6 +84,17 @@ def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
     varies = column_varies(statistic.mean, stddev)
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
+
+
+def check_penalties(name: str, given: Any) -> np.ndarray:
+    """Return penalties, (k,), if they are numbers from 0."""
+    try:
+        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
+    return found
 
 
 def power_of_two(size: float) -> float:

@@ -5,11 +5,12 @@ The predictive integrals of a Gaussian (Laplace) posterior, as logarithms: two c
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
+from tractable.engines.mode_search import golden_section
 
 __all__ = ["limit_rows", "log_expected_probit", "log_expected_sigmoid", "log_expected_softmax"]
 
@@ -25,7 +26,6 @@ PRODUCT_NODES = ((0.7, 24), (1.2, 48))
 N_NODES, TOLERANCE, DEPTH = 10, 1e-9, 38.0
 #: A sigmoid differs from its asymptotes up to this far on each side.
 BEND = 20.0
-GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
 
 #: More classes: points of the Halton sequence, and of that for a class of probability below RARE.
 N_POINTS, N_RARE, RARE = 8192, 1024, 0.01
@@ -201,7 +201,7 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
         soft = np.logaddexp(0.0, m[i] + s[i] * z)
         return log_expected_sigmoid(soft - mu[i] - slope[i] * z, rest[i]) - soft - 0.5 * z * z
 
-    mode = _golden_section(logs, 2.0 * s + 1.0)
+    mode = golden_section(partial(logs, rows), -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
     largest = logs(rows, mode)
     low, high = (_end(logs, mode, largest, side) for side in (-1.0, 1.0))
     # The integrand bends about v = 0, and where the two terms of the argument of u are equal.
@@ -215,31 +215,15 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
     return largest + np.log(_integral(logs, largest, np.sort(breaks.T, axis=1), tolerance)) - 0.5 * LOG_2PI
 
 
-def _golden_section(logs: LogIntegrand, reach: np.ndarray) -> np.ndarray:
-    """Return about where each integrand is largest, within ± reach."""
-    rows = np.arange(len(reach))
-    low, high = -reach, reach
-    points = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
-    values = [logs(rows, z) for z in points]
-    for _ in range(36):
-        left = values[0] > values[1]
-        low, high = np.where(left, low, points[0]), np.where(left, points[1], high)
-        new = np.where(left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
-        value = logs(rows, new)
-        points = [np.where(left, new, points[1]), np.where(left, points[0], new)]
-        values = [np.where(left, value, values[1]), np.where(left, values[0], value)]
-    return np.where(values[0] > values[1], points[0], points[1])
-
-
 def _end(logs: LogIntegrand, mode: np.ndarray, largest: np.ndarray, side: float) -> np.ndarray:
     """Return where the integrand has fallen by DEPTH on a side of its mode: at most 9 away, as a normal."""
-    near, far = np.full(len(mode), np.log(1e-7)), np.full(len(mode), np.log(9.0))
+    low, high = np.full(len(mode), np.log(1e-7)), np.full(len(mode), np.log(9.0))
     rows = np.arange(len(mode))
     for _ in range(16):
-        middle = 0.5 * (near + far)
+        middle = 0.5 * (low + high)
         within = logs(rows, mode + side * np.exp(middle)) > largest - DEPTH
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    return mode + side * np.exp(far)
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    return mode + side * np.exp(high)
 
 
 def _integral(

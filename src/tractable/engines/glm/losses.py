@@ -28,13 +28,6 @@ Scaling = tuple[Array, Array]
 class LossExpansion:
     """Value, gradient and curvature of -Σ_n w_n log p(C_n | x_n) at given coefficients; they add.
 
-    Parameters
-    ----------
-    value : float
-    gradient : array (c, p)
-    curvature : array (c p, c p), or None where only value and gradient were asked for
-        The Hessian, or Fisher information of the rows.
-
     Examples
     --------
     >>> rows, codes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
@@ -44,8 +37,8 @@ class LossExpansion:
     """
 
     value: Any
-    gradient: Array
-    curvature: Array | None = None
+    gradient: Array  # (c, p)
+    curvature: Array | None = None  # (c p, c p), the Hessian, or Fisher information of the rows
 
     @classmethod
     def of(
@@ -91,16 +84,11 @@ class LossExpansion:
 
 @value
 class Logit:
-    """The logistic link of K classes, p(C_k | x) = softmax(contrasts @ η)_k.
+    """The logistic link of K classes, p(C_k | x) = softmax(contrasts @ η)_k."""
 
-    Parameters
-    ----------
-    contrasts : array (K, c)
-        The linear predictors of the classes by those of the free coefficients: [0, 1]ᵀ for two classes, of
-        which the first is the reference; the identity; or orthonormal contrasts, whose sum over the classes
-        is zero.
-    """
-
+    # (K, c), the linear predictors of the classes by those of the free coefficients: [0, 1]ᵀ for two
+    # classes, of which the first is the reference; the identity; or orthonormal contrasts, whose sum over
+    # the classes is zero
     contrasts: Array
 
     @property

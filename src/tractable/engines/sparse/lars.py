@@ -33,29 +33,21 @@ RENEW = 32
 TIE = 1e-13
 #: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
 FALLEN = 0.1
+#: A column of which less than this is independent of those in use before it costs digits of their direction.
+INDEPENDENT = 1e-4
 #: A correlation at the penalty rises above it where it falls more slowly by this.
 RISING = 1e-9
 
 
 @value
 class Knots:
-    """The penalties at which columns come and go, and the coefficients there; between knots all is linear.
+    """The penalties at which columns come and go, and the coefficients there; between knots all is linear."""
 
-    Parameters
-    ----------
-    penalties : array (m,)
-        Decreasing.
-    coefs : array (p, m)
-    active : tuple of m tuples
-        The columns in use below each knot, in order of entry.
-    complete : bool
-        False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
-        before that are minima all the same: each is checked.
-    """
-
-    penalties: np.ndarray
-    coefs: np.ndarray
-    active: tuple[tuple[int, ...], ...]
+    penalties: np.ndarray  # (m,), decreasing
+    coefs: np.ndarray  # (p, m)
+    active: tuple[tuple[int, ...], ...]  # the columns in use below each knot, in order of entry
+    # False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+    # before that are minima all the same: each is checked.
     complete: bool = True
 
 
@@ -117,6 +109,7 @@ class LarsWalk:
     def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
         self.problem, self.positive, self.drop = problem, positive, drop
         self.stuck = False
+        self.ill_conditioned = False  # whether a column in use is nearly dependent on those before it
         self._measure()
         p = problem.n_columns
         self.q = problem.moment.copy()
@@ -129,7 +122,7 @@ class LarsWalk:
         self.dependent = np.zeros(p, dtype=bool)
         self.penalties = [self.penalty]
         self.used: list[tuple[int, ...]] = [()]
-        self.kept: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
+        self.stored: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
         if self.penalty > 0.0:
             self._enter(int(np.argmax(sizes)))
 
@@ -163,6 +156,8 @@ class LarsWalk:
         entering, entry = first_to_enter(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
         left = self.penalty - least
+        if entry < min(exit_, left) and self.ill_conditioned:
+            entering, entry = self._corrected_entry(entering, entry, free)
         if min(entry, exit_) >= left:
             self._move(direction, along, left)
             self.penalty = self.penalties[-1] = least  # penalty - left may round to beside it
@@ -174,6 +169,22 @@ class LarsWalk:
             if entry > TIE * self.penalty and not self._tied(side)[entering]:
                 self._move(direction, along, entry)
             self._admit(entering)
+
+    def _corrected_entry(self, entering: int, entry: float, free: np.ndarray) -> tuple[int, float]:
+        """Return the column that enters next, and at which fall of the penalty, by the coefficients there.
+
+        Of nearly dependent columns the direction has few digits. Where the correlation of a column is beyond
+        the penalty at the knot that it gives, the knot is where the line through both correlations meets it.
+        """
+        penalty = self.penalty - entry
+        rhs = self.problem.moment[self.active] - penalty * self.sign[self.active]
+        w = solve_rows(self.factor, rhs, len(self.active))
+        q = self.problem.moment - self.problem.along(self.active, w)
+        side = 1.0 if self.positive else np.where(q < 0.0, -1.0, 1.0)
+        beyond = np.where(free, side * q - penalty - self.ties, -np.inf)
+        j = int(np.argmax(beyond))
+        before = self.penalty - (side * self.q)[j]
+        return (j, entry * before / (before + beyond[j])) if beyond[j] > 0.0 < before else (entering, entry)
 
     def _tied(self, side: Any) -> np.ndarray:
         """Say which correlations are at the penalty, or at its negative, to rounding."""
@@ -232,17 +243,18 @@ class LarsWalk:
     ) -> None:
         """Go along the direction to a knot; one that cannot be told from the last takes its place."""
         if length <= TIE * self.penalty and len(self.penalties) > 1:
-            del self.penalties[-1], self.used[-1], self.kept[-1]
+            del self.penalties[-1], self.used[-1], self.stored[-1]
         self.used[-1] = tuple(self.active)
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
-        if len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed:
+        stale = len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed
+        if stale or self.ill_conditioned:
             self._renew()
         else:
             self.q -= length * along
         self.penalties.append(self.penalty)
         self.used.append(tuple(self.active))
-        self.kept.append((list(self.active), self.w[self.active]))
+        self.stored.append((list(self.active), self.w[self.active]))
 
     def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
         """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
@@ -269,6 +281,8 @@ class LarsWalk:
     def _admit(self, j: int) -> None:
         self.active.append(j)
         self.sign[j] = np.sign(self.q[j])
+        k = len(self.active) - 1
+        self.ill_conditioned |= bool(self.factor[k, k] < INDEPENDENT * self.lengths[j])
 
     def _joins(self, j: int) -> bool:
         """Say whether a column is independent of those in use, and give it the next row of the factor."""
@@ -284,15 +298,18 @@ class LarsWalk:
     def _leave(self, at: int) -> None:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
+        if self.ill_conditioned:
+            pivots = np.diagonal(self.factor)[: len(self.active)]
+            self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
-        columns, values = self.kept[-1]
+        columns, values = self.stored[-1]
         values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
         self.dependent[:] = False
 
     def coefs(self, since: int = 0) -> np.ndarray:
         """Return the coefficients (p, knots) at the knots from number `since` on."""
-        found = np.zeros((self.problem.n_columns, len(self.kept) - since))
-        for i, (columns, values) in enumerate(self.kept[since:]):
+        found = np.zeros((self.problem.n_columns, len(self.stored) - since))
+        for i, (columns, values) in enumerate(self.stored[since:]):
             found[columns, i] = values
         return found
 
@@ -309,16 +326,16 @@ class LarsWalk:
     def rewind(self, knot: int) -> None:
         """Stand at an earlier knot again."""
         self.stuck = False
-        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.kept[knot + 1 :]
+        del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
         self.penalty, active = self.penalties[knot], list(self.used[knot])
         for part in (self.w, self.sign, self.towards):
             part[:] = 0.0
         self.dependent[:] = False
-        columns, values = self.kept[knot]
+        columns, values = self.stored[knot]
         self.w[columns] = values
         self.active = columns
         self._renew()
-        self.active = []
+        self.active, self.ill_conditioned = [], False
         for j in active:
             self._enter(j)
 

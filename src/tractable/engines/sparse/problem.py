@@ -18,22 +18,12 @@ PANEL = 2**20
 
 @value
 class GramProblem:
-    """½ wᵀGw - cᵀw + ½ square: least squares by its Gram matrix.
+    """½ wᵀGw - cᵀw + ½ square: least squares by its Gram matrix."""
 
-    Parameters
-    ----------
-    gram : array (p, p)
-    moment : array (p,)
-    square : float
-        |y|².
-    rank : int
-        The most columns that can be independent.
-    """
-
-    gram: Array
-    moment: Array
-    square: float
-    rank: int
+    gram: Array  # (p, p)
+    moment: Array  # (p,)
+    square: float  # |y|²
+    rank: int  # the most columns that can be independent
 
     @property
     def n_columns(self) -> int:
@@ -74,17 +64,10 @@ class GramProblem:
 
 @value
 class ColumnProblem:
-    """½ |y - Xw|²: least squares by its columns, of which most are never multiplied with each other.
+    """½ |y - Xw|²: least squares by its columns, of which most are never multiplied with each other."""
 
-    Parameters
-    ----------
-    X : array (n, p)
-        In column order, where it is to be fast.
-    y : array (n,)
-    """
-
-    X: np.ndarray
-    y: np.ndarray
+    X: np.ndarray  # (n, p), in column order, where it is to be fast
+    y: np.ndarray  # (n,)
 
     @property
     def n_columns(self) -> int:

@@ -26,20 +26,11 @@ Point = tuple[np.ndarray, float]
 
 @value
 class SparsePath:
-    """Minima of ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j², one for each penalty.
+    """Minima of ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j², one for each penalty."""
 
-    Parameters
-    ----------
-    coefs : array (p, m)
-    gaps : array (m,)
-        Duality gaps: no coefficients whatever have an objective lower by more.
-    n_iter : array (m,)
-        Newton steps on signed supports.
-    """
-
-    coefs: np.ndarray
-    gaps: np.ndarray
-    n_iter: np.ndarray
+    coefs: np.ndarray  # (p, m)
+    gaps: np.ndarray  # (m,), duality gaps: no coefficients whatever have an objective lower by more
+    n_iter: np.ndarray  # (m,), Newton steps on signed supports
 
 
 def sparse_path(

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import (
@@ -30,19 +31,7 @@ class Basis(TransformerMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn where the functions lie.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Learn where the functions lie; y is ignored, `sample_weight` says how often each row counts."""
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
         xp = namespace_of(rows)
@@ -53,16 +42,7 @@ class Basis(TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the basis functions at each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_functions)
-        """
+        """Return the basis functions at each row, (n_samples, n_functions)."""
         check_fitted(self)
         rows = as_floats(check_columns(self, X))
         xp = namespace_of(rows)
@@ -76,28 +56,10 @@ class Basis(TransformerMixin, Estimator):
         return columns
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return what the columns are called.
-
-        Parameters
-        ----------
-        input_features : array of str, optional
-            What the columns of X are called; by default as in `fit`, or x0, x1, ….
-
-        Returns
-        -------
-        array of str
-        """
+        """Return the names of the columns, from those of X: `input_features`, as in `fit`, or x0, x1, …."""
         check_fitted(self)
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            given = [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
-        else:
-            given = [str(name) for name in input_features]
-        if known is not None and given != list(known):
-            raise ValueError(f"input_features is not equal to feature_names_in_, {list(known)}")
-        if len(given) != self.n_features_in_:
-            raise ValueError(f"input_features should have length {self.n_features_in_}, got {len(given)}")
-        return np.asarray(self._names(given), dtype=object)
+        given = _check_feature_names_in(self, input_features)
+        return np.asarray(self._names([str(name) for name in given]), dtype=object)
 
     def _settle(self, X: Array, weights: Array) -> None:
         raise NotImplementedError(f"{type(self).__name__} must say what it learns from rows")
@@ -139,7 +101,8 @@ def spread_over(column: Array, weights: Array, n: int, placement: str) -> Array:
     exceed, so that a row of weight two is a row given twice.
     """
     xp = namespace_of(column)
-    levels = xp.linspace(0.0, 1.0, n, dtype=xp.float64, device=device(column)) if n > 1 else _middle(column)
+    ends = (0.0, 1.0) if n > 1 else (0.5, 0.5)
+    levels = xp.linspace(*ends, n, dtype=xp.float64, device=device(column))
     if placement == "grid":
         low, high = xp.min(column), xp.max(column)
         points = low * (1.0 - levels) + high * levels
@@ -150,8 +113,3 @@ def spread_over(column: Array, weights: Array, n: int, placement: str) -> Array:
         last = column.shape[0] - 1
         points = xp.take(column, xp.take(order, xp.clip(at, 0, last)))
     return xp.unique_values(points)
-
-
-def _middle(column: Array) -> Array:
-    xp = namespace_of(column)
-    return xp.asarray([0.5], dtype=xp.float64, device=device(column))

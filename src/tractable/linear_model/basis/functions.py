@@ -1,4 +1,4 @@
-"""Functions of one's own."""
+"""Basis functions given by the user."""
 
 from collections.abc import Callable
 from typing import Any

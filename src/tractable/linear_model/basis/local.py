@@ -9,18 +9,48 @@ from tractable.arrays.special import sigmoid
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, check_placement, spread_over
 
-__all__ = [
-    "GaussianBasis",
-    "SigmoidBasis",
-    "check_centers",
-    "check_width",
-    "column_centers",
-    "column_names",
-    "gaps",
-]
+__all__ = ["GaussianBasis", "SigmoidBasis"]
 
 
-class GaussianBasis(Basis):
+class _LocalBasis(Basis):
+    """Functions of the distance to centres, which are given or spread over each column."""
+
+    def __init__(
+        self, centers: Any = 10, *, width: float | None = None, placement: str = "quantiles"
+    ) -> None:
+        self.centers = centers
+        self.width = width
+        self.placement = placement
+
+    def _check_centers(self, X: Array) -> Array | None:
+        """Check the parameters; return given centres, (k, d), or None for a number of them."""
+        if self.width is not None:
+            check_number("width", self.width, above=0.0)
+        check_placement(self.placement)
+        if np.ndim(self.centers) == 0:
+            check_number("centers", self.centers, least=1, whole=True)
+            return None
+        xp = namespace_of(X)
+        found = xp.asarray(self.centers, dtype=xp.float64, device=device(X))
+        if found.ndim != 2 or found.shape[0] < 1 or found.shape[1] != X.shape[1]:
+            raise ValueError(f"centers must be of shape (n_centers, {X.shape[1]}), got {tuple(found.shape)}")
+        if not bool(xp.all(xp.isfinite(found))):
+            raise ValueError("centers contains NaN or infinity")
+        return found
+
+    def _set_columns(self, X: Array, weights: Array, given: Array | None) -> None:
+        """Set centres and widths of each column by itself."""
+        xp = namespace_of(X)
+        columns = range(X.shape[1])
+        if given is None:
+            self.centers_ = [spread_over(X[:, j], weights, self.centers, self.placement) for j in columns]
+        else:
+            self.centers_ = [given[:, j] for j in columns]
+        gaps = (_mean_gap(xp.sort(c)) for c in self.centers_)
+        self.width_ = [gap if self.width is None else float(self.width) for gap in gaps]
+
+
+class GaussianBasis(_LocalBasis):
     """Gaussian bumps φⱼ(x) = exp(-‖x - μⱼ‖² / 2s²) at the centres μⱼ.
 
     Given centres are points among the rows, and a bump falls off in all directions. A number of centres is
@@ -50,21 +80,12 @@ class GaussianBasis(Basis):
     array([[0.6065, 1.    , 0.6065]])
     """
 
-    def __init__(
-        self, centers: Any = 10, *, width: float | None = None, placement: str = "quantiles"
-    ) -> None:
-        self.centers = centers
-        self.width = width
-        self.placement = placement
-
     def _settle(self, X: Array, weights: Array) -> None:
-        check_width(self.width)
+        given = self._check_centers(X)
         self.centers_: Any
         self.width_: Any
-        given = check_centers(self.centers, self.placement, X)
         if given is None:
-            self.centers_ = column_centers(X, weights, self.centers, self.placement)
-            self.width_ = [gaps(c) if self.width is None else float(self.width) for c in self.centers_]
+            self._set_columns(X, weights, None)
         else:
             self.centers_ = given
             self.width_ = _apart(given) if self.width is None else float(self.width)
@@ -81,7 +102,7 @@ class GaussianBasis(Basis):
 
     def _names(self, inputs: list[str]) -> list[str]:
         if isinstance(self.centers_, list):
-            return column_names("bump", inputs, self.centers_)
+            return _column_names("bump", inputs, self.centers_)
         return [f"bump({', '.join(inputs)}; {k})" for k in range(self.centers_.shape[0])]
 
 
@@ -95,17 +116,15 @@ def _apart(centers: Array) -> float:
     return float(xp.mean(xp.min(away, axis=1))) or 1.0
 
 
-class SigmoidBasis(Basis):
+class SigmoidBasis(_LocalBasis):
     """Smooth steps φⱼ(x) = σ((x - μⱼ) / s), σ(a) = 1 / (1 + e⁻ᵃ), of each column.
 
     Parameters
     ----------
     centers : int or array of shape (n_centers, n_features)
         Where each column has its steps, or how many to spread over it (fewer where its values repeat).
-    width : float, optional
-        s, in the units of the columns. By default the average distance between neighbouring centres.
-    placement : {"quantiles", "grid"}
-        Whether a number of centres is spread at quantiles of the column, or evenly over its range.
+    width, placement
+        As in :class:`GaussianBasis`.
 
     Attributes
     ----------
@@ -123,21 +142,8 @@ class SigmoidBasis(Basis):
     ['step(age at 0)', 'step(age at 1)']
     """
 
-    def __init__(
-        self, centers: Any = 10, *, width: float | None = None, placement: str = "quantiles"
-    ) -> None:
-        self.centers = centers
-        self.width = width
-        self.placement = placement
-
     def _settle(self, X: Array, weights: Array) -> None:
-        check_width(self.width)
-        given = check_centers(self.centers, self.placement, X)
-        if given is None:
-            self.centers_ = column_centers(X, weights, self.centers, self.placement)
-        else:
-            self.centers_ = [given[:, j] for j in range(X.shape[1])]
-        self.width_ = [_width(c) if self.width is None else float(self.width) for c in self.centers_]
+        self._set_columns(X, weights, self._check_centers(X))
 
     def _map(self, X: Array) -> list[Array]:
         return [
@@ -147,47 +153,16 @@ class SigmoidBasis(Basis):
         ]
 
     def _names(self, inputs: list[str]) -> list[str]:
-        return column_names("step", inputs, self.centers_)
+        return _column_names("step", inputs, self.centers_)
 
 
-def _width(centers: Array) -> float:
-
-    return gaps(namespace_of(centers).sort(centers)) or 1.0
-
-
-def check_width(width: Any) -> None:
-    """Refuse a width that is not positive."""
-    if width is not None:
-        check_number("width", width, above=0.0)
-
-
-def check_centers(centers: Any, placement: Any, X: Array) -> Array | None:
-    """Return given centres, (k, d), in the library of the rows; None for a number of them."""
-    check_placement(placement)
-    if np.ndim(centers) == 0:
-        check_number("centers", centers, least=1, whole=True)
-        return None
-    xp = namespace_of(X)
-    found = xp.asarray(centers, dtype=xp.float64, device=device(X))
-    if found.ndim != 2 or found.shape[0] < 1 or found.shape[1] != X.shape[1]:
-        raise ValueError(f"centers must be of shape (n_centers, {X.shape[1]}), got {tuple(found.shape)}")
-    if not bool(xp.all(xp.isfinite(found))):
-        raise ValueError("centers contains NaN or infinity")
-    return found
-
-
-def column_centers(X: Array, weights: Array, n: int, placement: str) -> list[Array]:
-    """Return at most n centres for each column."""
-    return [spread_over(X[:, j], weights, n, placement) for j in range(X.shape[1])]
-
-
-def gaps(centers: Array) -> float:
+def _mean_gap(centers: Array) -> float:
     """Return the average distance between neighbours, or 1 where there is one centre alone."""
     n = centers.shape[0]
-    return float(centers[-1] / (n - 1) - centers[0] / (n - 1)) if n > 1 else 1.0
+    return (float(centers[-1] / (n - 1) - centers[0] / (n - 1)) if n > 1 else 1.0) or 1.0
 
 
-def column_names(what: str, inputs: list[str], centers: list[Array]) -> list[str]:
+def _column_names(what: str, inputs: list[str], centers: list[Array]) -> list[str]:
     """Return a name for each function of each column, which says where its centre is."""
     names = [
         [f"{what}({name} at {float(c):.4g})" for c in of] for name, of in zip(inputs, centers, strict=True)

@@ -1,86 +1,34 @@
 """Automatic relevance determination: a precision for every coefficient, chosen by the evidence."""
 
-import warnings
-from collections.abc import Callable
 from functools import partial
 from math import inf, log, pi
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.base import FitInterrupted, check_fitted
+from tractable.base import check_fitted
 from tractable.base.parameters import check_number
-from tractable.data import Whole
 from tractable.engines import em
 from tractable.engines.least_squares import reduced_rows
 from tractable.linear_model.bayes.evidence import (
+    EvidenceFit,
+    EvidenceModel,
     HyperPriors,
     StandardizedFactor,
     bounded_ratio,
-    check_evidence_parameters,
 )
-from tractable.linear_model.bayes.posterior import (
-    BayesianLinearModel,
-    CoefficientPosterior,
-    covariance_from_root,
-)
-from tractable.linear_model.noise_floor import noise_vanished, smallest_noise, warn_noise_vanished
-from tractable.linear_model.rows import without_constant_columns
+from tractable.linear_model.bayes.posterior import covariance_from_root
 from tractable.primitives.linear import triangle
-from tractable.statistics import LinearFactor
 from tractable.value import value
 
-__all__ = ["ARDRegression", "ArdFit", "ard"]
+__all__ = ["ARDRegression", "ard"]
 
 #: A column of which less than this is independent of those before it needs the digits of a QR.
 INDEPENDENT = 1e-6
 #: The greatest precision: that of a coefficient of exactly zero.
 LARGEST_PRECISION = 1e60
-
-
-@value
-class ArdFit:
-    """Where the search ended.
-
-    Parameters
-    ----------
-    coef : array (d,)
-        Posterior mean; zero for pruned columns.
-    prior : array (d,)
-        Precision of every coefficient; of a pruned column the one that it was pruned for, infinite where the
-        column is zero.
-    active : array (k,)
-        Indices of the columns that were not pruned.
-    root : array (k, k)
-        G: the posterior covariance of their coefficients is G Gᵀ / noise.
-    gamma : float
-        Effective number of parameters.
-    noise : float
-        Precision of the noise.
-    rss : float
-        Residual sum of squares.
-    log_evidence : float
-    trace : tuple of float
-        The objective before the first step and after each.
-    converged : bool
-    interrupted : bool
-        By Ctrl-C.
-    """
-
-    coef: Array
-    prior: Array
-    active: Array
-    root: Array
-    gamma: float
-    noise: float
-    rss: float
-    log_evidence: float
-    trace: tuple[float, ...]
-    converged: bool
-    interrupted: bool
 
 
 @value
@@ -138,22 +86,6 @@ class _Expected:
     objective: float
 
 
-@value
-class _EStep:
-    """The posterior of the active coefficients at given precisions: a function of all columns."""
-
-    params: _Params
-    hyper: HyperPriors
-    weight: float
-
-    def __call__(self, columns: _Columns) -> _Expected:
-        at = self.params
-        found = _posterior(columns.only(at.active), at.prior, at.noise)
-        objective = _log_evidence(found, at.prior, at.noise, self.weight)
-        objective += self.hyper.log_density(at.prior, at.noise)
-        return _Expected(params=at, posterior=found, objective=objective)
-
-
 def ard(
     rows: Array,
     targets: Array,
@@ -164,35 +96,32 @@ def ard(
     threshold: float,
     tol: float,
     max_iter: int,
-) -> ArdFit:
+) -> tuple[EvidenceFit, Array]:
     """Maximise the evidence over the precisions of all coefficients and of the noise: MacKay's fixed point.
 
     Columns and targets are standardized, and all precisions begin at one. A column of zeros determines
-    nothing of its coefficient and is pruned from the start.
+    nothing of its coefficient and is pruned from the start. Returns the fit, and the indices of the columns
+    that were not pruned; `prior` is the precision of every coefficient, of a pruned column the one that it
+    was pruned for, infinite where the column is zero.
 
-    Parameters
-    ----------
-    rows : array (m, d)
-        Any rows with the same Gram matrix as all rows: their triangular factor, or few rows themselves.
-    targets : array (m,)
-    rest : float
-        Squares of the targets beyond those.
-    weight : float
-        Total weight of the rows.
-    hyper : HyperPriors
-    threshold : float
-        Columns with a greater precision are pruned.
-    tol : float
-        The search stops when the coefficients change by less, all together.
-    max_iter : int
+    `rows` (m, d) are any with the same Gram matrix as all rows, `rest` squares of the targets beyond theirs,
+    and `weight` is the total weight. Columns with a precision above the threshold are pruned; the search
+    stops when the coefficients change by less than `tol`, all together.
     """
     xp = namespace_of(rows)
     gram = rows.T @ rows
     columns = _Columns(rows=rows, targets=targets, rest=rest, gram=gram, products=rows.T @ targets)
     nonzero = xp.linalg.diagonal(gram) > 0
     active = xp.nonzero(nonzero)[0]
+
+    def expect(at: _Params) -> _Expected:
+        found = _posterior(columns.only(at.active), at.prior, at.noise)
+        objective = _log_evidence(found, at.prior, at.noise, weight)
+        objective += hyper.log_density(at.prior, at.noise)
+        return _Expected(params=at, posterior=found, objective=objective)
+
     found = em(
-        partial(_e_step, hyper, weight),
+        expect,
         partial(_mackay_update, hyper, weight, threshold),
         _Params(
             active=active,
@@ -200,31 +129,26 @@ def ard(
             noise=1.0,
             pruned_prior=xp.where(nonzero, xp.ones_like(columns.products), inf),
         ),
-        Whole(value=columns),
         max_iter=max_iter,
         label="evidence",
         settled=partial(_settled, tol),
     )
     at: _Params = found.params
-    kept = columns.only(at.active)
-    last = _posterior(kept, at.prior, at.noise)
-    return ArdFit(
-        coef=_scattered(last.coef, at.active, xp.zeros_like(at.pruned_prior)),
+    used = columns.only(at.active)
+    last = _posterior(used, at.prior, at.noise)
+    none = xp.zeros_like(at.pruned_prior)
+    outside = xp.zeros((none.shape[0], at.active.shape[0]), dtype=none.dtype, device=device(none))
+    return EvidenceFit(
+        coef=_scattered(last.coef, at.active, none),
+        root=_scattered(_posterior_root(used, at.prior, at.noise), at.active, outside),
         prior=_scattered(at.prior, at.active, at.pruned_prior),
-        active=at.active,
-        root=_posterior_root(kept, at.prior, at.noise),
-        gamma=float(xp.sum(last.gamma)),
         noise=at.noise,
+        gamma=float(xp.sum(last.gamma)),
         rss=last.rss,
+        rank=min(*rows.shape, at.active.shape[0]),
         log_evidence=_log_evidence(last, at.prior, at.noise, weight),
-        trace=found.trace,
-        converged=found.converged,
-        interrupted=found.interrupted,
-    )
-
-
-def _e_step(hyper: HyperPriors, weight: float, params: _Params) -> _EStep:
-    return _EStep(params=params, hyper=hyper, weight=weight)
+        search=found,
+    ), at.active
 
 
 def _mackay_update(hyper: HyperPriors, weight: float, threshold: float, expected: _Expected) -> _Params:
@@ -337,7 +261,7 @@ def _scattered(part: Array, index: Array, others: Array) -> Array:
     return xp.take(xp.concat([others, part]), xp.asarray(slots, device=device(others)), axis=0)
 
 
-class ARDRegression(BayesianLinearModel):
+class ARDRegression(EvidenceModel):
     """Linear regression with wᵢ ~ N(0, 1/λᵢ), a precision for each coefficient, maximising the evidence.
 
     Automatic relevance determination: columns that the targets do not need get ever greater precisions, and
@@ -347,17 +271,11 @@ class ARDRegression(BayesianLinearModel):
 
     Parameters
     ----------
-    max_iter : int
-        Most iterations.
-    tol : float
-        The search stops when the coefficients of standardized columns and target change by less than this,
-        all together.
-    alpha_1, alpha_2 : float
-        Shape and rate of a Gamma prior of α; zero for a flat one. The rate is in units of Var(y).
-    lambda_1, lambda_2 : float
-        Shape and rate of a Gamma prior of every λᵢ. The rate is in units of Var(y) / Var(xᵢ), so that units
-        do not matter: on standardized data these are scikit-learn's, which elsewhere are in units of the
-        data and, where these are large or small, outweigh them.
+    max_iter, tol
+        Of MacKay's fixed point, as in :class:`BayesianRidge`.
+    alpha_1, alpha_2, lambda_1, lambda_2 : float
+        Shape and rate of Gamma priors of α and of every λᵢ; the rates are in units of Var(y) and of
+        Var(y) / Var(xᵢ), so that units do not matter.
     compute_score : bool
         Whether to store the objective of every iteration in `scores_`.
     threshold_lambda : float
@@ -386,22 +304,11 @@ class ARDRegression(BayesianLinearModel):
     log_evidence_ : float
         log N(y | 0, I/α + X diag(1/λ) Xᵀ) over the columns that were not pruned; of centred rows and targets
         where there is an intercept.
-    scores_ : array of shape (n_iter_ + 1,)
-        Log evidence with the log density of the Gamma priors over the active columns, before the first
-        iteration and after each, where `compute_score`.
-    n_iter_ : int
-    converged_ : bool
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients that were not pruned.
-    noise_variance_ : float
-        1/α.
-    noise_vanished_ : bool
-        Whether y is fitted without error; a :class:`NoiseVanishedWarning` says so, and α stops where the
-        noise is 1e-16 of the mean square of y, or where `alpha_2` stops it.
-    statistic_ : LinearFactor
-        The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
+        As in :class:`BayesianRidge`.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -418,30 +325,25 @@ class ARDRegression(BayesianLinearModel):
     (array([1, 3]), array([ 0.,  3.,  0., -1.,  0.]))
     """
 
-    scores_: Any
+    _common_scale = False
 
     def __init__(
         self,
         *,
-        max_iter: int = 300,
-        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        threshold_lambda: float = 10_000.0,
         alpha_1: float = 1e-6,
         alpha_2: float = 1e-6,
         lambda_1: float = 1e-6,
         lambda_2: float = 1e-6,
+        max_iter: int = 300,
+        tol: float = 1e-3,
         compute_score: bool = False,
-        threshold_lambda: float = 10_000.0,
-        fit_intercept: bool = True,
     ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.compute_score = compute_score
-        self.threshold_lambda = threshold_lambda
-        self.fit_intercept = fit_intercept
+        self.fit_intercept, self.threshold_lambda = fit_intercept, threshold_lambda
+        self.alpha_1, self.alpha_2 = alpha_1, alpha_2
+        self.lambda_1, self.lambda_2 = lambda_1, lambda_2
+        self.max_iter, self.tol, self.compute_score = max_iter, tol, compute_score
 
     @property
     def sigma_(self) -> Array:
@@ -458,92 +360,46 @@ class ARDRegression(BayesianLinearModel):
         n_intercepts = self._posterior_.n_intercepts
         mean, root = self._posterior_.parameters()
         xp = namespace_of(mean)
-        kept = np.concatenate([np.ones(n_intercepts, dtype=bool), ~to_numpy(self.pruned_)])
-        if not kept.any():
+        used = np.concatenate([np.ones(n_intercepts, dtype=bool), ~to_numpy(self.pruned_)])
+        if not used.any():
             raise ValueError("there is no posterior: every column was pruned, so nothing is uncertain")
-        index = xp.asarray(np.flatnonzero(kept), device=device(mean))
+        index = xp.asarray(np.flatnonzero(used), device=device(mean))
         mean, root = (xp.take(part, index, axis=0) for part in (mean, root))
         names = self._names()
         if names is not None:
-            names = [name for name, stays in zip(names, kept, strict=True) if stays]
+            names = [name for name, own in zip(names, used, strict=True) if own]
         return self._around(mean, covariance_from_root(self._noise() ** 0.5 * root), names=names)
 
-    def _statistic(self) -> Callable[..., Any]:
-        check_evidence_parameters(self)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("threshold_lambda", self.threshold_lambda, above=0.0)
-        return LinearFactor.of
 
-    def _learn(self, statistic: Any) -> None:
-        self._statistic()
-        self.statistic_ = statistic = self._check_factor(statistic, some=True)
-        has_intercept = bool(self.fit_intercept)
-        scaled = StandardizedFactor.of(
-            without_constant_columns(statistic) if has_intercept else statistic,
-            fit_intercept=has_intercept,
-            common=False,
-        )
-        rows, targets, rest = reduced_rows(scaled.statistic, fit_intercept=has_intercept)
-        rank = min(rows.shape)
-        floor, exact = smallest_noise(scaled.statistic, float(rest[0]), rank, has_intercept)
-        found = ard(
+    def _search(self, scaled: StandardizedFactor) -> tuple[EvidenceFit, HyperPriors]:
+        rows, targets, rest = reduced_rows(scaled.statistic, fit_intercept=bool(self.fit_intercept))
+        hyper = self._hyper_priors(scaled, float(rest[0]), min(rows.shape))
+        found, active = ard(
             rows,
             targets[:, 0],
             float(rest[0]),
-            float(statistic.weight),
-            hyper=HyperPriors(
-                prior_shape=self.lambda_1,
-                prior_rate=self.lambda_2,
-                noise_shape=self.alpha_1,
-                noise_rate=self.alpha_2,
-                noise_floor=floor,
-            ),
+            float(self.statistic_.weight),
+            hyper=hyper,
             threshold=self.threshold_lambda,
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        rank = min(rank, int(found.active.shape[0]))
-        lost = noise_vanished(scaled.statistic, found.rss, rank, has_intercept, self.alpha_2)
-        self.noise_vanished_ = exact or lost or found.noise >= 1.0 / floor
-        self._set_fitted(found, scaled)
-        if found.interrupted:
-            raise FitInterrupted
-
-    def _set_fitted(self, found: ArdFit, scaled: StandardizedFactor) -> None:
         xp = namespace_of(found.coef)
         finite = xp.isfinite(found.prior)
-        prior = scaled.prior_precision(xp.where(finite, found.prior, 1.0))
-        self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
-        self.lambda_ = xp.where(finite, prior, inf)
-        self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
-        log_jacobian = float(self.statistic_.weight) * log(scaled.target)
-        self.log_evidence_ = found.log_evidence - log_jacobian
-        if self.compute_score:
-            self.scores_ = xp.asarray(found.trace, dtype=xp.float64) - log_jacobian
-        self.n_iter_, self.converged_ = len(found.trace) - 1, found.converged
-        none, active = xp.zeros_like(found.coef), found.active
+        self.lambda_ = xp.where(finite, scaled.prior_precision(xp.where(finite, found.prior, 1.0)), inf)
+        none = xp.zeros_like(found.coef)
         self.pruned_ = _scattered(xp.ones_like(xp.take(none, active)), active, none) == 0
-        zeros = xp.zeros((none.shape[0], active.shape[0]), dtype=none.dtype, device=device(none))
-        root = _scattered(found.root, active, zeros) / scaled.columns[:, None]
-        coef = found.coef * (scaled.target / scaled.columns)
-        self._set_posterior(
-            CoefficientPosterior.with_free_intercept(
-                self.statistic_, coef, root, fit_intercept=bool(self.fit_intercept)
-            )
-        )
+        return found, hyper
 
-    def _report(self) -> None:
+    def _warnings(self) -> list[tuple[str, type[Warning]]]:
+        found = super()._warnings()
         if bool(namespace_of(self.pruned_).all(self.pruned_)):
-            warnings.warn(
+            message = (
                 f"every column was pruned, and predictions are constant: no precision is below "
-                f"threshold_lambda={self.threshold_lambda}",
-                UserWarning,
-                stacklevel=4,
+                f"threshold_lambda={self.threshold_lambda}"
             )
-        if self.noise_vanished_:
-            warn_noise_vanished("alpha_", "alpha_2")
-        elif not self.converged_:
-            warnings.warn(
-                f"the evidence did not converge in max_iter={self.max_iter} iterations",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            found = [(message, UserWarning), *found]
+        return found

@@ -1,7 +1,6 @@
 """Bayesian linear regression with a known Gaussian prior, and a noise that is known or learned."""
 
 import warnings
-from collections.abc import Callable
 from math import inf, lgamma, log, nan, pi
 from typing import Any, Self
 
@@ -40,20 +39,11 @@ NOISES = ("ml", "conjugate")
 
 @value
 class GaussianPrior:
-    """The prior N(m, (KᵀK)⁻¹) of p parameters, the intercept first; flat in the null space of K.
+    """The prior N(m, (KᵀK)⁻¹) of p parameters, the intercept first; flat in the null space of K."""
 
-    Parameters
-    ----------
-    mean : array (p,)
-    root : array (r, p)
-        K, a factor of the precision, of full row rank.
-    log_det : float
-        Log of the product of the eigenvalues of KᵀK that are not zero.
-    """
-
-    mean: Array
-    root: Array
-    log_det: float
+    mean: Array  # (p,)
+    root: Array  # (r, p), K, a factor of the precision, of full row rank
+    log_det: float  # log of the product of the eigenvalues of KᵀK that are not zero
 
     @property
     def n_flat(self) -> int:
@@ -63,25 +53,12 @@ class GaussianPrior:
 
 @value
 class LinearPosterior(CoefficientPosterior):
-    """The posterior of offset and coefficients, and what the evidence needs besides.
+    """The posterior of offset and coefficients, and what the evidence needs besides."""
 
-    Parameters
-    ----------
-    centre, location, root : array
-        See `CoefficientPosterior`.
-    rest : float
-        Minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares.
-    weight : float
-        Total weight of the rows.
-    n_flat : int
-        Number of directions in which the prior is flat.
-    log_det_ratio : float
-        Log determinant of the prior precision less that of the posterior, both in units of the noise.
-    """
-
-    rest: float
-    weight: float
-    n_flat: int
+    rest: float  # minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares
+    weight: float  # total weight of the rows
+    n_flat: int  # number of directions in which the prior is flat
+    # Log determinant of the prior precision less that of the posterior, both in units of the noise
     log_det_ratio: float
 
     @property
@@ -143,8 +120,7 @@ class BayesianLinearRegression(BayesianLinearModel):
     residual_dof_ : float
         Degrees of freedom that the rows leave for the noise, n less the directions in which the prior is
         flat. Predictions with a "conjugate" noise are Student's t of 2 noise_shape + residual_dof_.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -180,46 +156,26 @@ class BayesianLinearRegression(BayesianLinearModel):
         penalize_intercept: bool = False,
     ) -> None:
         self.prior_mean = prior_mean
-        self.prior_covariance = prior_covariance
-        self.prior_precision = prior_precision
-        self.noise_variance = noise_variance
-        self.noise_shape = noise_shape
-        self.noise_scale = noise_scale
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
+        self.prior_covariance, self.prior_precision = prior_covariance, prior_precision
+        self.noise_variance, self.noise_shape, self.noise_scale = noise_variance, noise_shape, noise_scale
+        self.fit_intercept, self.penalize_intercept = fit_intercept, penalize_intercept
 
     @classmethod
     def from_precisions(cls, *, noise_precision: float, prior_precision: Any, **options: Any) -> Self:
         """Return the model with noise precision a and prior precision b: Q = a XᵀX + b I, m = a Q⁻¹ Xᵀy.
 
-        Parameters
-        ----------
-        noise_precision : float
-            a = 1/σ².
-        prior_precision : float, array (d,) or (d, d)
-            b.
-        **options
-            Other parameters of the estimator.
+        The options are other parameters of the estimator.
         """
         check_number("noise_precision", noise_precision, above=0.0)
         return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
 
     @classmethod
     def from_alpha(cls, *, alpha: float, noise_variance: float, **options: Any) -> Self:
-        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ².
-
-        Parameters
-        ----------
-        alpha : float
-        noise_variance : float
-            σ².
-        **options
-            Other parameters of the estimator.
-        """
+        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ²."""
         check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         if isinstance(self.noise_variance, str):
             if self.noise_variance not in NOISES:
                 raise ValueError(
@@ -231,10 +187,9 @@ class BayesianLinearRegression(BayesianLinearModel):
         if both != (0.0, 0.0):
             for name, x in zip(("noise_shape", "noise_scale"), both, strict=True):
                 check_number(f"{name}, where one of both is not 0,", x, above=0.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
             check_squarable("y", target_size(statistic))
@@ -300,16 +255,7 @@ def gaussian_prior(
 ) -> GaussianPrior:
     """Return the prior of `n_free` parameters with a flat prior, followed by `n_coef` others.
 
-    Parameters
-    ----------
-    n_coef : int
-    n_free : int
-    mean : array (n_coef,) or float, optional
-        Zeros by default.
-    covariance, precision : float, array (n_coef,) or (n_coef, n_coef), optional
-        One of them: of every parameter, of each, or of all together. A precision may be zero or singular.
-    like : array
-        Of the library that is wanted.
+    A covariance or a precision, of every parameter, of each, or of all together; a precision may be singular.
     """
     if covariance is not None and precision is not None:
         raise ValueError("give prior_covariance or prior_precision, not both")
@@ -385,16 +331,8 @@ def linear_posterior(
     """Return the posterior of offset and coefficients after rows with noise of variance σ².
 
     The prior is rows σK, with targets σKm, under the factor of the rows: the QR of both has the condition of
-    the columns, not its square.
-
-    Parameters
-    ----------
-    statistic : LinearFactor
-        Of one target.
-    prior : GaussianPrior
-        With one parameter more than the columns where there is an intercept.
-    noise_variance : float
-        One, where the prior is in units of the noise.
+    the columns, not its square. There is one parameter more than columns where there is an intercept; σ² is
+    one where the prior is in units of the noise.
     """
     factor = statistic.factor
     xp = namespace_of(factor)
@@ -402,12 +340,12 @@ def linear_posterior(
     centre = statistic.mean[:d] if p > d else xp.zeros_like(statistic.mean[:d])
     prior_rows = noise_variance**0.5 * prior.root
     prior_targets = prior_rows @ prior.mean
-    mean = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype)) * statistic.mean
+    root_weight = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
+    mean = root_weight * statistic.mean
     if p > d:
         shifted = prior_rows[:, 1:] - prior_rows[:, :1] * centre
         prior_rows = xp.concat([prior_rows[:, :1], shifted], axis=1)
-        first = xp.sqrt(xp.asarray(statistic.weight, dtype=factor.dtype))
-        top = xp.concat([xp.reshape(first, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
+        top = xp.concat([xp.reshape(root_weight, (1,)), xp.zeros_like(mean[:d]), mean[d:]])
         factor = xp.concat([xp.zeros_like(factor[:, :1]), factor], axis=1)
     else:
         top = mean

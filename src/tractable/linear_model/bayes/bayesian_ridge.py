@@ -1,37 +1,24 @@
 """Bayesian ridge regression: precisions of prior and noise that maximise the evidence."""
 
-import warnings
-from collections.abc import Callable
-from math import inf, log
-from typing import Any
-
-from sklearn.exceptions import ConvergenceWarning
-
-from tractable.arrays.namespace import Array, namespace_of
-from tractable.base import FitInterrupted, check_fitted
+from tractable.arrays.namespace import Array
+from tractable.base import check_fitted
 from tractable.base.parameters import check_choice, check_number
-from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.evidence import (
     METHODS,
-    EvidenceSearch,
+    EvidenceFit,
+    EvidenceModel,
     HyperPriors,
     Precisions,
     StandardizedFactor,
-    check_evidence_parameters,
     maximize_evidence,
-    posterior_root,
-    shrinkage,
+    root_fractions,
     spectrum_of,
 )
-from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
-from tractable.linear_model.noise_floor import noise_vanished, smallest_noise, warn_noise_vanished
-from tractable.linear_model.rows import without_constant_columns
-from tractable.statistics import LinearFactor
 
 __all__ = ["BayesianRidge"]
 
 
-class BayesianRidge(BayesianLinearModel):
+class BayesianRidge(EvidenceModel):
     """Linear regression with coefficients ~ N(0, 1/λ) and noise of precision α, both maximising the evidence.
 
     The evidence p(y | λ, α) has the coefficients integrated out; its maximum takes the place of an integral
@@ -99,8 +86,7 @@ class BayesianRidge(BayesianLinearModel):
         Whether the targets are fitted without error; see the notes.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Notes
     -----
@@ -125,7 +111,7 @@ class BayesianRidge(BayesianLinearModel):
     (array([1.08, 1.92, 0.03]), 2.99, 0.23)
     """
 
-    scores_: Any
+    _common_scale = True
 
     def __init__(
         self,
@@ -142,17 +128,10 @@ class BayesianRidge(BayesianLinearModel):
         fit_intercept: bool = True,
         method: str = "mackay",
     ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.alpha_init = alpha_init
-        self.lambda_init = lambda_init
-        self.compute_score = compute_score
-        self.fit_intercept = fit_intercept
-        self.method = method
+        self.max_iter, self.tol, self.method = max_iter, tol, method
+        self.alpha_1, self.alpha_2, self.alpha_init = alpha_1, alpha_2, alpha_init
+        self.lambda_1, self.lambda_2, self.lambda_init = lambda_1, lambda_2, lambda_init
+        self.compute_score, self.fit_intercept = compute_score, fit_intercept
 
     @property
     def sigma_(self) -> Array:
@@ -160,85 +139,30 @@ class BayesianRidge(BayesianLinearModel):
         check_fitted(self)
         return self._coef_covariance()
 
-    def _statistic(self) -> Callable[..., Any]:
-        check_evidence_parameters(self)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("alpha_init", "lambda_init"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), above=0.0)
         check_choice("method", self.method, METHODS)
-        return LinearFactor.of
 
-    def _learn(self, statistic: Any) -> None:
-        self._statistic()
-        self.statistic_ = statistic = self._check_factor(statistic, some=True)
-        has_intercept = bool(self.fit_intercept)
-        scaled = StandardizedFactor.of(
-            without_constant_columns(statistic) if has_intercept else statistic,
-            fit_intercept=has_intercept,
-            common=True,
+    def _search(self, scaled: StandardizedFactor) -> tuple[EvidenceFit, HyperPriors]:
+        spectrum = spectrum_of(scaled.statistic, fit_intercept=bool(self.fit_intercept))
+        hyper = self._hyper_priors(scaled, float(spectrum.rest[0]), spectrum.rank)
+        prior, noise = scaled.prior_precision(1.0)[0], scaled.noise_precision(1.0)
+        start = Precisions(
+            prior=1.0 if self.lambda_init is None else float(self.lambda_init / prior),
+            noise=1.0 if self.alpha_init is None else self.alpha_init / noise,
         )
-        spectrum = spectrum_of(scaled.statistic, fit_intercept=has_intercept)
-        rank = spectrum.rank
-        floor, exact = smallest_noise(scaled.statistic, float(spectrum.rest[0]), rank, has_intercept)
         found = maximize_evidence(
             spectrum,
-            float(statistic.weight),
-            self._initial(scaled),
-            HyperPriors(
-                prior_shape=self.lambda_1,
-                prior_rate=self.lambda_2,
-                noise_shape=self.alpha_1,
-                noise_rate=self.alpha_2,
-                noise_floor=floor,
-            ),
+            float(self.statistic_.weight),
+            start,
+            hyper,
             method=self.method,
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        lost = noise_vanished(scaled.statistic, found.point.rss, rank, has_intercept, self.alpha_2)
-        self.noise_vanished_ = exact or lost or found.point.noise >= 1.0 / floor
-        self._set_fitted(spectrum, found, scaled)
-        if found.interrupted:
-            raise FitInterrupted
-
-    def _initial(self, scaled: StandardizedFactor) -> Precisions:
-        """Return the initial precisions, of standardized columns and target."""
-        prior, noise = scaled.prior_precision(1.0)[0], scaled.noise_precision(1.0)
-        return Precisions(
-            prior=1.0 if self.lambda_init is None else float(self.lambda_init / prior),
-            noise=1.0 if self.alpha_init is None else self.alpha_init / noise,
-        )
-
-    def _set_fitted(
-        self, spectrum: ColumnSpectrum, found: EvidenceSearch, scaled: StandardizedFactor
-    ) -> None:
-        point, xp = found.point, namespace_of(self.statistic_.mean)
-        self.alpha_, self.lambda_ = (
-            scaled.noise_precision(point.noise),
-            float(scaled.prior_precision(point.prior)[0]),
-        )
-        self.noise_variance_, self._predictive_dof_, self.gamma_ = 1.0 / self.alpha_, inf, point.gamma
-        log_jacobian = float(self.statistic_.weight) * log(scaled.target)
-        self.log_evidence_ = point.log_evidence - log_jacobian
-        if self.compute_score:
-            self.scores_ = xp.asarray(found.trace, dtype=xp.float64) - log_jacobian
-        self.n_iter_, self.converged_ = len(found.trace) - 1, found.converged
-        self.shrinkage_ = shrinkage(spectrum, point.prior, point.noise)
-        scale = scaled.columns[0]
-        root = posterior_root(spectrum, point.prior, point.noise) / scale
-        coef = scaled.target / scale * (spectrum.basis @ point.coef)
-        self._set_posterior(
-            CoefficientPosterior.with_free_intercept(
-                self.statistic_, coef, root, fit_intercept=bool(self.fit_intercept)
-            )
-        )
-
-    def _report(self) -> None:
-        if self.noise_vanished_:
-            warn_noise_vanished("alpha_", "alpha_2")
-        elif not self.converged_:
-            warnings.warn(
-                f"the evidence did not converge in max_iter={self.max_iter} iterations",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self.lambda_ = float(scaled.prior_precision(found.prior)[0])
+        self.shrinkage_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
+        return found, hyper

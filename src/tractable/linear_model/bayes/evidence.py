@@ -1,37 +1,39 @@
 """The evidence of linear regression with an isotropic prior, and the precisions that maximise it."""
 
-from functools import partial
-from math import log, pi
+import warnings
+from math import inf, log, pi
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
-from tractable.data import Whole
 from tractable.distributions import Mixture, Normal
-from tractable.engines import em
+from tractable.engines import EMResult, em
 from tractable.engines.least_squares import column_lengths, reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
+from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
+from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
+from tractable.linear_model.rows import without_constant_columns
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
 __all__ = [
     "METHODS",
-    "EvidencePoint",
-    "EvidenceSearch",
+    "EvidenceFit",
+    "EvidenceModel",
     "HyperPriors",
     "Precisions",
     "StandardizedFactor",
     "bounded_ratio",
-    "check_evidence_parameters",
     "evidence_at",
     "hierarchical_predictive",
     "log_evidence",
     "maximize_evidence",
-    "posterior_root",
-    "shrinkage",
+    "root_fractions",
     "spectrum_of",
 ]
 
@@ -57,46 +59,125 @@ class HyperPriors:
     noise_shape: float
     noise_rate: float
     noise_floor: float
+    exact: bool = False  # whether the only solution fits without error
 
     def log_density(self, prior: Any, noise: float) -> float:
         """Return the log density of the precisions of the coefficients (one, or each) and of the noise."""
         xp = namespace_of(prior)
         prior = xp.asarray(prior)
-        coefficients = self.prior_shape * float(xp.sum(xp.log(prior))) - self.prior_rate * float(
-            xp.sum(prior)
-        )
+        logs, total = float(xp.sum(xp.log(prior))), float(xp.sum(prior))
+        coefficients = self.prior_shape * logs - self.prior_rate * total
         return coefficients + self.noise_shape * log(noise) - self.noise_rate * noise
 
 
 @value
-class EvidencePoint:
-    """Posterior and evidence at one pair of precisions.
+class EvidenceFit:
+    """Where a search of precisions ended, for standardized columns and target."""
 
-    Parameters
-    ----------
-    prior, noise : float
-        Precisions of the coefficients and of the noise.
-    coef : array (r,)
-        Posterior mean of the coefficients in the basis of the columns.
-    rss : float
-        Residual sum of squares at the posterior mean.
-    length : float
-        Squared length of the posterior mean.
-    gamma : float
-        Effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX.
-    trace : float
-        Of the posterior covariance of the coefficients.
-    log_evidence : float
+    coef: Array  # (d,), posterior mean of the coefficients
+    root: Array  # (d, r), G: their posterior covariance is G Gᵀ / noise
+    prior: Any  # precision of the coefficients, or of each, (d,)
+    noise: float  # precision of the noise
+    gamma: float  # effective number of parameters
+    rss: float  # residual sum of squares at the posterior mean
+    rank: int  # most columns that can be independent
+    log_evidence: float
+    search: EMResult
+
+
+class EvidenceModel(BayesianLinearModel):
+    """A Bayesian linear model whose precisions maximise the evidence (type-II maximum likelihood).
+
+    The search runs on standardized columns and target. A model supplies `_search(scaled)`, and says by
+    `_common_scale` whether all columns have one scale.
     """
 
-    prior: float
-    noise: float
-    coef: Array
-    rss: float
-    length: float
-    gamma: float
-    trace: float
+    max_iter: int
+    tol: float
+    alpha_1: float
+    alpha_2: float
+    lambda_1: float
+    lambda_2: float
+    compute_score: bool
+    fit_intercept: bool
+    scores_: Any
+    _common_scale: bool
+
+    def _search(self, scaled: "StandardizedFactor") -> tuple[EvidenceFit, HyperPriors]:
+        raise NotImplementedError(f"{type(self).__name__} must maximise its evidence")
+
+    def _check_parameters(self) -> None:
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
+            check_number(name, getattr(self, name), least=0.0)
+
+    def _hyper_priors(self, scaled: "StandardizedFactor", rss: float, rank: int) -> HyperPriors:
+        """Return the priors of the precisions; `rss` is that of least squares."""
+        floor, exact = smallest_noise(scaled.statistic, rss, rank, bool(self.fit_intercept))
+        return HyperPriors(
+            prior_shape=self.lambda_1,
+            prior_rate=self.lambda_2,
+            noise_shape=self.alpha_1,
+            noise_rate=self.alpha_2,
+            noise_floor=floor,
+            exact=exact,
+        )
+
+    def _learn(self, statistic: Any) -> None:
+        self._check_parameters()
+        self.statistic_ = statistic = self._check_factor(statistic, some=True)
+        centred, weight = bool(self.fit_intercept), float(statistic.weight)
+        varying = without_constant_columns(statistic) if centred else statistic
+        scaled = StandardizedFactor.of(varying, fit_intercept=centred, common=self._common_scale)
+        found, hyper = self._search(scaled)
+        lost = noise_vanished(scaled.statistic, found.rss, found.rank, centred, self.alpha_2)
+        self.noise_vanished_ = hyper.exact or lost or found.noise >= 1.0 / hyper.noise_floor
+        xp = namespace_of(found.coef)
+        self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
+        self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
+        log_jacobian = weight * log(scaled.target)
+        self.log_evidence_ = found.log_evidence - log_jacobian
+        if self.compute_score:
+            self.scores_ = xp.asarray(found.search.trace, dtype=xp.float64) - log_jacobian
+        self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
+        coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
+        self._set_posterior(
+            CoefficientPosterior.with_free_intercept(statistic, coef, root, fit_intercept=centred)
+        )
+        if found.search.interrupted:
+            raise FitInterrupted
+
+    def _report(self) -> None:
+        for message, category in self._warnings():
+            warnings.warn(message, category, stacklevel=4)
+
+    def _warnings(self) -> list[tuple[str, type[Warning]]]:
+        """Return what a user should know of the fit."""
+        if self.noise_vanished_:
+            message = (
+                "y is fitted without error, so the noise vanished: alpha_ would grow without bound, and "
+                "stops where alpha_2 or the rounding of y stops it; predictive intervals are too narrow"
+            )
+            return [(message, NoiseVanishedWarning)]
+        if not self.converged_:
+            message = f"the evidence did not converge in max_iter={self.max_iter} iterations"
+            return [(message, ConvergenceWarning)]
+        return []
+
+
+@value
+class EvidencePoint:
+    """Posterior and evidence at one pair of precisions."""
+
+    prior: float  # precision of the coefficients
+    noise: float  # precision of the noise
+    coef: Array  # (r,), posterior mean of the coefficients in the basis of the columns
+    rss: float  # residual sum of squares at the posterior mean
+    length: float  # squared length of the posterior mean
+    gamma: float  # effective number of parameters, Σ λ/(λ + prior) with the eigenvalues λ of noise XᵀX
+    trace: float  # of the posterior covariance of the coefficients
     log_evidence: float
+    objective: float = 0.0  # log evidence with the log density of the Gamma priors of the precisions
 
 
 def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectrum:
@@ -108,7 +189,7 @@ def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: fl
     """Return posterior and evidence for the precisions of prior and noise, in O(d)."""
     xp = namespace_of(spectrum.singular)
     projections = spectrum.projections[:, 0]
-    fitted, shrunk, total = _root_fractions(spectrum, prior, noise)
+    fitted, shrunk, total = root_fractions(spectrum, prior, noise)
     coef = noise**0.5 / total * fitted * projections
     rss = float(spectrum.rest[0]) + float(xp.sum((shrunk**2 * projections) ** 2))
     length = float(xp.sum(coef**2))
@@ -125,16 +206,11 @@ def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: fl
     )
 
 
-def shrinkage(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
-    """Return λ/(λ + prior) for every direction: 1 where the rows determine it, 0 where the prior does."""
-    return _root_fractions(spectrum, prior, noise)[0] ** 2
-
-
-def posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
+def _posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Array:
     """Return G, (d, d): the posterior covariance of the coefficients is G Gᵀ / noise."""
     xp = namespace_of(spectrum.basis)
     d, r = spectrum.basis.shape
-    inside = noise**0.5 / _root_fractions(spectrum, prior, noise)[2]
+    inside = noise**0.5 / root_fractions(spectrum, prior, noise)[2]
     if r == d:
         return spectrum.basis * inside
     outside = (noise / prior) ** 0.5
@@ -142,46 +218,12 @@ def posterior_root(spectrum: ColumnSpectrum, prior: float, noise: float) -> Arra
     return outside * identity + (spectrum.basis * (inside - outside)) @ spectrum.basis.T
 
 
-def _root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tuple[Array, Array, Array]:
+def root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tuple[Array, Array, Array]:
     """Return the roots of λ/(λ + prior), of prior/(λ + prior), and of λ + prior, with λ = noise s²."""
     xp = namespace_of(spectrum.singular)
     root = noise**0.5 * spectrum.singular
     total = xp.hypot(root, xp.full_like(root, prior**0.5))
     return root / total, prior**0.5 / total, total
-
-
-@value
-class EvidenceSearch:
-    """Where a search ended: the point, the objective before the first step and after each, and how."""
-
-    point: EvidencePoint
-    trace: tuple[float, ...]
-    converged: bool
-    interrupted: bool = False
-
-
-@value
-class _Expected:
-    """The posterior at some precisions, and the log evidence with the log density of their Gamma priors."""
-
-    point: EvidencePoint
-    objective: float
-
-
-@value
-class _EStep:
-    """The posterior of the coefficients at given precisions: a function of the spectrum of the rows."""
-
-    params: Precisions
-    hyper: HyperPriors
-    weight: float
-
-    def __call__(self, spectrum: ColumnSpectrum) -> _Expected:
-        at = self.params
-        point = evidence_at(spectrum, self.weight, at.prior, at.noise)
-        return _Expected(
-            point=point, objective=point.log_evidence + self.hyper.log_density(at.prior, at.noise)
-        )
 
 
 def maximize_evidence(
@@ -193,7 +235,7 @@ def maximize_evidence(
     method: str,
     tol: float,
     max_iter: int,
-) -> EvidenceSearch:
+) -> EvidenceFit:
     """Maximise the evidence over both precisions.
 
     "mackay" repeats prior = γ / |m|² and noise = (N - γ) / |y - Xm|² until the coefficients change by less
@@ -204,8 +246,11 @@ def maximize_evidence(
     xp = namespace_of(spectrum.singular)
     d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
 
-    def maximize(expected: _Expected) -> Precisions:
-        point = expected.point
+    def expect(at: Precisions) -> EvidencePoint:
+        point = evidence_at(spectrum, weight, at.prior, at.noise)
+        return replace(point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
+
+    def maximize(point: EvidencePoint) -> Precisions:
         if method == "mackay":
             terms = point.gamma, point.length, weight - point.gamma, point.rss
         else:
@@ -214,28 +259,29 @@ def maximize_evidence(
 
     def settled(before: Precisions, after: Precisions) -> bool:
         if method == "em":
-            return _near(before.prior, after.prior, tol) and _near(before.noise, after.noise, tol)
+            pairs = (before.prior, after.prior), (before.noise, after.noise)
+            return all(abs(old - new) <= tol * new for old, new in pairs)
         if before.coef is None:
             return False
         return float(xp.sum(xp.abs(spectrum.basis @ (after.coef - before.coef)))) < tol
 
-    expect = partial(_e_step, hyper, weight)
-    data = Whole(value=spectrum)
-    found = em(expect, maximize, start, data, max_iter=max_iter, label="evidence", settled=settled)
+    found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
     at: Precisions = found.params
-    return EvidenceSearch(
-        point=evidence_at(spectrum, weight, at.prior, at.noise),
-        trace=found.trace,
-        converged=found.converged,
-        interrupted=found.interrupted,
+    point = evidence_at(spectrum, weight, at.prior, at.noise)
+    return EvidenceFit(
+        coef=spectrum.basis @ point.coef,
+        root=_posterior_root(spectrum, point.prior, point.noise),
+        prior=point.prior,
+        noise=point.noise,
+        gamma=point.gamma,
+        rss=point.rss,
+        rank=spectrum.rank,
+        log_evidence=point.log_evidence,
+        search=found,
     )
 
 
 METHODS = ("mackay", "em")
-
-
-def _e_step(hyper: HyperPriors, weight: float, params: Precisions) -> _EStep:
-    return _EStep(params=params, hyper=hyper, weight=weight)
 
 
 def _updated(
@@ -274,34 +320,14 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
     return xp.where(above > 0, ratio, before)
 
 
-def _near(a: float, b: float, tol: float) -> bool:
-    return abs(a - b) <= tol * b
-
-
-def check_evidence_parameters(estimator: Any) -> None:
-    """Check `max_iter`, `tol` and the Gamma priors of an estimator."""
-    check_number("max_iter", estimator.max_iter, least=1, whole=True)
-    for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
-        check_number(name, getattr(estimator, name), least=0.0)
-
-
 @value
 class StandardizedFactor:
-    """The statistic of standardized columns and target, whose precisions are near one, and the way back.
+    """The statistic of standardized columns and target, whose precisions are near one, and the way back."""
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-        Of columns and target divided by their sizes.
-    columns : array (d,)
-        Standard deviation of each column (root mean square without an intercept), or one for all.
-    target : float
-        Standard deviation of the target; of a constant one its size, or one.
-    """
-
-    statistic: LinearFactor
+    statistic: LinearFactor  # of columns and target divided by their sizes
+    # (d,), standard deviation of each column (root mean square without an intercept), or one for all
     columns: Array
-    target: float
+    target: float  # standard deviation of the target; of a constant one its size, or one
 
     @classmethod
     def of(cls, statistic: LinearFactor, *, fit_intercept: bool, common: bool) -> "StandardizedFactor":
@@ -385,11 +411,6 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
         Precisions of the coefficients.
     betas : array (l,)
         Precisions of the noise.
-
-    Returns
-    -------
-    Mixture
-        Of k l normals, of batch shape (m,).
 
     Examples
     --------

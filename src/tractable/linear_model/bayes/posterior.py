@@ -9,16 +9,20 @@ from tractable.arrays.random import as_generator, standard_gamma, standard_norma
 from tractable.base import (
     Estimator,
     ModelTags,
-    OnePassMixin,
     PredictiveMixin,
     check_answerable,
     check_columns,
-    check_rows,
 )
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.linear_model.rows import as_floats, as_vector, check_factor, check_one_target, linear_factor
+from tractable.linear_model.rows import (
+    OnePassLinearMixin,
+    as_floats,
+    as_vector,
+    check_factor,
+    check_one_target,
+)
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -28,21 +32,12 @@ __all__ = ["BayesianLinearModel", "CoefficientPosterior", "covariance_from_root"
 
 @value
 class CoefficientPosterior:
-    """The posterior of the offset at a centre and of the coefficients, N(location, σ² G Gᵀ).
+    """The posterior of the offset at a centre and of the coefficients, N(location, σ² G Gᵀ)."""
 
-    Parameters
-    ----------
-    centre : array (d,)
-        Mean of the rows; zeros without an intercept.
-    location : array (p,)
-        Mean of the offset and the coefficients, p = d + 1, or of the coefficients alone, p = d.
-    root : array (p, r)
-        G.
-    """
-
-    centre: Array
+    centre: Array  # (d,), mean of the rows; zeros without an intercept
+    # (p,), mean of the offset and the coefficients, p = d + 1, or of the coefficients alone, p = d
     location: Array
-    root: Array
+    root: Array  # (p, r), G
 
     @classmethod
     def with_free_intercept(
@@ -98,34 +93,20 @@ class CoefficientPosterior:
         return xp.concat([intercept[None, ...], part[1:, ...]])
 
 
-class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimator):
+class BayesianLinearModel(OnePassLinearMixin, PredictiveMixin, RegressorMixin, Estimator):
     """A linear model of one target with a Gaussian posterior, learned from a `LinearFactor`.
 
-    A model supplies `_statistic` and `_learn` of a one-pass model, and sets `_posterior_`, its
+    A model supplies `_check_parameters` and `_learn`, and sets `_posterior_`, its
     `noise_variance_`, and `_predictive_dof_`: the degrees of freedom of its Student-t predictions, infinite
     where the noise is taken as known and all is Gaussian.
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
     _posterior_: CoefficientPosterior
     noise_variance_: float
     _predictive_dof_: float
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return the predictive mean at each row, and on request the predictive standard deviation.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        return_std : bool
-        include_noise : bool
-            Whether the standard deviation is that of a new target (default) or of the linear predictor.
-
-        Returns
-        -------
-        array of shape (n_samples,), or two of them
-        """
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         rows = self._rows(X)
@@ -135,18 +116,7 @@ class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimat
         """Return the predictive distribution of each row's target, N(y | mᵀx, σ² + xᵀSx).
 
         m and S are the posterior mean and covariance. Where the noise variance has a posterior of its own it
-        is Student's t.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-            Whether it is of a new target (default) or of the linear predictor, without σ².
-
-        Returns
-        -------
-        Normal or StudentT
-            Of batch shape (n_samples,).
+        is Student's t. Without `include_noise` it is that of the linear predictor, without σ².
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
@@ -160,18 +130,10 @@ class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimat
     def predict_joint(
         self, X: Any, *, include_noise: bool = True
     ) -> MultivariateNormal | MultivariateStudentT:
-        """Return the joint predictive distribution of the targets of all rows.
+        """Return the joint predictive distribution of the targets of all rows, of event shape (n_samples,).
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-            Without it, rows must be linearly independent: the linear predictor at others follows from these.
-
-        Returns
-        -------
-        MultivariateNormal or MultivariateStudentT
-            Of event shape (n_samples,).
+        Without `include_noise`, rows must be linearly independent: the linear predictor at others follows
+        from these.
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
@@ -186,20 +148,9 @@ class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimat
     def sample_functions(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
     ) -> Array:
-        """Draw coefficients from the posterior, and return the linear predictor of each draw at all rows.
+        """Draw coefficients from the posterior; return the linear predictor of each at all rows.
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        n_samples : int
-            Number of draws.
-        random_state : None, int, Generator or RandomState
-        include_noise : bool
-            Whether to add noise to every row: draws of new targets.
-
-        Returns
-        -------
-        array of shape (n_samples, number of rows)
+        With `include_noise`, noise is added to every row: draws of new targets.
         """
         rows = self._rows(X)
         check_number("n_samples", n_samples, least=1, whole=True)
@@ -220,15 +171,6 @@ class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimat
         With a prior of mean zero, ``equivalent_kernel(X, X_train) @ y`` are the predictions at X, where
         X_train and y are all rows of the fit. At X = X_train it is the hat matrix. A training row of weight w
         counts w times.
-
-        Parameters
-        ----------
-        X_query : array or frame of shape (n_queries, n_features)
-        X_train : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_queries, n_samples)
         """
         queries, rows = self._rows(X_query), self._rows(X_train)
         return self._posterior_.predictor_root(queries) @ self._posterior_.predictor_root(rows).T
@@ -277,9 +219,7 @@ class BayesianLinearModel(OnePassMixin, PredictiveMixin, RegressorMixin, Estimat
         return self.noise_variance_
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        rows = check_rows(subject, X, as_vector(y, stacklevel=5), sample_weight, supervised=True, **options)
-        self._statistic()
-        return linear_factor(rows)
+        return super()._fold(subject, X, as_vector(y, stacklevel=5), sample_weight, **options)
 
     def _check_factor(self, statistic: Any, *, some: bool = False) -> LinearFactor:
         """Return a factor of one target; with `some`, refuse that of no rows: the noise needs some."""

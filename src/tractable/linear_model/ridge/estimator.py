@@ -1,15 +1,12 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import (
     Estimator,
     ModelTags,
-    OnePassMixin,
     all_or_nothing,
     check_rows,
 )
@@ -17,13 +14,12 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import check_factor, linear_factor
-from tractable.statistics import LinearFactor
+from tractable.linear_model.rows import OnePassLinearMixin, check_factor, check_penalties
 
 __all__ = ["Ridge", "RidgeCV"]
 
 
-class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
+class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -57,8 +53,7 @@ class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
         are no more than the rounding of the targets: asking such a fit for distributions is an error.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -76,7 +71,6 @@ class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -87,56 +81,22 @@ class Ridge(OnePassMixin, LinearPredictions, RegressorMixin, Estimator):
 
     @classmethod
     def from_prior(cls, *, noise_variance: float, prior_variance: float, **options: Any) -> Self:
-        """Return the ridge regression that is the posterior mode under coef ~ N(0, prior_variance).
+        """Return the ridge regression with alpha = σ²/τ², the posterior mode for coef ~ N(0, τ²).
 
-        Parameters
-        ----------
-        noise_variance : float
-            σ², of the noise.
-        prior_variance : float
-            τ², of every coefficient.
-        **options
-            Other parameters of the estimator.
-
-        Returns
-        -------
-        Ridge
-            With alpha = σ²/τ².
+        σ² is `noise_variance` and τ² `prior_variance`; the options are other parameters of the estimator.
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
             check_number(name, x, above=0.0)
         alpha = float(noise_variance) / float(prior_variance)
         if alpha == float("inf"):
-            raise ValueError(
-                f"prior_variance must be larger: alpha = {noise_variance!r} / {prior_variance!r} overflows"
-            )
+            raise ValueError(f"prior_variance must be larger, got {prior_variance!r}: alpha overflows")
         return cls(alpha=alpha, **options)
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        self._statistic()
-        self._learn(linear_factor(check_rows(self, X, y, sample_weight, reset=True, supervised=True)))
-        return self
-
-    def _statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
-        return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._statistic()
+        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         found = ridge(
             statistic,
@@ -180,12 +140,9 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
         The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or array of shape (n_targets,)
-    effective_dof_ : float
-    residual_dof_ : float
-    noise_variance_ : float or array of shape (n_targets,)
+    effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -217,20 +174,9 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        alphas = self._checked()
+        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream."""
+        check_choice("method", self.method, METHODS)
+        alphas = check_penalties("alphas", self.alphas)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         found = search(
             rows,
@@ -244,14 +190,3 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
         self._set_solution(found.solution, flat=found.flat)
         self.effective_dof_ = found.solution.effective_dof
         return self
-
-    def _checked(self) -> np.ndarray:
-        """Check the parameters and return the penalties."""
-        check_choice("method", self.method, METHODS)
-        try:
-            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
-        except (TypeError, ValueError):
-            alphas = np.empty(0)
-        if alphas.ndim != 1 or not alphas.size or not np.all((alphas >= 0) & np.isfinite(alphas)):
-            raise ValueError(f"alphas must be numbers from 0, got {self.alphas!r}")
-        return alphas

@@ -30,14 +30,8 @@ def leave_one_out_errors(residuals: Array, one_minus_leverage: Array, least: flo
     """Return the errors of rows that are left out of the fit, (y - ŷ) / (1 - h).
 
     ŷ is the fitted value and h the leverage of the row when it is not left out. The error is infinite where
-    1 - h is at most `least`.
-
-    Parameters
-    ----------
-    residuals : array (n, t, k)
-        Of n rows and t targets, for k penalties.
-    one_minus_leverage : array (n, k)
-    least : float
+    1 - h is at most `least`. Residuals are (n, t, k), of n rows and t targets for k penalties, and
+    one_minus_leverage is (n, k).
     """
     xp = namespace_of(residuals)
     known = one_minus_leverage > least
@@ -49,21 +43,11 @@ def leave_one_out_errors(residuals: Array, one_minus_leverage: Array, least: flo
 
 @value
 class LeftOutErrors:
-    """Sums over rows, for every penalty: a statistic, which adds over blocks.
+    """Sums over rows, for every penalty: a statistic, which adds over blocks."""
 
-    Parameters
-    ----------
-    squares : array (k,)
-        Of the squared leave-one-out errors, averaged over the targets.
-    fourths : array (k,)
-        Of the squares of those averages.
-    rss : array (t, k)
-        Of the squared residuals.
-    """
-
-    squares: Array
-    fourths: Array
-    rss: Array
+    squares: Array  # (k,), of the squared leave-one-out errors, averaged over the targets
+    fourths: Array  # (k,), of the squares of those averages
+    rss: Array  # (t, k), of the squared residuals
 
     def __add__(self, other: "LeftOutErrors") -> "LeftOutErrors":
         return LeftOutErrors(
@@ -93,28 +77,14 @@ class LeaveOneOut:
     Fitted values and leverages are two products of the rows in the basis V of the columns: with
     V s/(s² + α) Uᵀy and, squared, with 1/(s² + α). A row of weight w > 1 is left out one copy at a time; one
     that weighs less than one is left out whole.
-
-    Parameters
-    ----------
-    centering : Centering
-    basis : array (p, r)
-        V.
-    inverse : array (r, k)
-        1 / (s² + α); zero in directions in which the columns do not vary.
-    gain : array (r, t k)
-        s/(s² + α) Uᵀy, in the unit of the targets.
-    unit : float
-        Targets and errors are divided by it.
-    weight : float
-        Of all rows.
     """
 
     centering: Centering
-    basis: Array
-    inverse: Array
-    gain: Array
-    unit: float
-    weight: float
+    basis: Array  # (p, r), V
+    inverse: Array  # (r, k), 1 / (s² + α); zero in directions in which the columns do not vary
+    gain: Array  # (r, t k), s/(s² + α) Uᵀy, in the unit of the targets
+    unit: float  # targets and errors are divided by it
+    weight: float  # of all rows
 
     @classmethod
     def at(
@@ -164,30 +134,15 @@ class PenaltySearch:
 def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Score every penalty on rows in memory or in a stream: two passes for "loo", one for "gcv".
 
-    Parameters
-    ----------
-    rows : Rows
-    alphas : array (k,)
-    method : {"loo", "gcv"}
-    **intercept
-        `fit_intercept` and `penalize_intercept`.
+    `intercept` are `fit_intercept` and `penalize_intercept`.
     """
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
         return _few_rows(rows, alphas, method, **intercept)
-    return _many_rows(rows, alphas, method, **intercept)
-
-
-def _many_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
-    """Search in the space of the columns."""
     spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
-    unit = _target_unit(spectrum, weight)
-    if float(alphas.min()) == 0.0:
-        check_squarable("X", float(namespace_of(spectrum.singular).max(spectrum.singular)))
+    unit = _target_unit(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
     if method == "gcv":
-        rss, shrinkage = spectrum.residuals(penalties)
-        left = weight - centering.free_intercept - spectrum.singular.shape[0] + shrinkage
-        curve = _gcv(alphas, rss, left, weight)
+        curve, rss = _gcv(alphas, spectrum, centering, weight)
     else:
         errors = fold(
             LeaveOneOut.at(spectrum, centering, weight, unit, penalties),
@@ -198,7 +153,7 @@ def _many_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -
             rows=block_rows(2 * (spectrum.basis.shape[0] + len(alphas))),
             label="leaving out",
         )
-        rss, curve = errors.rss * unit**2, _loo(alphas, errors, weight, unit)
+        curve, rss = _loo(alphas, errors, weight, unit), errors.rss * unit**2
     solution = primal_solution(spectrum, centering, weight, curve.best_alpha, rss[:, curve.best])
     return PenaltySearch(curve=curve, solution=solution, flat=flat)
 
@@ -246,16 +201,11 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
     spectrum = RowSpectrum.of(columns, (y - centering.offset) * root[:, None], float(alphas.min()), free)
-    unit = _target_unit(spectrum, total)
-    if float(alphas.min()) == 0.0:
-        check_squarable("X", float(xp.max(xp.abs(columns))))
-    penalties = _like(alphas, x)
+    unit = _target_unit(spectrum, total, alphas)
     if method == "gcv":
-        rss, shrinkage = spectrum.residuals(penalties)
-        left = total - centering.free_intercept - spectrum.eigenvalues.shape[0] + shrinkage
-        curve = _gcv(alphas, rss, left, total)
+        curve, _ = _gcv(alphas, spectrum, centering, total)
     else:
-        curve = _loo(alphas, _left_out(spectrum, penalties, unit, weights), total, unit)
+        curve = _loo(alphas, _left_out(spectrum, _like(alphas, x), unit, weights), total, unit)
     solution = dual_solution(spectrum, centering, total, curve.best_alpha)
     return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
 
@@ -294,17 +244,21 @@ def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, unit: float) 
     )
 
 
-def _gcv(alphas: np.ndarray, rss: Array, left: Array, weight: float) -> CVCurve:
-    """Return (rss / n) / (1 - Tr H / n)² for every penalty, with left = n - Tr H."""
-    rss, left = to_numpy(rss), to_numpy(left)
+def _gcv(alphas: np.ndarray, spectrum: Any, centering: Centering, weight: float) -> tuple[CVCurve, Array]:
+    """Return (rss / n) / (1 - Tr H / n)² for every penalty, and the residual sums of squares, (t, k)."""
+    rss, shrinkage = spectrum.residuals(_like(alphas, spectrum.projections))
+    left = weight - centering.free_intercept - spectrum.projections.shape[0] + to_numpy(shrinkage)  # n - Tr H
     with np.errstate(divide="ignore", invalid="ignore"):
-        return CVCurve(alphas=alphas, scores=weight * rss.mean(axis=0) / left**2, method="gcv")
+        scores = weight * to_numpy(rss).mean(axis=0) / left**2
+    return CVCurve(alphas=alphas, scores=scores, method="gcv"), rss
 
 
-def _target_unit(spectrum: Any, weight: float) -> float:
+def _target_unit(spectrum: Any, weight: float, alphas: np.ndarray) -> float:
     """Return the root mean square of the largest target, or one: fourth powers of errors need such a unit."""
     unit = float(namespace_of(spectrum.projections).max(spectrum.target_lengths)) / weight**0.5 or 1.0
     check_squarable("y", unit)
+    if float(alphas.min()) == 0.0:
+        check_squarable("X", spectrum.largest)
     return unit
 
 

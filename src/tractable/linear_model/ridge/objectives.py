@@ -27,11 +27,6 @@ def ridge_objective(w: Any, X: Any, y: Any, alpha: float) -> tuple[Array, Array]
     y : array (n,)
     alpha : float
 
-    Returns
-    -------
-    objective : float
-    gradient : array (d,)
-
     Examples
     --------
     >>> ridge_objective([1.0, 0.0], [[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0], alpha=2.0)
@@ -61,11 +56,6 @@ def negative_log_posterior(
     prior_variance : float
         τ², of every coefficient.
 
-    Returns
-    -------
-    objective : float
-    gradient : array (d,)
-
     Examples
     --------
     >>> value, gradient = negative_log_posterior(
@@ -90,10 +80,14 @@ def _checked(w: Any, X: Any, y: Any) -> tuple[Array, Array, Array]:
     for name, part, n in (("w", w, X.shape[1]), ("y", y, X.shape[0])):
         if tuple(part.shape) != (n,):
             raise ValueError(f"{name} must have shape ({n},), got {tuple(part.shape)}")
-    for name, part in (("X", X), ("w", w), ("y", y)):
-        if not bool(namespace_of(part).all(namespace_of(part).isfinite(part))):
-            raise ValueError(f"{name} contains NaN or infinity")
+    _refuse_infinite(X=X, w=w, y=y)
     return w, X, y
+
+
+def _refuse_infinite(**arrays: Array) -> None:
+    for name, x in arrays.items():
+        if not bool(namespace_of(x).all(namespace_of(x).isfinite(x))):
+            raise ValueError(f"{name} contains NaN or infinity")
 
 
 def tikhonov(A: Any, b: Any, Gamma: Any) -> Array:
@@ -108,10 +102,6 @@ def tikhonov(A: Any, b: Any, Gamma: Any) -> Array:
     b : array (n,) or (n, t)
     Gamma : array (m, d)
         What is kept small: Γ = I shrinks x, Γ of differences smooths it.
-
-    Returns
-    -------
-    array (d,) or (d, t)
 
     Examples
     --------
@@ -146,6 +136,4 @@ def _check(A: Array, b: Array, Gamma: Array) -> None:
         raise ValueError(f"b must have {A.shape[0]} entries, one a row of A, got shape {tuple(b.shape)}")
     if Gamma.ndim != 2 or Gamma.shape[1] != A.shape[1]:
         raise ValueError(f"Gamma must have {A.shape[1]} columns, as A has, got shape {tuple(Gamma.shape)}")
-    for name, x in (("A", A), ("b", b), ("Gamma", Gamma)):
-        if not bool(namespace_of(x).all(namespace_of(x).isfinite(x))):
-            raise ValueError(f"{name} contains NaN or infinity")
+    _refuse_infinite(A=A, b=b, Gamma=Gamma)

@@ -24,23 +24,12 @@ __all__ = [
 
 @value
 class Centering:
-    """How rows become the p columns whose coefficients are penalised.
+    """How rows become the p columns whose coefficients are penalised."""
 
-    Parameters
-    ----------
-    centre : array (d,)
-        Subtracted from the rows: their mean where the intercept is free, else zeros.
-    offset : array (t,)
-        Subtracted from the targets likewise.
-    free_intercept : bool
-        Whether there is an intercept without a penalty.
-    ones : bool
-        Whether a column of ones comes first: an intercept that is penalised like any other coefficient.
-    """
-
-    centre: Array
-    offset: Array
-    free_intercept: bool = True
+    centre: Array  # (d,), subtracted from the rows: their mean where the intercept is free, else zeros
+    offset: Array  # (t,), subtracted from the targets likewise
+    free_intercept: bool = True  # whether there is an intercept without a penalty
+    # Whether a column of ones comes first: an intercept that is penalised like any other coefficient
     ones: bool = False
 
     @classmethod
@@ -78,15 +67,9 @@ class Centering:
 
 @value
 class PrimalInverse:
-    """(AᵀA + αI)⁻¹ as S Sᵀ, over the directions in which the columns vary.
+    """(AᵀA + αI)⁻¹ as S Sᵀ, over the directions in which the columns vary."""
 
-    Parameters
-    ----------
-    factor : array (p, r)
-        S.
-    """
-
-    factor: Array
+    factor: Array  # (p, r), S
 
     def quadratic(self, z: Array) -> Array:
         """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z."""
@@ -100,24 +83,12 @@ class PrimalInverse:
 
 @value
 class DualInverse:
-    """(AᵀA + αI)⁻¹ for fewer rows than columns: from A Aᵀ in the span of the rows, 1/α orthogonal to it.
+    """(AᵀA + αI)⁻¹ for fewer rows than columns: from A Aᵀ in the span of the rows, 1/α orthogonal to it."""
 
-    Parameters
-    ----------
-    rows : array (m, p)
-        A.
-    basis : array (m, r)
-        Q of A Aᵀ = Q diag(λ) Qᵀ, without the λ that are zero.
-    eigenvalues : array (r,)
-        λ.
-    alpha : float
-        Where it is zero, the shortest solution has no variance orthogonal to the rows.
-    """
-
-    rows: Array
-    basis: Array
-    eigenvalues: Array
-    alpha: float
+    rows: Array  # (m, p), A
+    basis: Array  # (m, r), Q of A Aᵀ = Q diag(λ) Qᵀ, without the λ that are zero
+    eigenvalues: Array  # (r,), λ
+    alpha: float  # where it is zero, the shortest solution has no variance orthogonal to the rows
 
     def quadratic(self, z: Array) -> Array:
         """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z."""
@@ -143,32 +114,34 @@ class DualInverse:
 
 @value
 class RidgeSolution:
-    """The minimum of |y - Xw|² + α|w|², with the noise variance and leverages that follow.
+    """The minimum of |y - Xw|² + α|w|², with the noise variance and leverages that follow."""
 
-    Parameters
-    ----------
-    coef : array (t, d)
-    intercept : array (t,)
-    rss : array (t,)
-        Residual sum of squares.
-    weight : float
-        Total weight of the rows, n.
-    alpha : float
-    effective_dof : float
-        Trace of the hat matrix: the effective number of parameters.
-    centering : Centering
-    inverse : PrimalInverse or DualInverse
-        (XᵀX + αI)⁻¹.
-    """
-
-    coef: Array
-    intercept: Array
-    rss: Array
-    weight: float
+    coef: Array  # (t, d)
+    intercept: Array  # (t,)
+    rss: Array  # (t,), residual sum of squares
+    weight: float  # total weight of the rows, n
     alpha: float
-    effective_dof: float
+    effective_dof: float  # trace of the hat matrix: the effective number of parameters
     centering: Centering
-    inverse: Any
+    inverse: Any  # (XᵀX + αI)⁻¹
+
+    @classmethod
+    def at(
+        cls, weights: Array, rss: Array, lengths: Array, dof: float, centering: Centering, **parts: Any
+    ) -> "RidgeSolution":
+        """Return the solution with the coefficients (p, t) of the columns.
+
+        `lengths` are those of the targets, and `dof` is Σ λ/(λ + α), without a free intercept.
+        """
+        coef, intercept = centering.split(weights)
+        return cls(
+            coef=coef,
+            intercept=intercept,
+            rss=without_rounding(rss, lengths, centering.offset, parts["weight"]),
+            effective_dof=centering.free_intercept + dof,
+            centering=centering,
+            **parts,
+        )
 
     @property
     def residual_dof(self) -> float:
@@ -208,13 +181,6 @@ def ridge(
     columns, not its square. A statistic that holds fewer rows than columns is solved in the space of its
     rows.
 
-    Parameters
-    ----------
-    statistic : LinearFactor
-    alpha : float
-    fit_intercept : bool
-    penalize_intercept : bool
-
     Examples
     --------
     >>> import numpy as np
@@ -242,18 +208,11 @@ def ridge(
             n_targets=statistic.n_targets,
         )
     )
-    coef, intercept = centering.split(fit.coef.T)
     rss = fit.rss if alpha == 0.0 else xp.sum((factor[:, p:] - factor[:, :p] @ fit.coef.T) ** 2, axis=0)
-    return RidgeSolution(
-        coef=coef,
-        intercept=intercept,
-        rss=without_rounding(rss, column_lengths(factor[:, p:]), centering.offset, weight),
-        weight=weight,
-        alpha=alpha,
-        effective_dof=centering.free_intercept + float(xp.sum((factor[:, :p] @ fit.root) ** 2)),
-        centering=centering,
-        inverse=PrimalInverse(factor=fit.root),
-    )
+    dof = float(xp.sum((factor[:, :p] @ fit.root) ** 2))
+    inverse = PrimalInverse(factor=fit.root)
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse}
+    return RidgeSolution.at(fit.coef.T, rss, column_lengths(factor[:, p:]), dof, centering, **of)
 
 
 def _penalised(factor: Array, p: int, alpha: float) -> Array:
@@ -273,17 +232,11 @@ def primal_solution(
     penalty = xp.asarray([alpha], dtype=spectrum.basis.dtype, device=device(spectrum.basis))
     inverse = spectrum.inverse(penalty)[:, 0]
     gain = spectrum.singular * inverse
-    coef, intercept = centering.split(spectrum.basis @ (gain[:, None] * spectrum.projections))
-    return RidgeSolution(
-        coef=coef,
-        intercept=intercept,
-        rss=without_rounding(rss, spectrum.target_lengths, centering.offset, weight),
-        weight=weight,
-        alpha=alpha,
-        effective_dof=centering.free_intercept + float(xp.sum(spectrum.singular * gain)),
-        centering=centering,
-        inverse=PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse)),
-    )
+    weights = spectrum.basis @ (gain[:, None] * spectrum.projections)
+    dof = float(xp.sum(spectrum.singular * gain))
+    root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse))
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": root}
+    return RidgeSolution.at(weights, rss, spectrum.target_lengths, dof, centering, **of)
 
 
 def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, alpha: float) -> RidgeSolution:
@@ -294,16 +247,8 @@ def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, al
     values = xp.take(spectrum.eigenvalues, nonzero)
     projections = xp.take(spectrum.projections, nonzero, axis=0)
     weights = spectrum.rows.T @ (basis @ (projections / (values + alpha)[:, None]))
-    coef, intercept = centering.split(weights)
     penalty = xp.asarray([alpha], dtype=spectrum.rows.dtype, device=device(spectrum.rows))
-    rss = spectrum.residuals(penalty)[0][:, 0]
-    return RidgeSolution(
-        coef=coef,
-        intercept=intercept,
-        rss=without_rounding(rss, spectrum.target_lengths, centering.offset, weight),
-        weight=weight,
-        alpha=alpha,
-        effective_dof=centering.free_intercept + float(xp.sum(values / (values + alpha))),
-        centering=centering,
-        inverse=DualInverse(rows=spectrum.rows, basis=basis, eigenvalues=values, alpha=alpha),
-    )
+    rss, dof = spectrum.residuals(penalty)[0][:, 0], float(xp.sum(values / (values + alpha)))
+    inverse = DualInverse(rows=spectrum.rows, basis=basis, eigenvalues=values, alpha=alpha)
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse}
+    return RidgeSolution.at(weights, rss, spectrum.target_lengths, dof, centering, **of)

@@ -70,8 +70,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
     converged_ : bool
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -96,27 +95,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         tol: float = 1e-15,
         max_iter: int = 5000,
     ) -> None:
-        self.noise = noise
-        self.dof = dof
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+        self.noise, self.dof, self.fit_intercept = noise, dof, fit_intercept
+        self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to rows held in memory, (n_samples, n_features), and one target; sample_weight counts rows."""
         self._check_parameters()
         rows = check_rows_in_memory(self, X, y, sample_weight)
         X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
@@ -149,19 +133,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        return_std : bool
-        include_noise : bool
-            Whether the standard deviation is that of a new target (default) or of the linear predictor.
-
-        Returns
-        -------
-        array of shape (n_samples,), or two of them
-        """
+        """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation."""
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
@@ -172,16 +144,6 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
 
         Without noise, it is the large-sample normal distribution of the linear predictor, from the Fisher
         information of the noise.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        include_noise : bool
-
-        Returns
-        -------
-        Laplace, StudentT or Normal
-            Of batch shape (n_samples,).
         """
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)

@@ -21,27 +21,37 @@ DofLikelihood = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @value
-class GaussianNoise:
-    """N(r | 0, scale²): squared errors, all rows have the same weight."""
+class Noise:
+    """Noise of a scale: the distribution of the residuals r = y - ŷ.
+
+    A model of noise supplies `log_prob(r)`; `irls_weights(r)`, scale² times the expected precision of each
+    row given its residual, which is its weight in the next least squares; and `around(location)`, the
+    distribution of new targets.
+    """
 
     scale: float
 
-    def rescaled(self, unit: float) -> "GaussianNoise":
+    def rescaled(self, unit: float) -> Any:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
+
+    @property
+    def location_variance(self) -> float:
+        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
+        return self.scale**2
+
+
+@value
+class GaussianNoise(Noise):
+    """N(r | 0, scale²): squared errors, all rows have the same weight."""
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
         return -0.5 * (r / self.scale) ** 2 - log(self.scale) - 0.5 * log(2.0 * pi)
 
     def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return the weight of each row in the next least squares: one."""
+        """Return ones."""
         return np.ones_like(r)
-
-    @property
-    def location_variance(self) -> float:
-        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
-        return self.scale**2
 
     def around(self, location: np.ndarray) -> Any:
         """Return the distribution of new targets about a location."""
@@ -49,13 +59,12 @@ class GaussianNoise:
 
 
 @value
-class LaplaceNoise:
+class LaplaceNoise(Noise):
     """Lap(r | 0, scale): absolute errors, |r| smoothed to √(r² + smooth²) so that no weight is infinite."""
 
-    scale: float
     smooth: float = 0.0
 
-    def rescaled(self, unit: float) -> "LaplaceNoise":
+    def rescaled(self, unit: float) -> Any:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit, smooth=self.smooth * unit)
 
@@ -68,13 +77,8 @@ class LaplaceNoise:
         return np.hypot(r, self.smooth)
 
     def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return scale / |r|, scale² times the expected precision given the residual; 1e16 at most."""
+        """Return scale / |r|, 1e16 at most."""
         return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
-
-    @property
-    def location_variance(self) -> float:
-        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
-        return self.scale**2
 
     def around(self, location: np.ndarray) -> Any:
         """Return the distribution of new targets about a location."""
@@ -82,28 +86,23 @@ class LaplaceNoise:
 
 
 @value
-class StudentNoise:
+class StudentNoise(Noise):
     """St(r | 0, scale, dof): a normal of unknown precision; `dof` is estimated where it is not `known`."""
 
-    scale: float
     dof: float
     known: bool = True
-
-    def rescaled(self, unit: float) -> "StudentNoise":
-        """Return the noise of residuals that are multiplied by a unit."""
-        return replace(self, scale=self.scale * unit)
 
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
         return student_log_prob(r / self.scale, self.dof) - log(self.scale)
 
     def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return (ν + 1) / (ν + (r / scale)²), scale² times the expected precision given the residual."""
+        """Return (ν + 1) / (ν + (r / scale)²)."""
         return (self.dof + 1.0) / (self.dof + (r / self.scale) ** 2)
 
     @property
     def location_variance(self) -> float:
-        """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
+        """The inverse Fisher information of the location."""
         return self.scale**2 * (self.dof + 3.0) / (self.dof + 1.0)
 
     def around(self, location: np.ndarray) -> Any:

@@ -1,6 +1,6 @@
 """The E- and M-steps of robust regression: iteratively reweighted least squares."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,17 +88,10 @@ class MStep:
     same fixed point and converges sooner (PX-EM); its degrees of freedom maximise the likelihood itself
     (ECME), over passes of their own. The scale of Laplace noise is that of the residuals of the E-step: it
     has no influence on the coefficients.
-
-    Parameters
-    ----------
-    data : Source
-    floor : float
-        Smallest scale of the noise.
-    fit_intercept : bool
     """
 
     data: Source
-    floor: float
+    floor: float  # smallest scale of the noise
     fit_intercept: bool = True
 
     def __call__(self, statistic: RobustStatistic) -> RobustParameters:
@@ -110,17 +103,10 @@ class MStep:
             scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
         noise = replace(noise, scale=max(scale, self.floor))
         if isinstance(noise, StudentNoise) and not noise.known:
-            noise = replace(noise, dof=likeliest_dof(self._dof_likelihood(linear, noise.scale), noise.dof))
+            sums = partial(_DofSums, linear=linear, scale=noise.scale)
+            likelihood = lambda dofs: tuple(self.data.reduce(sums(dofs=dofs)))  # noqa: E731
+            noise = replace(noise, dof=likeliest_dof(likelihood, noise.dof))
         return RobustParameters(linear=linear, noise=noise)
-
-    def _dof_likelihood(
-        self, linear: LeastSquares, scale: float
-    ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        def likelihood(dofs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            total = self.data.reduce(_DofSums(linear=linear, scale=scale, dofs=dofs))
-            return total[0], total[1]
-
-        return likelihood
 
 
 @value

@@ -15,16 +15,7 @@ from tractable.linear_model.sparse.path import solve_path
 from tractable.primitives.linear import triangle
 from tractable.value import replace, value
 
-__all__ = [
-    "BridgeFit",
-    "BridgeProblem",
-    "absolute",
-    "bridge_regression",
-    "dual",
-    "lp_norm",
-    "primal",
-    "problem_of",
-]
+__all__ = ["BridgeFit", "bridge_regression", "lp_norm"]
 
 
 def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
@@ -61,26 +52,14 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
 
 @value
 class BridgeFit:
-    """A bridge regression that was solved.
+    """A bridge regression that was solved."""
 
-    Parameters
-    ----------
-    coef : array (n_features,)
-    intercept : float
-    objective : float
-        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
-    n_iter : int
-    converged : bool
-    names : tuple of str, optional
-        Names of the columns.
-    """
-
-    coef: np.ndarray
+    coef: np.ndarray  # (n_features,)
     intercept: float
-    objective: float
+    objective: float  # (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q
     n_iter: int
     converged: bool
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # of the columns
 
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
@@ -111,25 +90,16 @@ def bridge_regression(
 
     Parameters
     ----------
-    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
-        Rows, or what `summarize` of a linear model returned for them.
-    y : array of shape (n_samples,), or column name
-        None with a statistic.
+    X, y, fit_intercept, sample_weight
+        As in :func:`tractable.lars_path`.
     alpha : float
         Positive.
     q : float
         At least 1; below, there are many local minima.
-    fit_intercept : bool
-    sample_weight : array of shape (n_samples,) or column name, optional
-        How often each row counts.
     tol : float
         Predicted decrease of the objective, relative to its size, below which Newton's method stops.
     max_iter : int
         Most Newton steps; fewer than needed are a warning.
-
-    Returns
-    -------
-    BridgeFit
 
     Examples
     --------

@@ -16,7 +16,7 @@ from tractable.linear_model.rows import as_floats, check_factor, power_of_two, w
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
-__all__ = ["Columns", "checked_columns", "predictions", "refuse_units"]
+__all__ = ["CoefficientPath", "Columns", "checked_columns", "column_names", "predictions", "refuse_units"]
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
@@ -29,26 +29,15 @@ class Columns:
     """Columns and targets less their means, times the roots of the weights.
 
     Any rows with the same inner products serve, such as the triangular factor of the rows.
-
-    Parameters
-    ----------
-    X : array (m, p)
-    Y : array (m, t)
-    centre : array (p,)
-    offset : array (t,)
-        Means that were subtracted from the columns and the targets; zeros without an intercept.
-    weight : float
-        Total weight of the rows.
-    flat : bool
-        Whether there is one target, given as a vector.
     """
 
-    X: Array
-    Y: Array
-    centre: Array
+    X: Array  # (m, p)
+    Y: Array  # (m, t)
+    centre: Array  # (p,)
+    # (t,), means that were subtracted from the columns and the targets; zeros without an intercept
     offset: Array
-    weight: float
-    flat: bool = True
+    weight: float  # total weight of the rows
+    flat: bool = True  # whether there is one target, given as a vector
 
     @classmethod
     def of(
@@ -167,7 +156,7 @@ def checked_columns(
     else:
         checker: Any = _Rows()
         rows = check_rows(checker, X, y, sample_weight, reset=True, supervised=True)
-        names = getattr(checker, "feature_names_in_", None)
+        names = column_names(checker)
         if rows.y is None or not isinstance(rows.data, np.ndarray):
             statistic = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
             columns = Columns.of_statistic(check_factor(statistic), fit_intercept=fit_intercept)
@@ -177,7 +166,13 @@ def checked_columns(
         raise ValueError(f"y must be one target for a path, got {columns.n_targets}")
     if not columns.weight > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")
-    return columns, None if names is None else tuple(str(name) for name in names)
+    return columns, names
+
+
+def column_names(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns that an estimator was fitted to, where they had any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(str(name) for name in names)
 
 
 def predictions(X: Any, coefs: Array, intercepts: Any, names: tuple[str, ...] | None) -> Any:
@@ -187,3 +182,22 @@ def predictions(X: Any, coefs: Array, intercepts: Any, names: tuple[str, ...] | 
     if is_numpy_array(coefs):
         refuse_foreign(X)
     return as_floats(check_columns(checker, X)) @ coefs + intercepts
+
+
+@value
+class CoefficientPath:
+    """Coefficients (n_features, m) and intercepts (m,) for m decreasing penalties."""
+
+    alphas: np.ndarray
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    names: tuple[str, ...] | None = None  # of the columns
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """Number of coefficients that are not zero at each penalty."""
+        return np.count_nonzero(self.coefs, axis=0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions of all penalties, (n_samples, m)."""
+        return predictions(X, self.coefs, self.intercepts, self.names)

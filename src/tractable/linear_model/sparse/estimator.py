@@ -26,69 +26,22 @@ from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
 
-__all__ = ["ElasticNet", "Lasso", "SparseModel", "check_precompute"]
+__all__ = ["ElasticNet", "Lasso", "SparseModel", "SparseRegressor", "warn_gap"]
 
 #: Up to so many columns, rows in memory are folded into a statistic.
 FEW_COLUMNS = 200
 
 
-class SparseModel(OnePassMixin, RegressorMixin, Estimator):
-    """A sparse linear model, from rows or from a statistic of them.
+class SparseRegressor(RegressorMixin, Estimator):
+    """A linear regressor that sets coefficients to zero: `predict`, `support_` and `sparse_coef_`."""
 
-    A model supplies `_solve(columns, precompute=…)`, which sets the fitted attributes.
-    """
-
-    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
-    fit_intercept: bool
-    alpha: Any
-    max_iter: Any
     precompute: Any
+    tol: float
     coef_: Array
     intercept_: Any
 
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
-
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows held in memory, in a file, or in a stream.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        self._check()
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        if self._by_statistic(rows):
-            self._learn(fold(self._statistic(), rows.data, rows.y, weights=rows.weights))
-        else:
-            self.solver_ = "rows"
-            columns = Columns.of(rows.data, rows.y, rows.weights, fit_intercept=bool(self.fit_intercept))
-            self._solve(columns, precompute=False)
-        self._report()
-        return self
-
     def predict(self, X: Any) -> Array:
-        """Return intercept + xᵀ coef for each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_targets)
-        """
+        """Return intercept + xᵀ coef for each row, of shape (n_samples,) or (n_samples, n_targets)."""
         check_fitted(self)
         return as_floats(check_columns(self, X)) @ self.coef_.T + self.intercept_
 
@@ -107,12 +60,47 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
         check_fitted(self)
         return csr_matrix(np.atleast_2d(self.coef_))
 
+    def _check_precompute(self) -> None:
+        if not (isinstance(self.precompute, (bool, np.bool_)) or str(self.precompute) == "auto"):
+            raise ValueError(f"precompute must be 'auto', True or False, got {self.precompute!r}")
+
+
+class SparseModel(OnePassMixin, SparseRegressor):
+    """A sparse linear model, from rows or from a statistic of them.
+
+    A model supplies `_solve(columns, precompute=…)`, which sets the fitted attributes.
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
+    fit_intercept: bool
+    alpha: Any
+    max_iter: Any
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.target_tags.multi_output = True
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        self._check()
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        parts = rows.data, rows.y, rows.weights
+        if self._by_statistic(rows):
+            self._learn(fold(self._statistic(), *parts[:2], weights=rows.weights))
+        else:
+            self.solver_ = "rows"
+            self._solve(Columns.of(*parts, fit_intercept=bool(self.fit_intercept)), precompute=False)
+        self._report()
+        return self
+
     def _check(self) -> None:
         """Refuse parameters that make no sense, before any work."""
         check_number("alpha", self.alpha, least=0.0)
         if self.max_iter is not None:
             check_number("max_iter", self.max_iter, least=1, whole=True)
-        check_precompute(self.precompute)
+        self._check_precompute()
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
         raise NotImplementedError(f"{type(self).__name__} must solve for its coefficients")
@@ -150,12 +138,6 @@ class SparseModel(OnePassMixin, RegressorMixin, Estimator):
             self.coef_, self.intercept_ = coefs[0], float(intercepts[0])
         else:
             self.coef_, self.intercept_ = xp.stack(coefs), xp.stack([xp.asarray(b) for b in intercepts])
-
-
-def check_precompute(given: Any) -> None:
-    """Refuse anything but 'auto', True and False."""
-    if not (isinstance(given, (bool, np.bool_)) or (isinstance(given, str) and given == "auto")):
-        raise ValueError(f"precompute must be 'auto', True or False, got {given!r}")
 
 
 class ElasticNet(SparseModel):
@@ -209,8 +191,7 @@ class ElasticNet(SparseModel):
         What the fit was computed from.
     statistic_ : LinearFactor, where `solver_` is "statistic"
         The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -230,19 +211,15 @@ class ElasticNet(SparseModel):
         alpha: float = 1.0,
         *,
         l1_ratio: float = 0.5,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
         fit_intercept: bool = True,
         precompute: Any = "auto",
         positive: bool = False,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
     ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.l1_ratio, self.fit_intercept = alpha, l1_ratio, fit_intercept
+        self.precompute, self.positive = precompute, positive
+        self.tol, self.max_iter = tol, max_iter
 
     def _check(self) -> None:
         super()._check()
@@ -274,12 +251,7 @@ class ElasticNet(SparseModel):
 
     def _report(self) -> None:
         if not self.converged_:
-            warnings.warn(
-                f"the duality gap {np.max(self.dual_gap_):.2g} is above tol times the mean squared target; "
-                "raise max_iter or tol, or bring the columns to similar scales",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_gap(np.max(self.dual_gap_))
 
 
 class Lasso(ElasticNet):
@@ -294,45 +266,22 @@ class Lasso(ElasticNet):
     It is the mode of the posterior for Gaussian noise of variance σ² and a Laplace prior of scale b on each
     coefficient: λ = 2σ²/b, see `from_prior`.
 
-    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
-    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
-    `ARDRegression` and `LinearRegression` have one.
+    There is no `predict_dist`: intervals that ignore the selection of columns cover less than they state.
 
     Parameters
     ----------
     alpha : float
         Weight of the penalty, from 0; for 0 the solution is the shortest of least squares.
-    fit_intercept : bool
-    precompute : {"auto", True, False}
-        Whether rows in memory are folded into a statistic; by default up to 200 columns.
-    positive : bool
-        Whether negative coefficients are forbidden.
-    tol : float
-        Largest duality gap, relative to the mean squared target (about its mean where there is an intercept):
-        scikit-learn's meaning.
-    max_iter : int
-        Most Newton steps.
+    fit_intercept, precompute, positive, tol, max_iter
+        As in :class:`tractable.ElasticNet`.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
-    support_ : array of int
-        Indices of the columns with a coefficient that is not zero.
-    sparse_coef_ : sparse matrix
-        The coefficients in CSR format.
-    dual_gap_ : float or array of shape (n_targets,)
-        Duality gap: a bound on the distance of the objective to its minimum.
-    n_iter_ : int or array of shape (n_targets,)
-        Newton steps.
-    converged_ : bool
-        Whether the duality gap is below `tol`.
-    solver_ : {"statistic", "rows"}
-        What the fit was computed from.
-    statistic_ : LinearFactor, where `solver_` is "statistic"
-        The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    coef_, intercept_, support_, sparse_coef_
+        The coefficients, and the columns in use.
+    dual_gap_, n_iter_, converged_, solver_, statistic_
+        As in :class:`tractable.ElasticNet`.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -359,38 +308,33 @@ class Lasso(ElasticNet):
         self,
         alpha: float = 1.0,
         *,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
         positive: bool = False,
-        tol: float = 1e-8,
+        fit_intercept: bool = True,
         max_iter: int = 1000,
+        tol: float = 1e-8,
+        precompute: Any = "auto",
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self.precompute, self.positive = precompute, positive
+        self.tol, self.max_iter = tol, max_iter
 
     @classmethod
     def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
         """Return the lasso whose solution is the mode of the posterior under a Laplace prior.
 
-        Parameters
-        ----------
-        scale : float
-            Of the Laplace distribution of each coefficient, b in exp(-|w|/b) / 2b.
-        noise_variance : float
-            σ² of the Gaussian noise.
-        n_samples : float
-            Number of rows it will be fitted to: alpha = σ²/(n b).
-        **options
-            Other parameters of the estimator.
-
-        Returns
-        -------
-        Lasso
+        `scale` is b in the density exp(-|w|/b) / 2b of each coefficient, `noise_variance` σ² of the Gaussian
+        noise, and alpha = σ²/(n b) for a fit to n = `n_samples` rows.
         """
         for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
             check_number(name, given, above=0.0)
         return cls(alpha=noise_variance / (n_samples * scale), **options)
+
+
+def warn_gap(gap: float) -> None:
+    """Warn of a fit whose duality gap is not below its tolerance; called by `_report`."""
+    warnings.warn(
+        f"the duality gap {gap:.2g} is above tol times the mean squared target; "
+        "raise max_iter or tol, or bring the columns to similar scales",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

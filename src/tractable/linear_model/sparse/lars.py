@@ -9,12 +9,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.sparse.lars import Knots, lars
-from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
+from tractable.linear_model.sparse.columns import (
+    CoefficientPath,
+    Columns,
+    checked_columns,
+    column_names,
+    refuse_units,
+)
 from tractable.linear_model.sparse.estimator import SparseModel
-from tractable.linear_model.sparse.path import check_penalties
 from tractable.value import value
 
-__all__ = ["LarsPath", "LassoLars", "lars_path", "path_of", "warn_unless_complete"]
+__all__ = ["LarsPath", "LassoLars", "lars_path"]
 
 
 class LassoLars(SparseModel):
@@ -24,19 +29,14 @@ class LassoLars(SparseModel):
     coefficients; the textbook's |y - Xw|² + λ Σ|w_j| has alpha = λ / (2n). The path says at which penalty
     each column enters and leaves.
 
-    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
-    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
-    `ARDRegression` and `LinearRegression` have one.
+    There is no `predict_dist`: intervals that ignore the selection of columns cover less than they state.
 
     Parameters
     ----------
     alpha : float
         The penalty, from 0; for 0 the path goes on to least squares.
-    fit_intercept : bool
-    precompute : {"auto", True, False}
-        Whether rows in memory are folded into a statistic; by default up to 200 columns.
-    positive : bool
-        Whether negative coefficients are forbidden.
+    fit_intercept, precompute, positive
+        As in :class:`tractable.Lasso`.
     max_iter : int, optional
         The most knots; all when not given.
 
@@ -50,20 +50,13 @@ class LassoLars(SparseModel):
         The columns in use at the end, in order of entry.
     coef_path_ : array of shape (n_features, n_knots)
         Coefficients at the knots. With several targets these three are lists.
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
-    support_ : array of int
-        Indices of the columns with a coefficient that is not zero.
-    sparse_coef_ : sparse matrix
-        The coefficients in CSR format.
+    coef_, intercept_, support_, sparse_coef_
+        The coefficients at `alpha`, and the columns in use.
     n_iter_ : int or list of int
         Number of knots.
-    solver_ : {"statistic", "rows"}
-        What the fit was computed from.
-    statistic_ : LinearFactor, where `solver_` is "statistic"
-        The sufficient statistic of the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    solver_, statistic_
+        As in :class:`tractable.ElasticNet`.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -88,36 +81,17 @@ class LassoLars(SparseModel):
         positive: bool = False,
         max_iter: int | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
-        self.max_iter = max_iter
-
-    def _check(self) -> None:
-        super()._check()
-        check_penalties(self.alpha, 1.0)
+        self.alpha, self.fit_intercept, self.positive = alpha, fit_intercept, positive
+        self.precompute, self.max_iter = precompute, max_iter
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        paths: list[LarsPath] = [
-            path_of(
-                columns,
-                target,
-                alpha_min=float(self.alpha),
-                positive=bool(self.positive),
-                precompute=precompute,
-                max_iter=self.max_iter,
-                names=None if names is None else tuple(str(name) for name in names),
-            )
-            for target in range(columns.n_targets)
-        ]
+        options: dict[str, Any] = {"positive": bool(self.positive), "max_knots": self.max_iter}
+        options |= {"alpha_min": float(self.alpha), "precompute": precompute, "names": column_names(self)}
+        paths = [LarsPath.of(columns, target, **options) for target in range(columns.n_targets)]
         self._set_coef(columns, [path.coefs[:, -1] for path in paths])
-        self.path_ = paths[0] if columns.flat else paths
-        self.alphas_ = paths[0].alphas if columns.flat else [path.alphas for path in paths]
-        self.active_ = paths[0].active[-1] if columns.flat else [path.active[-1] for path in paths]
-        self.coef_path_ = paths[0].coefs if columns.flat else [path.coefs for path in paths]
-        self.n_iter_ = len(paths[0].alphas) if columns.flat else [len(path.alphas) for path in paths]
+        each = [(path, path.alphas, path.active[-1], path.coefs, len(path.alphas)) for path in paths]
+        found: Any = each[0] if columns.flat else [list(part) for part in zip(*each, strict=True)]
+        self.path_, self.alphas_, self.active_, self.coef_path_, self.n_iter_ = found
 
     def _report(self) -> None:
         warn_unless_complete(
@@ -126,41 +100,58 @@ class LassoLars(SparseModel):
 
 
 @value
-class LarsPath:
+class LarsPath(CoefficientPath):
     """Every knot of a piecewise linear path: between knots the coefficients are linear in alpha.
 
     Parameters
     ----------
-    alphas : array (m,)
-        The knots, decreasing, from the penalty that leaves no coefficient.
-    coefs : array (n_features, m)
-        Coefficients at the knots.
-    intercepts : array (m,)
+    alphas, coefs, intercepts, names
+        As in `LassoPath`; the first penalty is the one that leaves no coefficient.
     active : tuple of m tuples of int
         The columns in use below each knot, in order of entry.
     method : {"lasso", "lar"}
-    names : tuple of str, optional
-        Names of the columns.
     complete : bool
         False where rounding stopped the path above the penalty asked for.
     """
 
-    alphas: np.ndarray
-    coefs: np.ndarray
-    intercepts: np.ndarray
     active: tuple[tuple[int, ...], ...]
     method: str = "lasso"
-    names: tuple[str, ...] | None = None
     complete: bool = True
 
-    @property
-    def n_nonzero(self) -> np.ndarray:
-        """Number of coefficients at each knot that are not zero."""
-        return np.count_nonzero(self.coefs, axis=0)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions at all knots, (n_samples, m)."""
-        return predictions(X, self.coefs, self.intercepts, self.names)
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        target: int = 0,
+        *,
+        alpha_min: float,
+        names: tuple[str, ...] | None,
+        precompute: bool | None,
+        method: str = "lasso",
+        **options: Any,
+    ) -> "LarsPath":
+        """Follow the path of a target, in scikit-learn's units; the other options are those of `lars`."""
+        if not isinstance(columns.X, np.ndarray):
+            raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
+        scaled, unit, target_unit = columns.rescaled()
+        n = columns.weight / unit / target_unit
+        if n == 0.0 or (n == inf and alpha_min == 0.0):
+            refuse_units(unit, target_unit, "penalties")
+        problem = scaled.problem(target, precompute=precompute)
+        knots: Knots = lars(problem, least=n * alpha_min, drop=method == "lasso", **options)
+        alphas = knots.penalties / n
+        if knots.penalties[-1] == n * alpha_min:
+            alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
+        coefs = knots.coefs * (target_unit / unit)
+        return cls(
+            alphas=alphas,
+            coefs=coefs,
+            intercepts=columns.intercepts(coefs, target),
+            active=knots.active,
+            method=method,
+            names=names,
+            complete=knots.complete,
+        )
 
     def at(self, alpha: Any) -> np.ndarray:
         """Return the coefficients at one penalty, (n_features,), or at several, (n_features, k): exactly.
@@ -175,13 +166,7 @@ class LarsPath:
             raise ValueError(
                 f"alpha must not be below the end of the path, {self.alphas[-1]:g}; got {alpha!r}"
             )
-        rising, coefs = self.alphas[::-1], self.coefs[:, ::-1]
-        right = np.clip(np.searchsorted(rising, asked), 1, max(len(rising) - 1, 1))
-        if len(rising) == 1:
-            return np.zeros((len(coefs), *asked.shape))
-        low, high = rising[right - 1], rising[right]
-        share = np.clip((asked - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
-        return coefs[:, right - 1] * (1.0 - share) + coefs[:, right] * share
+        return np.stack([np.interp(asked, self.alphas[::-1], w[::-1]) for w in self.coefs])
 
 
 def lars_path(
@@ -225,10 +210,6 @@ def lars_path(
     max_iter : int, optional
         The most knots after the first.
 
-    Returns
-    -------
-    LarsPath
-
     Notes
     -----
     A column that is linearly dependent on those in use (an equal column, one dummy variable too many) does
@@ -249,14 +230,14 @@ def lars_path(
     if max_iter is not None:
         check_number("max_iter", max_iter, least=1, whole=True)
     columns, names = checked_columns(X, y, sample_weight, fit_intercept=fit_intercept)
-    path = path_of(
+    path = LarsPath.of(
         columns,
         alpha_min=alpha_min,
+        names=names,
+        precompute=precompute,
         method=method,
         positive=positive,
-        precompute=precompute,
-        max_iter=max_iter,
-        names=names,
+        max_knots=max_iter,
     )
     warn_unless_complete(path)
     return path
@@ -272,43 +253,3 @@ def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
-
-
-def path_of(
-    columns: Columns,
-    target: int = 0,
-    *,
-    alpha_min: float = 0.0,
-    method: str = "lasso",
-    positive: bool = False,
-    precompute: bool | None = None,
-    max_iter: int | None = None,
-    names: tuple[str, ...] | None = None,
-) -> LarsPath:
-    """Return the path of columns, in scikit-learn's units."""
-    if not isinstance(columns.X, np.ndarray):
-        raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-    scaled, unit, target_unit = columns.rescaled()
-    n = columns.weight / unit / target_unit
-    if n == 0.0 or (n == inf and alpha_min == 0.0):
-        refuse_units(unit, target_unit, "penalties")
-    knots: Knots = lars(
-        scaled.problem(target, precompute=precompute),
-        least=n * alpha_min,
-        drop=method == "lasso",
-        positive=positive,
-        max_knots=max_iter,
-    )
-    alphas = knots.penalties / n
-    if knots.penalties[-1] == n * alpha_min:
-        alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
-    coefs = knots.coefs * (target_unit / unit)
-    return LarsPath(
-        alphas=alphas,
-        coefs=coefs,
-        intercepts=columns.intercepts(coefs, target),
-        active=knots.active,
-        method=method,
-        names=names,
-        complete=knots.complete,
-    )

@@ -1,36 +1,30 @@
 """The lasso with its penalty chosen by cross-validation."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from tractable.arrays import Array
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_columns, check_fitted
+from tractable.base import ModelTags, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
 from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.noise_floor import check_squarable
-from tractable.linear_model.rows import as_floats, as_vector, check_one_target, check_rows_in_memory
-from tractable.linear_model.sparse.columns import Columns
-from tractable.linear_model.sparse.estimator import check_precompute
-from tractable.linear_model.sparse.path import LassoPath, alpha_grid, check_penalties, solve_path
+from tractable.linear_model.rows import as_vector, check_one_target, check_penalties, check_rows_in_memory
+from tractable.linear_model.sparse.columns import Columns, column_names
+from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
+from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
 
 __all__ = ["LassoCV"]
 
 
-class LassoCV(RegressorMixin, Estimator):
+class LassoCV(SparseRegressor):
     """The lasso, with the penalty of the least cross-validated squared error.
 
     A whole path is solved on the training rows of each fold; the mean squared errors on the others choose
     `alpha_`, with which all rows are fitted. See :class:`tractable.Lasso` for the objective and its units.
 
-    There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
-    in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
-    `ARDRegression` and `LinearRegression` have one.
+    There is no `predict_dist`: intervals that ignore the selection of columns cover less than they state.
 
     Parameters
     ----------
@@ -44,12 +38,8 @@ class LassoCV(RegressorMixin, Estimator):
     precompute : {"auto", True, False}
         Whether Gram matrices of all columns are formed; by default where there are at least as many rows as
         columns, and no more than 1,000 columns.
-    positive : bool
-        Whether negative coefficients are forbidden.
-    tol : float
-        Largest duality gap, relative to the mean squared target.
-    max_iter : int
-        Most Newton steps a penalty.
+    positive, tol, max_iter
+        As in :class:`tractable.Lasso`, for every penalty.
 
     Attributes
     ----------
@@ -66,16 +56,11 @@ class LassoCV(RegressorMixin, Estimator):
         Their means over the folds, with standard errors.
     path_ : LassoPath
         The path of all rows; `tractable.plot` draws it.
-    coef_ : array of shape (n_features,)
-    intercept_ : float
-    support_ : array of int
-        Indices of the columns with a coefficient that is not zero.
-    dual_gap_ : float
-        Duality gap of the fit to all rows.
-    n_iter_ : int
-        Newton steps of the fit to all rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names
+    coef_, intercept_, support_, sparse_coef_
+        The coefficients of the fit to all rows, and the columns in use.
+    dual_gap_, n_iter_
+        Its duality gap and Newton steps.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -111,29 +96,15 @@ class LassoCV(RegressorMixin, Estimator):
         tol: float = 1e-8,
         max_iter: int = 1000,
     ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.precompute = precompute
-        self.positive = positive
-        self.tol = tol
-        self.max_iter = max_iter
+        self.eps, self.alphas, self.cv = eps, alphas, cv
+        self.fit_intercept, self.positive = fit_intercept, positive
+        self.precompute, self.tol, self.max_iter = precompute, tol, max_iter
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the penalty and fit all rows with it.
+        """Choose the penalty and fit all rows, held in memory, with it.
 
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
+        y (n_samples,) is one target; `sample_weight` says how often each row counts.
         """
         self._check_parameters()
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
@@ -152,33 +123,13 @@ class LassoCV(RegressorMixin, Estimator):
         self._report(y, weights)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return intercept + xᵀ coef for each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_fitted(self)
-        return as_floats(check_columns(self, X)) @ self.coef_ + self.intercept_
-
-    @property
-    def support_(self) -> np.ndarray:
-        """Indices of the columns with a coefficient that is not zero."""
-        check_fitted(self)
-        return np.flatnonzero(self.coef_)
-
     def _check_parameters(self) -> None:
         check_number("eps", self.eps, above=0.0, below=1.0)
         if self.alphas is None or np.ndim(self.alphas) == 0:
             check_number("alphas", self.alphas, least=1, whole=True)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-        check_precompute(self.precompute)
+        self._check_precompute()
 
     def _folds(self, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         try:
@@ -204,18 +155,9 @@ class LassoCV(RegressorMixin, Estimator):
         if np.ndim(self.alphas) == 0:
             grid = alpha_grid(columns, eps=self.eps, n_alphas=self.alphas, positive=bool(self.positive))
         else:
-            grid = check_penalties(self.alphas, 1.0)
-        names = getattr(self, "feature_names_in_", None)
-        path = solve_path(columns, grid, **self._options())
+            grid = np.sort(check_penalties("alphas", self.alphas))[::-1]
         self.alphas_ = grid
-        self.path_ = LassoPath(
-            alphas=grid,
-            coefs=path.coefs,
-            intercepts=columns.intercepts(path.coefs),
-            dual_gaps=path.gaps,
-            n_iter=path.n_iter,
-            names=None if names is None else tuple(str(name) for name in names),
-        )
+        self.path_ = LassoPath.of(columns, grid, column_names(self), **self._options())
 
     def _errors(
         self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, train: np.ndarray, test: np.ndarray
@@ -251,9 +193,4 @@ class LassoCV(RegressorMixin, Estimator):
     def _report(self, y: np.ndarray, weights: np.ndarray | None) -> None:
         mean = np.average(y, weights=weights) if self.fit_intercept else 0.0
         if self.dual_gap_ > self.tol * np.average((y - mean) ** 2, weights=weights):
-            warnings.warn(
-                f"the duality gap {self.dual_gap_:.2g} is above tol times the mean squared target; "
-                "raise max_iter or tol, or bring the columns to similar scales",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_gap(self.dual_gap_)

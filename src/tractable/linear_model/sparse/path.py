@@ -9,16 +9,17 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
+from tractable.linear_model.rows import check_penalties
+from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_units
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
-__all__ = ["LassoPath", "alpha_grid", "check_penalties", "lasso_path", "solve_path"]
+__all__ = ["LassoPath", "alpha_grid", "lasso_path", "solve_path"]
 
 
 @value
-class LassoPath:
+class LassoPath(CoefficientPath):
     """Coefficients for decreasing penalties.
 
     Parameters
@@ -35,22 +36,23 @@ class LassoPath:
         Names of the columns.
     """
 
-    alphas: np.ndarray
-    coefs: np.ndarray
-    intercepts: np.ndarray
     dual_gaps: np.ndarray
     n_iter: np.ndarray
     l1_ratio: float = 1.0
-    names: tuple[str, ...] | None = None
 
-    @property
-    def n_nonzero(self) -> np.ndarray:
-        """Number of coefficients that are not zero at each penalty."""
-        return np.count_nonzero(self.coefs, axis=0)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions of all penalties, (n_samples, m)."""
-        return predictions(X, self.coefs, self.intercepts, self.names)
+    @classmethod
+    def of(cls, columns: Columns, alphas: np.ndarray, names: Any, **options: Any) -> "LassoPath":
+        """Solve for all penalties; the options are those of `solve_path`."""
+        found = solve_path(columns, alphas, **options)
+        return cls(
+            alphas=alphas,
+            coefs=found.coefs,
+            intercepts=columns.intercepts(found.coefs),
+            dual_gaps=found.gaps,
+            n_iter=found.n_iter,
+            l1_ratio=options.get("l1_ratio", 1.0),
+            names=names,
+        )
 
 
 def lasso_path(
@@ -75,10 +77,8 @@ def lasso_path(
 
     Parameters
     ----------
-    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features); or LinearFactor
-        Rows, or what `summarize` of a linear model returned for them.
-    y : array of shape (n_samples,), or column name
-        None with a statistic.
+    X, y, fit_intercept, sample_weight, positive, precompute
+        As in :func:`tractable.lars_path`.
     l1_ratio : float
         1 is the lasso.
     eps : float
@@ -87,23 +87,10 @@ def lasso_path(
         Number of penalties of the grid.
     alphas : array, optional
         The penalties, instead of a grid.
-    fit_intercept : bool
-        Scikit-learn's function has none, and takes the columns for centred.
-    sample_weight : array of shape (n_samples,) or column name, optional
-        How often each row counts.
-    positive : bool
-        Whether negative coefficients are forbidden.
-    precompute : bool, optional
-        Whether the Gram matrix of all columns is formed. When not given: where there are at least as many
-        rows as columns, and no more than 1,000 columns.
     tol : float
         Largest duality gap, relative to Σ (y - ȳ)² / n (without an intercept, Σ y² / n).
     max_iter : int
         Most Newton steps a penalty.
-
-    Returns
-    -------
-    LassoPath
 
     Examples
     --------
@@ -130,25 +117,9 @@ def lasso_path(
     if alphas is None:
         grid = alpha_grid(columns, l1_ratio=l1_ratio, eps=eps, n_alphas=n_alphas, positive=positive)
     else:
-        grid = check_penalties(alphas, l1_ratio)
-    path = solve_path(
-        columns,
-        grid,
-        l1_ratio=l1_ratio,
-        precompute=precompute,
-        positive=positive,
-        tol=tol,
-        max_iter=max_iter,
-    )
-    return LassoPath(
-        alphas=grid,
-        coefs=path.coefs,
-        intercepts=columns.intercepts(path.coefs),
-        dual_gaps=path.gaps,
-        n_iter=path.n_iter,
-        l1_ratio=l1_ratio,
-        names=names,
-    )
+        grid = np.sort(check_penalties("alphas", alphas))[::-1]
+    options: dict[str, Any] = {"l1_ratio": l1_ratio, "positive": positive, "tol": tol, "max_iter": max_iter}
+    return LassoPath.of(columns, grid, names, precompute=precompute, **options)
 
 
 #: Penalties below this fraction of the largest correlation are within reach of its rounding.
@@ -157,27 +128,10 @@ HIDDEN = 1e-11
 LARGEST = 1e200
 
 
-def check_penalties(alphas: Any, l1_ratio: float) -> np.ndarray:
-    """Return penalties, checked, in decreasing order."""
-    try:
-        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"alpha must be a number from 0, got {alphas!r}") from None
-    if found.ndim != 1 or not len(found) or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"alpha must be a finite number from 0, got {alphas!r}")
-    if not 0.0 <= l1_ratio <= 1.0:
-        raise ValueError(f"l1_ratio must be from 0 to 1, got {l1_ratio!r}")
-    return np.sort(found)[::-1]
-
-
 def alpha_grid(
     columns: Columns, *, l1_ratio: float = 1.0, eps: float = 1e-3, n_alphas: int = 100, positive: bool = False
 ) -> np.ndarray:
     """Return penalties from the smallest that makes all coefficients zero down to `eps` times that."""
-    if not 0.0 < eps < 1.0:
-        raise ValueError(f"eps must be between 0 and 1, got {eps!r}")
-    if not n_alphas >= 1:
-        raise ValueError(f"n_alphas must be at least 1, got {n_alphas!r}")
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
     scaled, unit, target_unit = columns.rescaled()
@@ -206,13 +160,9 @@ def solve_path(
 
     Gaps are in the units of this objective.
     """
-    if not tol > 0.0:
-        raise ValueError(f"tol must be positive, got {tol!r}")
-    if not max_iter >= 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
     n, (columns, unit, target_unit) = columns.weight, columns.rescaled()
-    penalties = _over_units(n * alphas * l1_ratio, unit, target_unit)
-    ridges = _over_units(n * alphas * (1.0 - l1_ratio), unit, unit)
+    penalties = _over_scales(n * alphas * l1_ratio, unit, target_unit)
+    ridges = _over_scales(n * alphas * (1.0 - l1_ratio), unit, unit)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
@@ -231,10 +181,10 @@ def solve_path(
     )
 
 
-def _over_units(penalties: np.ndarray, *units: float) -> np.ndarray:
-    """Return penalties over both units, powers of two whose product may overflow."""
+def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
+    """Return penalties over both scales, powers of two whose product may overflow."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(np.ldexp(penalties, -int(sum(log2(unit) for unit in units))), LARGEST)
+        return np.minimum(np.ldexp(penalties, -int(sum(log2(scale) for scale in scales))), LARGEST)
 
 
 def _certified(
@@ -257,7 +207,7 @@ def _certified(
 
 def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **options: Any) -> SparsePath:
     """Solve each penalty from zero, in the library of the arrays."""
-    answers = [
+    found = [
         solve_lasso(
             problem.gram,
             problem.moment,
@@ -271,9 +221,9 @@ def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **opti
     ]
     xp = namespace_of(problem.gram)
     return SparsePath(
-        coefs=xp.stack([w for w, _, _ in answers], axis=1),
-        gaps=np.array([gap for _, _, gap in answers]),
-        n_iter=np.array([n_iter for _, n_iter, _ in answers]),
+        coefs=xp.stack([w for w, _, _ in found], axis=1),
+        gaps=np.array([gap for _, _, gap in found]),
+        n_iter=np.array([n_iter for _, n_iter, _ in found]),
     )
 
 
