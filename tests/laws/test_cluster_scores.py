@@ -70,7 +70,7 @@ MUTANTS = [
     (score_laws.names_do_not_matter, reads_numbers_into_labels),
     (score_laws.order_does_not_matter, looks_at_the_first_row),
     (score_laws.location_does_not_matter, by_raw_squares),
-    (score_laws.units_do_not_matter, in_units_of_the_data),
+    (score_laws.scale_does_not_matter, in_units_of_the_data),
     (score_laws.directions_do_not_matter, in_city_blocks),
     (score_laws.weights_are_repetitions, counts_rows_not_weights),
     (score_laws.clusters_without_weight_are_not_there, counts_names_not_clusters),

@@ -79,7 +79,7 @@ def changes_its_start(problem):
         ("the_objective_never_decreases", overshoot),
         ("the_objective_never_decreases", forgets_the_conditional_covariance),
         ("the_trace_is_the_objective", reports_another_objective),
-        ("a_fixed_point_stays", never_rests),
+        ("a_fixed_point_is_fixed", never_rests),
         ("steps_are_pure", changes_its_start),
     ],
 )

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from catalogue import ESTIMATORS
 from tractable.data import ArraySource
 from tractable.data.blocks import tree_sum
-from tractable.testing.estimator_laws import answers, example, learn
+from tractable.testing.estimator_laws import example, learn, predictions
 from tractable.value import value
 
 #: Most bytes of a block function: parameters of small models, and no rows (which take more).
@@ -83,7 +83,7 @@ def rows_for(estimator):
 def same_answer(estimator, source, X, y, w):
     here = learn(estimator, X, y, sample_weight=w)
     there = learn(estimator, source, None)
-    np.testing.assert_allclose(answers(there, X), answers(here, X), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(predictions(there, X), predictions(here, X), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)

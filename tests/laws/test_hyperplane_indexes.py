@@ -144,7 +144,7 @@ class KeepsAwayFromZero(SpillTree):
         ("graphs_name_other_points", ItsOwnNeighbour),
         ("graphs_name_other_points", NamesThePadding),
         ("looking_back_finds_no_less", NeverLooksBack),
-        ("seeds_and_threads_settle_the_answer", ForgetsItsSeed),
+        ("seeds_and_threads_determine_the_result", ForgetsItsSeed),
         ("powers_of_two_do_not_matter", KeepsAwayFromZero),
     ],
 )

@@ -232,7 +232,7 @@ class FirstBatchOnly(GaussianDensity):
         ("bad_rows_are_one_clear_error", Fills),
         ("bad_weights_are_one_clear_error", ForgetsWeights),
         ("weights_are_repetitions", ForgetsWeights),
-        ("extreme_scales_change_units_alone", Overflows),
+        ("extreme_scales_change_the_scale_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
         ("predicting_changes_nothing", Counts),
         ("column_names_are_remembered", ForgetsNames),

@@ -8,12 +8,12 @@ from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.testing.array_laws import (
     ARRAY_LAWS,
     ArrayFunction,
-    answer_is_that_of_numpy,
-    answer_stays_in_the_library,
     arguments_are_left_alone,
     batch_is_a_loop,
     check_array_function,
-    precision_is_kept,
+    precision_is_preserved,
+    results_are_of_the_same_library,
+    results_are_those_of_numpy,
 )
 
 
@@ -40,10 +40,10 @@ def sums_the_batch_too(x):
 
 
 MUTANTS = [
-    (answer_stays_in_the_library, through_the_host),
-    (precision_is_kept, always_double),
+    (results_are_of_the_same_library, through_the_host),
+    (precision_is_preserved, always_double),
     (arguments_are_left_alone, scribbles),
-    (answer_is_that_of_numpy, depends_on_the_library),
+    (results_are_those_of_numpy, depends_on_the_library),
     (batch_is_a_loop, sums_the_batch_too),
 ]
 

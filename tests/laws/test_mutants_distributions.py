@@ -300,7 +300,7 @@ BATCH = {"mean": [0.0, 3.0], "variance": [1.0, 0.25]}
 DISTRIBUTION_MUTANTS = [
     (distribution_laws.has_the_common_names, NoEntropy(**NORMAL)),
     (distribution_laws.shapes_are_sample_batch_event, WrongShape(**NORMAL)),
-    (distribution_laws.empty_batches_give_empty_answers, NeedsAMember(**NORMAL)),
+    (distribution_laws.empty_batches_give_empty_results, NeedsAMember(**NORMAL)),
     (distribution_laws.stddev_is_the_root_of_variance, StddevIsVariance(**NORMAL)),
     (distribution_laws.prob_is_exp_of_log_prob, LinearProb(**NORMAL)),
     (distribution_laws.batch_is_a_loop, BatchAxisSummed(**BATCH)),
@@ -310,7 +310,7 @@ DISTRIBUTION_MUTANTS = [
     (distribution_laws.survives_pickling_and_copying, ForgetsOnPickling(**NORMAL)),
     (distribution_laws.cannot_be_changed, Writable(**NORMAL)),
     (distribution_laws.arguments_are_left_alone, WritesToItsArgument(**NORMAL)),
-    (distribution_laws.float32_stays_float32, DoublePrecision(**NORMAL)),
+    (distribution_laws.float32_gives_float32, DoublePrecision(**NORMAL)),
     (distribution_laws.nan_parameters_are_refused, TakesAnything(**NORMAL)),
     (distribution_laws.bad_arguments_are_refused, IgnoresBadCounts(**NORMAL)),
     (density_laws.density_integrates_to_one, NoConstant(**NORMAL)),

@@ -191,7 +191,7 @@ class OwnUnits(Histogram):
     [
         (estimator_laws.pieces_make_the_whole, lambda: RoundedEdges([-1e3, 0.0, 4.0, 1e3])),
         (estimator_laws.weights_are_repetitions, lambda: WeightBlind("scott")),
-        (estimator_laws.extreme_scales_change_units_alone, lambda: OwnUnits(3)),
+        (estimator_laws.extreme_scales_change_the_scale_alone, lambda: OwnUnits(3)),
     ],
 )
 def test_laws_reject_estimators(law, make, rng):

@@ -163,7 +163,7 @@ class SaysItConverged(LogisticRegression):
         (estimator_laws, "weights_are_repetitions", IgnoresWeights),
         (estimator_laws, "weights_are_repetitions", SquaresWeights),
         (estimator_laws, "batches_are_rows", OneBatch),
-        (estimator_laws, "extreme_scales_change_units_alone", OwnUnits),
+        (estimator_laws, "extreme_scales_change_the_scale_alone", OwnUnits),
     ],
 )
 def test_laws_have_power(laws, law, broken, rng):

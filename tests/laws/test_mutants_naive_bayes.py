@@ -59,7 +59,7 @@ class PrefersLaterClasses(CategoricalNB):
         (ForgetsPriors(), GaussianNB(), estimator_laws.density_questions_agree),
         (ForgetsWeights(), NaiveBayes(), estimator_laws.weights_are_repetitions),
         (SmoothsByTheLastPiece(), GaussianNB(), estimator_laws.pieces_make_the_whole),
-        (SmoothsInUnits(), NaiveBayes(), estimator_laws.extreme_scales_change_units_alone),
+        (SmoothsInUnits(), NaiveBayes(), estimator_laws.extreme_scales_change_the_scale_alone),
         (MultipliesProbabilities(), MultinomialNB(), estimator_laws.density_questions_agree),
         (PrefersLaterClasses(), CategoricalNB(), classifier_laws.generative_models_obey_bayes),
     ],

@@ -193,7 +193,7 @@ MUTANTS = [
     (density_laws.density_integrates_to_one, WholeWidth(location=1.0, scale=2.0)),
     (density_laws.cdf_is_the_integral_of_prob, WholeWidth(location=1.0, scale=2.0)),
     (distribution_laws.batch_is_a_loop, QuantilesOfTheFirst(location=0.0, scale=[1.0, 2.0])),
-    (distribution_laws.float32_stays_float32, DoubleInside(location=1.0, scale=2.0)),
+    (distribution_laws.float32_gives_float32, DoubleInside(location=1.0, scale=2.0)),
     (density_laws.survival_falls_by_prob, OneLessCdf(location=1.0, scale=2.0)),
     (distribution_laws.kl_is_the_expected_log_ratio, OpenForever(low=0.0, high=1.0)),
     (distribution_laws.kl_is_the_expected_log_ratio, FiniteKL(low=[0.0, 0.5], high=[1.0, 2.0])),

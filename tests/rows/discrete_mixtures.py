@@ -28,7 +28,7 @@ ROWS = [
     Row(
         "BernoulliMixture-3",
         lambda: BernoulliMixture(3, binarize=2.0, random_state=0),
-        {"extreme_scales_change_units_alone": "a threshold other than zero has the units of the columns"},
+        {"extreme_scales_change_the_scale_alone": "a threshold other than zero has the units of the columns"},
     ),
     Row("CategoricalMixture", CategoricalMixture, FRACTIONS),
     Row("CategoricalMixture-2", lambda: CategoricalMixture(2, alpha=0.5, random_state=0), FRACTIONS),

@@ -57,7 +57,7 @@ STATISTICS = [
 CELLS = {"check_sample_weight_equivalence_on_dense_data": "scikit-learn's rows have 30 columns: 2^30 cells"}
 UNITS = {
     **CELLS,
-    "extreme_scales_change_units_alone": "edges that are given are in the units of the rows",
+    "extreme_scales_change_the_scale_alone": "edges that are given are in the units of the rows",
 }
 ESTIMATORS = [
     Row("Histogram", Histogram),

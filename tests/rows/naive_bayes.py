@@ -13,8 +13,8 @@ from tractable.conjugate import NormalModel
 from tractable.statistics import StoredRows
 
 NORMAL = NormalModel.from_mean_strength(3.0, 1.0, variance=4.0)
-PRIOR = {"extreme_scales_change_units_alone": "a prior of the user's has the units of the columns"}
-UNITS = {"extreme_scales_change_units_alone": "a threshold other than zero has the units of the columns"}
+PRIOR = {"extreme_scales_change_the_scale_alone": "a prior of the user's has the units of the columns"}
+UNITS = {"extreme_scales_change_the_scale_alone": "a threshold other than zero has the units of the columns"}
 NUMBERS = {
     "check_decision_proba_consistency": "the check gives negative numbers, whatever the tags say",
 }

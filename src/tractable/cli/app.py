@@ -14,8 +14,6 @@ from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="tractable",
     add_completion=False,

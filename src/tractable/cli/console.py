@@ -9,31 +9,22 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, Self
 
 import typer
 
-__all__ = [
-    "FLAG",
-    "INTERRUPTED",
-    "AsJson",
-    "Console",
-    "Debug",
-    "Quiet",
-    "StepProgress",
-    "abbreviated",
-    "first_line",
-    "open_console",
-    "printable",
-    "shell_list",
-    "split_names",
-]
-
 #: What help shows beside an option that takes no value.
 FLAG = " "
 
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+]
 AsJson = Annotated[
     bool,
     typer.Option(
@@ -151,6 +142,25 @@ def open_console(*, as_json: bool = False, quiet: bool = False, debug: bool = Fa
         raise typer.Exit(1) from None
 
 
+def with_console(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that runs with a console, and has the options --json, --quiet and --debug too."""
+
+    def command(*, as_json: bool, quiet: bool, debug: bool, **options: Any) -> None:
+        with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
+            run(console, **options)
+
+    _, *own = signature(run).parameters.values()
+    output = {"as_json": AsJson, "quiet": Quiet, "debug": Debug}
+    added = (
+        Parameter(n, Parameter.KEYWORD_ONLY, default=False, annotation=kind) for n, kind in output.items()
+    )
+    whole = Signature([*own, *added])
+    made: Any = command
+    made.__name__, made.__doc__, made.__signature__ = run.__name__, run.__doc__, whole
+    made.__annotations__ = {name: parameter.annotation for name, parameter in whole.parameters.items()}
+    return command
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory for this table"
@@ -197,14 +207,9 @@ class StepProgress:
             from rich import progress
             from rich.console import Console as Terminal
 
-            self.bar = progress.Progress(
-                progress.SpinnerColumn(),
-                progress.TextColumn("{task.description}", markup=False),
-                progress.BarColumn(),
-                progress.TimeElapsedColumn(),
-                console=Terminal(stderr=True),
-                transient=True,
-            )
+            text = progress.TextColumn("{task.description}", markup=False)
+            columns = (progress.SpinnerColumn(), text, progress.BarColumn(), progress.TimeElapsedColumn())
+            self.bar = progress.Progress(*columns, console=Terminal(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task("starting", total=1.0)
         return self

@@ -5,19 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.console import AsJson, Debug, Quiet, open_console
-
-__all__ = ["datasets"]
+from tractable.cli.console import Console, with_console
 
 
+@with_console
 def datasets(
+    console: Console,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One table: what it is.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it as .csv or .parquet.")
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """List the bundled tables, describe one, or write one to a file.
 
@@ -29,28 +26,27 @@ def datasets(
 
       tractable datasets penguins -o penguins.csv
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        from tractable.datasets import load, names
+    from tractable.datasets import load, names
 
-        if name is None:
-            if output is not None:
-                raise ValueError(f"--output: which table? There are {', '.join(names())}")
-            found = [_describe(load(each)) for each in names()]
-            console.result({"datasets": found})
-            rows = [
-                (t["name"], str(t["rows"]), str(len(t["columns"])), t["target"] or "-", t["description"])
-                for t in found
-            ]
-            console.table(("table", "rows", "columns", "target", "what it is"), rows)
-            return
-        table = load(name)
-        card = _describe(table)
-        if output is None:
-            console.result(card, _lines(card))
-            return
-        _write(table.frame, output)
-        line = f"{card['rows']} rows, {len(card['columns'])} columns: {output}"
-        console.result(card | {"saved": str(output)}, [line])
+    if name is None:
+        if output is not None:
+            raise ValueError(f"--output: which table? There are {', '.join(names())}")
+        found = [_describe(load(each)) for each in names()]
+        console.result({"datasets": found})
+        rows = [
+            (t["name"], str(t["rows"]), str(len(t["columns"])), t["target"] or "-", t["description"])
+            for t in found
+        ]
+        console.table(("table", "rows", "columns", "target", "what it is"), rows)
+        return
+    table = load(name)
+    card = _describe(table)
+    if output is None:
+        console.result(card, _lines(card))
+        return
+    _write(table.frame, output)
+    line = f"{card['rows']} rows, {len(card['columns'])} columns: {output}"
+    console.result(card | {"saved": str(output)}, [line])
 
 
 def _describe(table: Any) -> dict[str, Any]:

@@ -10,22 +10,19 @@ import typer
 from tractable.cli.console import (
     FLAG,
     INTERRUPTED,
-    AsJson,
     Console,
-    Debug,
-    Quiet,
+    Data,
+    Target,
     abbreviated,
-    open_console,
     shell_list,
     split_names,
+    with_console,
 )
 from tractable.value import replace, value
 
 if TYPE_CHECKING:
     from tractable.cli.tables import Table
     from tractable.data.columns import Roles
-
-__all__ = ["FitResult", "RequestedColumns", "fit", "fit_table"]
 
 #: Fitted attributes that are printed.
 ATTRIBUTES = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_", "bandwidth_", "inertia_")
@@ -37,17 +34,15 @@ HELD_BYTES = 2**24
 SINGLE_SWEEP = "exact in one pass"
 
 
+@with_console
 def fit(
+    console: Console,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model; `tractable models` lists them.")],
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
-    ],
+    data: Data,
     save: Annotated[
         Path, typer.Option("--save", "-s", metavar="FILE", help="Where to write the fitted model.")
     ],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-    ] = None,
+    target: Target = None,
     weight: Annotated[
         str | None,
         typer.Option("--weight", metavar="COLUMN", help="The column that says how often each row counts."),
@@ -68,9 +63,6 @@ def fit(
             "--drop-missing", metavar=FLAG, help="Leave out rows with entries missing that the model needs."
         ),
     ] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Fit MODEL to DATA and save it.
 
@@ -84,36 +76,25 @@ def fit(
 
       tractable fit BayesianRidge 'trips/*.parquet' -t fare -s fare.tractable
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        from tractable.cli.models import make_model
-        from tractable.cli.tables import open_table
+    from tractable.cli.models import make_model
+    from tractable.cli.tables import open_table
+    from tractable.data.output import check_writable
 
-        _check_writable(save)
-        console.progress(f"fitting {model} to {data} …")
-        table = open_table(data)
-        console.note(table.notes)
-        if save.resolve() in [path.resolve() for path in table.paths]:
-            raise ValueError(f"--save: {save} is a file that is being read")
-        requested = RequestedColumns(
-            target=target,
-            weight=weight,
-            features=None if features is None else split_names(features),
-            drop_missing=drop_missing,
-        )
-        began = time.monotonic()
-        result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
-        if target is not None and result.target is None:
-            console.warn(f"{model} predicts no column: {target} is left out")
-        _save(console, result, save, time.monotonic() - began)
-        if result.interrupted:
-            raise typer.Exit(INTERRUPTED)
-
-
-def _check_writable(save: Path) -> None:
-    if save.is_dir():
-        raise ValueError(f"--save: {save} is a folder")
-    if not save.parent.is_dir():
-        raise ValueError(f"--save: no such folder: {save.parent}")
+    check_writable(save, "--save")
+    console.progress(f"fitting {model} to {data} …")
+    table = open_table(data)
+    console.note(table.notes)
+    if save.resolve() in [path.resolve() for path in table.paths]:
+        raise ValueError(f"--save: {save} is a file that is being read")
+    names = None if features is None else split_names(features)
+    requested = RequestedColumns(target=target, weight=weight, features=names, drop_missing=drop_missing)
+    began = time.monotonic()
+    result = fit_table(make_model(model, settings or ()), table, requested, console.progress)
+    if target is not None and result.target is None:
+        console.warn(f"{model} predicts no column: {target} is left out")
+    _save(console, result, save, time.monotonic() - began)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:
@@ -140,21 +121,18 @@ def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> 
         "saved": str(path),
         **facts,
     }
+    printed = {name: f"{fact:.6g}" if isinstance(fact, float) else str(fact) for name, fact in facts.items()}
+    if hasattr(model, "classes_"):
+        printed["classes"] = abbreviated(model.classes_)
     of = "" if result.target is None else f" to predict {result.target}"
     lines = [
         f"model       {' '.join(repr(model).split())}",
         f"learned     from {result.rows:,} rows{of}",
         f"columns     {len(result.features)}: {abbreviated(result.features, 8)}",
-        *(f"{name:11s} {_formatted(fact)}" for name, fact in facts.items()),
+        *(f"{name:11s} {shown}" for name, shown in printed.items()),
         f"saved       {path} ({path.stat().st_size:,} bytes)",
     ]
     console.result(found, lines)
-
-
-def _formatted(fact: Any) -> str:
-    if isinstance(fact, list):
-        return abbreviated(fact)
-    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _scalar(model: Any, name: str) -> Any:
@@ -213,11 +191,9 @@ def fit_table(
         if not small:
             why = "needs all rows at once" if streaming == "no" else "reads columns of words all at once"
             progress(f"reading {size} into memory: {name} {why} …")
-        return _fit_frames(model, table, roles, options, in_memory=True)
+        return _fit(model, table, roles, options, frames=True, in_memory=True)
     progress(f"reading {size} piece by piece …")
-    if words:
-        return _fit_frames(model, table, roles, options, in_memory=False)
-    return _fit_source(model, table, roles, options)
+    return _fit(model, table, roles, options, frames=bool(words), in_memory=False)
 
 
 def _roles(model: Any, table: "Table", requested: RequestedColumns) -> "Roles":
@@ -275,8 +251,9 @@ def _is_text(kind: Any) -> bool:
     """Return whether a column holds text, or nothing at all."""
     from pyarrow import types
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
+    from tractable.data.text import is_text
+
+    return is_text(kind.value_type if types.is_dictionary(kind) else kind) or types.is_null(kind)
 
 
 def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
@@ -287,24 +264,23 @@ def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
     return classifier and roles.target in table.types and types.is_integer(table.types[roles.target])
 
 
-def _fit_source(model: Any, table: "Table", roles: "Roles", options: dict[str, Any]) -> FitResult:
-    from tractable.cli.tables import CountedRows
-
-    rows = CountedRows(table.source(roles), **options)
-    interrupted = _interrupted(model, rows)
-    names = rows.feature_names
-    features = tuple(range(rows.n_features)) if names is None else names
-    return _result(model, roles, features, rows, interrupted)
-
-
-def _fit_frames(
-    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, in_memory: bool
+def _fit(
+    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, frames: bool, in_memory: bool
 ) -> FitResult:
-    from tractable.cli.tables import CountedFrames
+    """Fit a model to frames or to a source of numbers; Ctrl-C may stop the fit with a model in hand."""
+    from tractable.base.estimator import FitInterrupted
+    from tractable.cli.tables import CountedFrames, CountedRows
 
-    rows = CountedFrames(table, roles, **options)
-    interrupted = _interrupted(model, *(_collected(rows) if in_memory else (rows,)))
-    return _result(model, roles, roles.features, rows, interrupted)
+    rows: Any = (
+        CountedFrames(table, roles, **options) if frames else CountedRows(table.source(roles), **options)
+    )
+    features = roles.features if frames else rows.feature_names or tuple(range(rows.n_features))
+    result = FitResult(model=model, target=roles.target, features=features, rows=0, dropped=0)
+    try:
+        model.fit(*(_collected(rows) if in_memory else (rows,)))
+    except FitInterrupted:
+        result = replace(result, interrupted=True)
+    return replace(result, rows=rows.counted, dropped=rows.dropped)
 
 
 def _collected(rows: Any) -> tuple[Any, ...]:
@@ -315,25 +291,3 @@ def _collected(rows: Any) -> tuple[Any, ...]:
     X, y, weights = zip(*rows, strict=True)
     targets, row_weights = (None if part[0] is None else np.concatenate(part) for part in (y, weights))
     return pd.concat(X, ignore_index=True), targets, row_weights
-
-
-def _interrupted(model: Any, *rows: Any) -> bool:
-    """Fit, and return whether Ctrl-C stopped the fit with a model in hand."""
-    from tractable.base.estimator import FitInterrupted
-
-    try:
-        model.fit(*rows)
-    except FitInterrupted:
-        return True
-    return False
-
-
-def _result(model: Any, roles: "Roles", features: Any, rows: Any, interrupted: bool) -> FitResult:
-    return FitResult(
-        model=model,
-        target=roles.target,
-        features=features,
-        rows=rows.counted,
-        dropped=rows.dropped,
-        interrupted=interrupted,
-    )

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable import PUBLIC
-from tractable.cli.console import AsJson, Debug, Quiet, open_console
-
-__all__ = ["describe", "make_model", "model_class", "model_classes", "models", "parse_settings"]
+from tractable.cli.console import Console, with_console
 
 #: What users call scikit-learn's types of estimators, in the order of the list.
 KINDS = {
@@ -26,7 +24,9 @@ KINDS = {
 FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
+@with_console
 def models(
+    console: Console,
     name: Annotated[
         str | None, typer.Argument(metavar="MODEL", help="One model: what it is and its parameters.")
     ] = None,
@@ -36,9 +36,6 @@ def models(
             "--kind", "-k", help="Only regression, classification, density, clustering, features or search."
         ),
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """List the models: what each is for, whether it streams, whether it takes missing values and words.
 
@@ -52,16 +49,16 @@ def models(
 
       tractable models --json
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        if name is not None:
-            one = describe(model_class(name))
-            defaults = _defaults(model_class(name))
-            console.result(one | {"defaults": defaults}, _lines(one, defaults))
-            return
-        found = _of_kind([describe(each) for each in model_classes().values()], kind)
-        console.result({"models": found})
-        heads = ("model", "kind", "streaming", "missing", "words", "what it is")
-        console.table(heads, [_row(one) for one in found])
+    if name is not None:
+        one = describe(model_class(name))
+        parameters = inspect.signature(model_class(name)).parameters.values()
+        defaults = {p.name: None if p.default is p.empty else repr(p.default) for p in parameters}
+        console.result(one | {"defaults": defaults}, _lines(one, defaults))
+        return
+    found = _of_kind([describe(each) for each in model_classes().values()], kind)
+    console.result({"models": found})
+    heads = ("model", "kind", "streaming", "missing", "words", "what it is")
+    console.table(heads, [_row(one) for one in found])
 
 
 def _of_kind(found: list[dict[str, Any]], kind: str | None) -> list[dict[str, Any]]:
@@ -95,11 +92,6 @@ def _lines(one: dict[str, Any], defaults: dict[str, Any]) -> list[str]:
 
 def _yes(fact: bool | None) -> str:
     return {None: "as given", True: "yes", False: "no"}[fact]
-
-
-def _defaults(model: Any) -> dict[str, Any]:
-    parameters = inspect.signature(model).parameters.values()
-    return {p.name: None if p.default is p.empty else repr(p.default) for p in parameters}
 
 
 def model_class(name: str) -> Any:

@@ -7,25 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tractable.cli.console import (
-    FLAG,
-    AsJson,
-    Debug,
-    Quiet,
-    StepProgress,
-    abbreviated,
-    open_console,
-    split_names,
-)
+from tractable.cli.console import FLAG, Console, Data, StepProgress, abbreviated, split_names, with_console
 from tractable.value import value
 
 if TYPE_CHECKING:
-    from tractable.cli.tables import CountedRows, Table
-
-__all__ = ["Predicted", "Predictor", "predict", "predict_table", "predictor"]
-
-#: The names of the columns that methods give; others go by the method's own name.
-NAMES = {"predict": "prediction", "score_samples": "score", "predict_proba": "probability"}
+    from tractable.cli.tables import Table
 
 #: The methods that can be asked for; the default is the first that a model has.
 METHODS = (
@@ -41,11 +27,11 @@ METHODS = (
 )
 
 
+@with_console
 def predict(
+    console: Console,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tractable fit` saved.")],
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
-    ],
+    data: Data,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet or .csv.")
     ],
@@ -68,9 +54,6 @@ def predict(
         str | None,
         typer.Option("--keep", metavar="A,B,…", help="Columns of DATA to carry along; `all` for every one."),
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write the predictions for every row of DATA, in the order of its rows.
 
@@ -84,37 +67,36 @@ def predict(
 
       tractable predict m.tractable rows.csv -o out.csv -m outlier_scores
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        from tractable.cli.tables import check_output, open_table
+    from tractable.cli.tables import check_output, open_table
 
-        check_output(output)
-        began = time.monotonic()
-        with StepProgress(console) as step:
-            step(f"loading {model}")
-            fitted = _load(model)
-            name = type(fitted).__name__
-            ask = predictor(fitted, method, interval, proba=proba)
-            table = open_table(data)
-            console.note(table.notes)
-            if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
-                raise ValueError(f"--output: {output} is a file that is being read")
-            kept = tuple(table.types) if keep == "all" else split_names(keep or "")
-            table.check(kept, "--keep")
-            label = f"predicting {data} by {name}"
-            step(label)
-            done = predict_table(ask, table, kept, output, lambda rows: step(f"{label}: {rows:,} rows"))
-        if done.incomplete:
-            console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
-        found = {
-            "model": name,
-            "method": ask.method,
-            "rows": done.rows,
-            "rows_without_answer": done.incomplete,
-            "columns": list(done.columns),
-            "seconds": round(time.monotonic() - began, 3),
-            "saved": str(output),
-        }
-        console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
+    check_output(output)
+    began = time.monotonic()
+    with StepProgress(console) as step:
+        step(f"loading {model}")
+        fitted = _load(model)
+        name = type(fitted).__name__
+        ask = predictor(fitted, method, interval, proba=proba)
+        table = open_table(data)
+        console.note(table.notes)
+        if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
+            raise ValueError(f"--output: {output} is a file that is being read")
+        copied = tuple(table.types) if keep == "all" else split_names(keep or "")
+        table.check(copied, "--keep")
+        label = f"predicting {data} by {name}"
+        step(label)
+        done = predict_table(ask, table, copied, output, lambda rows: step(f"{label}: {rows:,} rows"))
+    if done.incomplete:
+        console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
+    found = {
+        "model": name,
+        "method": ask.method,
+        "rows": done.rows,
+        "rows_without_answer": done.incomplete,
+        "columns": list(done.columns),
+        "seconds": round(time.monotonic() - began, 3),
+        "saved": str(output),
+    }
+    console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
 
 
 def _load(path: Path) -> Any:
@@ -150,24 +132,30 @@ class Predictor:
         return bool(self.model.__sklearn_tags__().input_tags.string)
 
     def __call__(self, X: Any) -> dict[str, Any]:
+        from tractable.data.predict_to import named_columns
+
         found = self._columns(self.method, X)
         if self.proba and self.method != "predict_proba":
             found |= self._columns("predict_proba", X)
         if self.interval is not None:
             ends = self.model.predict_interval(X, coverage=self.interval)
-            found |= _columns("low", ends[..., 0], len(X)) | _columns("high", ends[..., 1], len(X))
+            for name, end in zip(("low", "high"), (ends[..., 0], ends[..., 1]), strict=True):
+                found |= named_columns(name, end, len(X))
         return found
 
     def _columns(self, method: str, X: Any) -> dict[str, Any]:
+        from tractable.data.predict_to import NAMES, named_columns
+
         found = getattr(self.model, method)(X)
         if method == "predict_dist":
-            return _columns("mean", found.mean, len(X)) | _columns("stddev", found.stddev, len(X))
+            return named_columns("mean", found.mean, len(X)) | named_columns("stddev", found.stddev, len(X))
         if method == "transform" and hasattr(self.model, "get_feature_names_out"):
             import numpy as np
 
             return dict(zip(map(str, self.model.get_feature_names_out()), np.asarray(found).T, strict=True))
         classes = getattr(self.model, "classes_", None) if method.endswith("_proba") else None
-        return _columns(method, found, len(X), None if classes is None else [_label(c) for c in classes])
+        labels = None if classes is None else [_label(c) for c in classes]
+        return named_columns(NAMES.get(method, method), found, len(X), labels)
 
 
 def predictor(model: Any, method: str | None, interval: float | None, *, proba: bool) -> Predictor:
@@ -187,18 +175,6 @@ def predictor(model: Any, method: str | None, interval: float | None, *, proba: 
     return Predictor(model=model, method=method, interval=interval, proba=proba)
 
 
-def _columns(method: str, found: Any, n_rows: int, labels: list[str] | None = None) -> dict[str, Any]:
-    import numpy as np
-
-    name, found = NAMES.get(method, method), np.asarray(found)
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ValueError(f"--method {method} does not answer with a row for each of {n_rows} rows")
-    if found.ndim == 1:
-        return {name: found}
-    labels = [str(k) for k in range(found.shape[1])] if labels is None else labels
-    return {f"{name}_{label}": column for label, column in zip(labels, found.T, strict=True)}
-
-
 def _label(label: Any) -> str:
     """Return a class as text; integers that were read as floats are written as integers."""
     label = label.item() if hasattr(label, "item") else label
@@ -215,28 +191,69 @@ class Predicted:
 
 
 def predict_table(
-    ask: Predictor, table: "Table", kept: tuple[str, ...], output: Path, progress: Callable[[int], None]
+    ask: Predictor, table: "Table", copied: tuple[str, ...], output: Path, progress: Callable[[int], None]
 ) -> Predicted:
-    """Write the predictions of every row, with the columns `kept`; `progress` is called with their number.
-
-    Predictions from numbers alone into a Parquet file are written by `tractable.predict_to`.
-    """
-    from tractable.cli.tables import MissingEntries, check_output
-
+    """Write the predictions of every row, and the columns `copied`; `progress` is told the number of rows."""
     needed = _needed_columns(ask.model, table)
-    numbers = not table.types or table.numbers.issuperset(needed)
-    if not numbers and not ask.takes_words:
+    if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
         raise ValueError(
             f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
         )
-    same_names = ask.method in {"predict", "score_samples"} and not ask.proba
-    if numbers and same_names and not kept and check_output(output) == ".parquet":
-        try:
-            return _predict_to(ask, table, needed, output, progress)
-        except MissingEntries:
-            pass  # the writer below gives rows with missing entries null predictions
-    return _TableWriter(ask, table, needed, kept, progress).write(output)
+    from tractable.cli.tables import write_tables
+
+    done: dict[str, Any] = {"rows": 0, "columns": (), "incomplete": 0}
+    write_tables(_predicted_tables(ask, table, needed, copied, done, progress), output)
+    return Predicted(**done)
+
+
+def _predicted_tables(
+    ask: Predictor,
+    table: "Table",
+    needed: tuple[str, ...],
+    copied: tuple[str, ...],
+    done: dict[str, Any],
+    progress: Callable[[int], None],
+) -> Iterator[Any]:
+    """Yield the copied columns and the predictions, null for rows that the model does not take.
+
+    What is `done` is counted before each table.
+    """
+    import pyarrow as pa
+
+    for beside, X in _blocks(ask, table, needed, copied):
+        missing = None
+        if table.types and not ask.takes_missing:
+            missing = X.isna().any(axis=1).to_numpy()
+            done["incomplete"] += int(missing.sum())
+            X = X.fillna(0.0) if missing.any() else X  # noqa: PLW2901
+        named = hasattr(ask.model, "feature_names_in_") or not table.types
+        found = ask(X if named else X.to_numpy())
+        taken = sorted(set(found) & set(beside))
+        if taken:
+            raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
+        predictions = {name: pa.array(column, mask=missing) for name, column in found.items()}
+        made = pa.table({**beside, **predictions})
+        done["rows"] += made.num_rows
+        done["columns"] = tuple(made.column_names)
+        progress(done["rows"])
+        yield made
+
+
+def _blocks(
+    ask: Predictor, table: "Table", needed: tuple[str, ...], copied: tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the copied columns and the features of blocks of rows."""
+    if not table.types:
+        from tractable.cli.tables import CountedRows
+        from tractable.data.columns import Roles
+
+        options = {"allow_missing": ask.takes_missing, "label": type(ask.model).__name__}
+        rows = CountedRows(table.source(Roles(features=())), drop=False, **options)
+        yield from (({}, block.X) for block in rows.blocks())
+        return
+    for part in table.blocks(tuple(dict.fromkeys((*needed, *copied)))):
+        yield {name: part.column(name) for name in copied}, part.select(list(needed)).to_pandas()
 
 
 def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
@@ -250,79 +267,3 @@ def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
             f"{table.name} has {len(needed)} columns, the model was fitted on {width} without names"
         )
     return needed
-
-
-def _source(ask: Predictor, table: "Table", needed: tuple[str, ...], **options: Any) -> "CountedRows":
-    from tractable.cli.tables import CountedRows
-    from tractable.data.columns import Roles
-
-    label = type(ask.model).__name__
-    rows = table.source(Roles(features=needed))
-    return CountedRows(rows, allow_missing=ask.takes_missing, drop=False, label=label, **options)
-
-
-def _predict_to(
-    ask: Predictor, table: "Table", needed: tuple[str, ...], output: Path, progress: Callable[[int], None]
-) -> Predicted:
-    from pyarrow import parquet
-
-    from tractable.data import predict_to
-
-    source = _source(ask, table, needed, progress=progress)
-    predict_to(ask.model, source, output, method=ask.method, interval=ask.interval)
-    return Predicted(rows=source.counted, columns=tuple(parquet.read_schema(output).names), incomplete=0)
-
-
-class _TableWriter:
-    """Writes the kept columns and the predictions of a table, block by block."""
-
-    def __init__(
-        self, ask: Predictor, table: "Table", needed: tuple[str, ...], kept: tuple[str, ...], progress: Any
-    ) -> None:
-        self.ask, self.table, self.needed, self.kept, self.progress = ask, table, needed, kept, progress
-        self.columns: tuple[str, ...] = ()
-        self.done = self.incomplete = 0
-
-    def write(self, output: Path) -> Predicted:
-        from tractable.cli.tables import write_tables
-
-        rows = write_tables(self._tables(), output)
-        return Predicted(rows=rows, columns=self.columns, incomplete=self.incomplete)
-
-    def _tables(self) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for beside, X in self._blocks():
-            found = self._predictions(X)
-            taken = sorted(set(found) & set(beside))
-            if taken:
-                raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
-            made = pa.table({**beside, **found})
-            self.columns = tuple(made.column_names)
-            self.done += made.num_rows
-            self.progress(self.done)
-            yield made
-
-    def _blocks(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Iterate over the kept columns and the features of blocks of rows."""
-        if not self.table.types:
-            for block in _source(self.ask, self.table, ()).blocks():
-                yield {}, block.X
-            return
-        read = tuple(dict.fromkeys((*self.needed, *self.kept)))
-        for part in self.table.blocks(read):
-            yield {name: part.column(name) for name in self.kept}, part.select(list(self.needed)).to_pandas()
-
-    def _predictions(self, X: Any) -> dict[str, Any]:
-        """Return the predictions, null for rows with missing entries that the model does not take."""
-        import pyarrow as pa
-
-        named = hasattr(self.ask.model, "feature_names_in_") or not self.table.types
-        if self.ask.takes_missing or not self.table.types:
-            found = self.ask(X if named else X.to_numpy())
-            return {name: pa.array(column) for name, column in found.items()}
-        missing = X.isna().any(axis=1).to_numpy()
-        self.incomplete += int(missing.sum())
-        X = X.fillna(0.0) if missing.any() else X
-        found = self.ask(X if named else X.to_numpy())
-        return {name: pa.array(column, mask=missing) for name, column in found.items()}

@@ -5,25 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
-from tractable.cli.console import AsJson, Debug, Quiet, StepProgress, open_console
-
-__all__ = ["report"]
+from tractable.cli.console import Console, StepProgress, Target, with_console
 
 
+@with_console
 def report(
+    console: Console,
     data: Annotated[
         str | None,
         typer.Argument(metavar="DATA", help="A CSV or Parquet file; a bundled table when not given."),
     ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-    ] = None,
+    target: Target = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
     ] = Path("report.html"),
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write a report on a table: one HTML page that needs nothing else.
 
@@ -36,13 +31,12 @@ def report(
 
       tractable report penguins.csv --target species -o penguins.html
     """
-    with open_console(as_json=as_json, quiet=quiet, debug=debug) as console:
-        with StepProgress(console) as step:
-            step("starting", 0.0)
-            summary = _make(data, target, output, step)
-        for note in summary.notes:
-            console.progress(f"note: {note}")
-        console.result(summary.as_dict(), _lines(summary, output))
+    with StepProgress(console) as step:
+        step("starting", 0.0)
+        summary = _make(data, target, output, step)
+    for note in summary.notes:
+        console.progress(f"note: {note}")
+    console.result(summary.as_dict(), _lines(summary, output))
 
 
 def _make(data: str | None, target: str | None, output: Path, step: Any) -> Any:

@@ -13,22 +13,10 @@ import numpy as np
 
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
-from tractable.data.output import replacing
-from tractable.data.source import Batch, ForwardingSource, Source, batch_rows, row_slices
+from tractable.data.output import check_writable, replacing
+from tractable.data.source import Batch, ColumnSource, ForwardingSource, Source, batch_rows, row_slices
 from tractable.data.text_table import TextTable, open_text
 from tractable.value import replace, value
-
-__all__ = [
-    "CountedFrames",
-    "CountedRows",
-    "MissingEntries",
-    "Table",
-    "bundled_hint",
-    "check_not_stdin",
-    "check_output",
-    "open_table",
-    "write_tables",
-]
 
 #: Endings of files that can be written.
 ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
@@ -90,23 +78,11 @@ class Table:
 
 
 @value
-class _TextSource(Source):
+class _TextSource(ColumnSource):
     """The rows of text files, as numbers."""
 
     table: Table
     roles: Roles
-
-    @property
-    def n_rows(self) -> None:
-        return None
-
-    @property
-    def n_features(self) -> int:
-        return len(self.roles.features)
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.roles.feature_names
 
     def batches(self) -> Iterator[Batch]:
         for block in self.table.blocks(self.roles.columns):
@@ -116,13 +92,7 @@ class _TextSource(Source):
 
 
 def open_table(data: str) -> Table:
-    """Return a table after reading its first rows.
-
-    Parameters
-    ----------
-    data : str
-        A path, a pattern or a folder of Parquet, CSV or NumPy files.
-    """
+    """Return the table of a path, a pattern or a folder of Parquet, CSV or NumPy files, by its first rows."""
     from tractable.data.files import expand
 
     check_not_stdin(data)
@@ -221,18 +191,9 @@ class MissingEntries(ValueError):  # noqa: N818
 class _Counted:
     """Rows on their way into a model: counted, and filtered by what the model takes.
 
-    Parameters
-    ----------
-    allow_missing : bool
-        Whether the model takes rows with missing features.
-    drop : bool
-        Whether rows that it does not take are left out; they are an error otherwise.
-    label : str
-        The name of the model, for the error.
-    integer_labels : bool
-        Whether the targets are integer labels.
-    progress : callable, optional
-        Called with the number of rows so far.
+    With `allow_missing` it takes rows with missing features; rows that it does not take are left out with
+    `drop`, else an error that names the model, `label`. Targets may be integer labels. `progress` is called
+    with the number of rows so far.
     """
 
     def __init__(
@@ -355,10 +316,7 @@ def check_output(path: Path, option: str = "--output") -> str:
     kind = ENDINGS.get(path.suffix.lower())
     if kind is None:
         raise ValueError(f"{option} must end in .parquet or .csv; got {path}")
-    if not path.parent.is_dir():
-        raise ValueError(f"{option}: no such folder: {path.parent}")
-    if path.is_dir():
-        raise ValueError(f"{option}: {path} is a folder")
+    check_writable(path, option)
     return kind
 
 
@@ -402,10 +360,12 @@ class _OneColumnWriter:
         pass
 
     def write_table(self, table: Any) -> None:
-        from pyarrow import csv, types
+        from pyarrow import csv
+
+        from tractable.data.text import is_text
 
         column = table.column(0)
-        texts = types.is_string(column.type) or types.is_large_string(column.type)
+        texts = is_text(column.type)
         table = table.set_column(0, table.schema[0], column.fill_null("")) if texts else table
         lines = io.BytesIO()
         csv.write_csv(table, lines, csv.WriteOptions(include_header=False))

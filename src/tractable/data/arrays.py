@@ -8,17 +8,30 @@ import numpy as np
 from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, tree_sum
-from tractable.data.source import Batch, Source, row_slices
+from tractable.data.source import Batch, Source, batch_rows
 from tractable.value import replace, value
-
-__all__ = ["ArraySource", "DeviceArraySource", "as_floats"]
 
 #: Kernels of devices use large blocks best.
 DEVICE_BLOCK_BYTES = 2**28
 
 
+class _Matrix(Source):
+    """Rows of an array X (n, d) with their targets and weights."""
+
+    X: Any
+    in_memory = True
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+
 @value
-class ArraySource(Source):
+class ArraySource(_Matrix):
     """The rows of a NumPy array, read-only, strided and memory-mapped ones included, never copied whole.
 
     Floats of 32 and 64 bits pass as they are; other numbers become float64 batch by batch.
@@ -43,34 +56,18 @@ class ArraySource(Source):
     X: np.ndarray
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
-    in_memory = True
 
     def __post_init__(self) -> None:
         X = _matrix(self.X)
         y = None if self.y is None else _targets(self.y, len(X))
-        weights = None if self.weights is None else _weights(self.weights, len(X))
+        weights = (
+            None if self.weights is None else check_weights(_host_array(self.weights, "weights"), len(X))
+        )
         for name, checked in (("X", X), ("y", y), ("weights", weights)):
             object.__setattr__(self, name, checked)
 
-    @property
-    def n_rows(self) -> int:
-        return len(self.X)
-
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
-
-    @property
-    def feature_names(self) -> None:
-        return None
-
     def batches(self) -> Iterator[Batch]:
-        for rows in row_slices(*self.X.shape):
-            yield Batch(
-                X=as_floats(self.X[rows]),
-                y=None if self.y is None else self.y[rows],
-                weights=None if self.weights is None else self.weights[rows],
-            )
+        return self.blocks(batch_rows(self.n_features))
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""
@@ -92,7 +89,7 @@ class ArraySource(Source):
 
 
 @value
-class DeviceArraySource(Source):
+class DeviceArraySource(_Matrix):
     """The rows of an array of another library: they stay on their device, in few large blocks.
 
     Parameters
@@ -104,7 +101,6 @@ class DeviceArraySource(Source):
     X: Any
     y: Any = None
     weights: Any = None
-    in_memory = True
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2 or self.X.shape[0] == 0:
@@ -114,18 +110,6 @@ class DeviceArraySource(Source):
         for name in ("y", "weights"):
             given = getattr(self, name)
             object.__setattr__(self, name, None if given is None else xp.asarray(given))
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
-
-    @property
-    def feature_names(self) -> None:
-        return None
 
     def batches(self) -> Iterator[Batch]:
         step = max(1, DEVICE_BLOCK_BYTES // (8 * max(1, self.n_features)))
@@ -151,18 +135,21 @@ def _matrix(X: Any) -> np.ndarray:
             f"X must be 2-D, (rows, features); got shape {X.shape}. Reshape your data with "
             "X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single row"
         )
-    return _numbers(X, "X")
+    if X.dtype.kind not in "fiubO":
+        raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
+    try:
+        return X.astype(np.float64) if X.dtype.kind == "O" else X
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold real numbers: {error}") from error
 
 
 def _targets(y: Any, n_rows: int) -> np.ndarray:
     y = _host_array(y, "y")
     if y.ndim not in (1, 2):
         raise ValueError(f"y must be 1-D or 2-D; got shape {y.shape}")
-    return _same_length(y, n_rows, "y")
-
-
-def _weights(weights: Any, n_rows: int) -> np.ndarray:
-    return check_weights(_host_array(weights, "weights"), n_rows)
+    if len(y) != n_rows:
+        raise ValueError(f"y has {len(y)} rows, but X has {n_rows}")
+    return y
 
 
 def _host_array(x: Any, name: str) -> np.ndarray:
@@ -183,21 +170,4 @@ def _host_array(x: Any, name: str) -> np.ndarray:
     if x.ndim == 0:
         hint = f": X has no column {x.item()!r}" if isinstance(x.item(), str) and name != "X" else ""
         raise ValueError(f"{name} must be an array; got {kind}{hint}")
-    return x
-
-
-def _numbers(x: np.ndarray, name: str) -> np.ndarray:
-    if x.dtype.kind in "fiub":
-        return x
-    if x.dtype.kind == "O":
-        try:
-            return x.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must hold real numbers: {error}") from error
-    raise ValueError(f"{name} must hold real numbers; got dtype {x.dtype}")
-
-
-def _same_length(x: np.ndarray, n_rows: int, name: str) -> np.ndarray:
-    if len(x) != n_rows:
-        raise ValueError(f"{name} has {len(x)} rows, but X has {n_rows}")
     return x

@@ -10,17 +10,6 @@ from tractable.arrays.weights import check_weights
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch
 
-__all__ = [
-    "batch_of",
-    "check_types",
-    "common_dtype",
-    "common_roles",
-    "is_numeric",
-    "targets_of",
-    "text_features",
-    "weights_of",
-]
-
 
 def is_numeric(kind: Any) -> bool:
     """Whether an Arrow type is numeric; a column of nulls alone is one of NaN."""
@@ -61,7 +50,11 @@ def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: A
     """
     first = next(iter(schemas))
     roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
-    texts = [set(text_features(schema, roles)) for schema in schemas.values() if _has(schema, roles)]
+    texts = [
+        set(text_features(schema, roles))
+        for schema in schemas.values()
+        if set(roles.columns) <= set(schema.names)
+    ]
     text = tuple(set.intersection(*texts))
     for path, schema in schemas.items():
         found = assign_roles(schema.names, features, target, weight, where=str(path))
@@ -70,10 +63,6 @@ def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: A
             raise ValueError(f"{path} and {first} do not both have {', '.join(odd)}; choose features=")
         check_types(schema, roles, str(path), text=text)
     return roles
-
-
-def _has(schema: Any, roles: Roles) -> bool:
-    return set(roles.columns) <= set(schema.names)
 
 
 def common_dtype(schemas: Iterable[Any], roles: Roles) -> type:

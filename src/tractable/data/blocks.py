@@ -9,8 +9,6 @@ import numpy as np
 from tractable.data.progress import progress
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 
-__all__ = ["block_rows", "map_entries", "map_rows", "reduce_blocks", "sum_of_squares", "tree_sum"]
-
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
 
@@ -46,17 +44,8 @@ def reduce_blocks(
 ) -> Any:
     """Return the sum of ``of(block)`` over blocks on all cores, added in a tree that their order gives.
 
-    Parameters
-    ----------
-    of : callable
-    blocks : iterable
-    n_rows : float, optional
-        Number of rows of all blocks, for the progress line.
-    guard : bool
-        Whether BLAS is held to one thread even where there is a single block: several gain nothing on blocks
-        that fit in the cache.
-    n_threads : int, optional
-    label : str
+    The progress line counts to `n_rows`. With `guard`, BLAS is held to one thread even where there is a
+    single block: several gain nothing on blocks that fit in the cache.
     """
 
     def counted(block: Any) -> tuple[int, Any]:
@@ -97,17 +86,10 @@ def tree_sum(parts: Iterable[Any]) -> Any:
 def map_rows(
     function: Callable[[Any], np.ndarray], x: Any, *, rows: int | None = None, n_threads: int | None = None
 ) -> np.ndarray:
-    """Apply a row-wise function to blocks of rows on all cores and stack what it returns.
+    """Apply a function from rows (n, ...) to (n, ...) to blocks of x on all cores and stack what it returns.
 
-    Parameters
-    ----------
-    function : callable
-        Maps rows (n, ...) to an array (n, ...).
-    x : array or source
-        A source applies the function where its rows are.
-    rows : int, optional
-        Rows of a block; as many as fit in the cache when not given. Fewer where a row is much work.
-    n_threads : int, optional
+    A source applies the function where its rows are. A block has as many rows as fit in the cache, or `rows`:
+    fewer where a row is much work.
 
     Examples
     --------
@@ -158,15 +140,8 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int |
     """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis.
 
     A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
-    would pass through.
-
-    Parameters
-    ----------
-    fill : callable
-        ``fill(*blocks, out)`` writes its result to a block of the answer. Floating-point warnings are off.
-    arrays : array
-    n_threads : int, optional
-        All cores when not given, if there are millions of entries.
+    would pass through. ``fill(*blocks, out)`` writes its result to a block of the answer; floating-point
+    warnings are off. All cores are used if there are millions of entries, or `n_threads`.
 
     Examples
     --------

@@ -7,8 +7,6 @@ from typing import Any
 from tractable.data.names import nearest
 from tractable.value import value
 
-__all__ = ["Roles", "assign_roles", "check_known", "check_numeric", "is_column_name", "no_column"]
-
 
 @value
 class Roles:

@@ -10,19 +10,8 @@ import numpy as np
 from tractable.arrays.namespace import is_foreign_array
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
-from tractable.data.source import Batch, Source
+from tractable.data.source import Batch, ForwardingSource, Source
 from tractable.value import replace, value
-
-__all__ = [
-    "BatchSource",
-    "as_source",
-    "batch_source",
-    "holds_batches",
-    "is_streamed",
-    "sample_rows",
-    "starter",
-    "triple",
-]
 
 
 def holds_batches(x: Any) -> bool:
@@ -64,7 +53,7 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
     first = next((_table(item, y, weights, 0) for item in start()), None)
     if first is None:
         raise ValueError("X: there are no batches")
-    source = BatchSource(start=start, y=y, weights=weights, first=first)
+    source = BatchSource(start=start, y=y, weights=weights, source=first)
     if not isinstance(batches, Sequence):
         return source
     counts = [table.n_rows for table in source.tables()]
@@ -72,32 +61,29 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
 
 
 @value
-class BatchSource(Source):
+class BatchSource(ForwardingSource):
     """Batches in the order they come, each like the first in width and names."""
 
     start: Callable[[], Iterator[Any]]
     y: Any  # the names of columns, where the batches are frames
     weights: Any
-    first: Source
+    source: Source  # the first batch
     rows: int | None = None
 
     @property
     def n_rows(self) -> int | None:
         return self.rows
 
-    @property
-    def n_features(self) -> int:
-        return self.first.n_features
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.first.feature_names
-
     def tables(self) -> Iterator[Source]:
         """Each batch as a source of its own, checked against the first."""
         for number, item in enumerate(self.start()):
             table = _table(item, self.y, self.weights, number)
-            self._check_like_first(table, number)
+            if table.n_features != self.n_features:
+                own, first = table.n_features, self.n_features
+                raise ValueError(f"batch {number} has {own} features, the first has {first}")
+            if table.feature_names != self.feature_names:
+                own_names, names = table.feature_names, self.feature_names
+                raise ValueError(f"batch {number} has columns {own_names}, the first {names}")
             yield table
 
     def batches(self) -> Iterator[Batch]:
@@ -109,16 +95,6 @@ class BatchSource(Source):
                 if found != beside:
                     raise ValueError(f"batch {number} and the first do not both have targets, or weights")
                 yield batch
-
-    def _check_like_first(self, table: Source, number: int) -> None:
-        if table.n_features != self.n_features:
-            raise ValueError(
-                f"batch {number} has {table.n_features} features, the first has {self.n_features}"
-            )
-        if table.feature_names != self.feature_names:
-            raise ValueError(
-                f"batch {number} has columns {table.feature_names}, the first {self.feature_names}"
-            )
 
 
 def starter(batches: Any) -> Callable[[], Iterator[Any]]:
@@ -211,15 +187,8 @@ def sample_rows(
     """Return at most n rows and their weights, in their order; every row is as likely as any other.
 
     One pass in bounded memory: each row draws a random number, and the n smallest are kept. The draw depends
-    on the order of the rows alone, so batches give what the array they came from gives.
-
-    Parameters
-    ----------
-    data : array, frame, source or re-iterable of batches
-    weights : array (n_samples,) or None
-        They are carried along, and do not change which rows are drawn; rows of weight zero are left out.
-    n : int
-    rng : numpy.random.Generator
+    on the order of the rows alone, so batches give what the array they came from gives. Weights are carried
+    along and do not change which rows are drawn; rows of weight zero are left out.
 
     Examples
     --------

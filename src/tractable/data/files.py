@@ -17,10 +17,8 @@ from tractable.data import arrow
 from tractable.data.arrays import as_floats
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.names import nearest_file
-from tractable.data.source import Batch, Source, batch_rows, row_slices
+from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.value import value
-
-__all__ = ["CsvSource", "FileSource", "NpySource", "ParquetSource", "expand", "prefetched", "scan"]
 
 T = TypeVar("T")
 
@@ -73,27 +71,14 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
 
 
 @value
-class FileSource(Source):
-    """The rows of files of one kind, in the order of their paths, never held at once.
-
-    Parameters
-    ----------
-    paths : tuple of Path
-    roles : Roles
-        Which columns are features, targets and weights.
-    dtype : type
-        Of X.
-    rows : int, optional
-        Number of rows, where the files say it.
-    text : tuple of str
-        Features that are text, as error messages name them.
-    """
+class FileSource(ColumnSource):
+    """The rows of files of one kind, in the order of their paths, never held at once."""
 
     paths: tuple[Path, ...]
-    roles: Roles
-    dtype: type
-    rows: int | None
-    text: tuple[str, ...] = ()
+    roles: Roles  # which columns are features, targets and weights
+    dtype: type  # of X
+    rows: int | None  # number of rows, where the files say it
+    text: tuple[str, ...] = ()  # features that are text, as error messages name them
 
     @classmethod
     @abstractmethod
@@ -121,14 +106,6 @@ class FileSource(Source):
     @property
     def n_rows(self) -> int | None:
         return self.rows
-
-    @property
-    def n_features(self) -> int:
-        return len(self.roles.features)
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.roles.feature_names
 
     def check_numbers(self) -> None:
         """Refuse features that are text, which only models of tables take."""
@@ -287,8 +264,10 @@ def expand(path: Any) -> tuple[Path, ...]:
     if Path(text).is_file():
         return (Path(text),)
     if Path(text).is_dir():
+        inside = [file for file in Path(text).rglob("*") if _ending(file) is not None and file.is_file()]
+        hidden = (".", "_")  # logs and markers beside the data
         found = [
-            file for file in Path(text).rglob("*") if _is_table(file.relative_to(text)) and file.is_file()
+            file for file in inside if not any(p.startswith(hidden) for p in file.relative_to(text).parts)
         ]
     elif has_magic(text):
         found = [Path(file) for file in glob(text, recursive=True) if Path(file).is_file()]  # noqa: PTH207
@@ -319,11 +298,6 @@ def prefetched(items: Generator[T, Any, Any]) -> Iterator[T]:
             ahead = reader.submit(next, items, end)
             yield item
             del item  # two batches are alive, not three
-
-
-def _is_table(path: Path) -> bool:
-    """Whether a file found in a folder is data: not a log, a marker or a hidden file."""
-    return _ending(path) is not None and not any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _kind(path: Path) -> type[FileSource]:

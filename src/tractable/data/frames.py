@@ -9,10 +9,8 @@ from tractable.arrays.weights import check_weights
 from tractable.data import arrow
 from tractable.data.arrays import ArraySource
 from tractable.data.columns import Roles, assign_roles, check_numeric
-from tractable.data.source import Batch, Source, row_slices
+from tractable.data.source import Batch, ColumnSource, row_slices
 from tractable.value import replace, value
-
-__all__ = ["FrameSource", "frame_source", "is_frame"]
 
 FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch"))
 
@@ -40,7 +38,7 @@ def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource
     >>> batch.X.tolist(), batch.y.tolist()
     ([[1.5], [8.0]], [7, 21])
     """
-    columns = _columns(frame)
+    columns = list(frame.schema.names if _library(frame) == "pyarrow" else frame.columns)
     target = y if _are_names(y, columns) else None
     weight = weights if isinstance(weights, str) else None
     roles = assign_roles(columns, None, target, weight, where="the frame", arguments=("X", "y", "weights"))
@@ -49,12 +47,16 @@ def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource
         y=y if target is None else None,
         weights=weights if weight is None else None,
     )
-    _check(frame, roles)
+    if _library(frame) == "pandas":
+        bad = [name for name in roles.numeric if not _is_numeric_type(frame[name].dtype)]
+        check_numeric((f"{name!r} ({frame[name].dtype})" for name in bad), "the frame")
+    else:
+        arrow.check_types(_table(frame, slice(0, 0)).schema, roles, "the frame")
     return FrameSource(frame=frame, roles=roles, beside=beside)
 
 
 @value
-class FrameSource(Source):
+class FrameSource(ColumnSource):
     """The rows of a frame: float64, or float32 where every feature is."""
 
     frame: Any
@@ -65,14 +67,6 @@ class FrameSource(Source):
     @property
     def n_rows(self) -> int:
         return len(self.frame)
-
-    @property
-    def n_features(self) -> int:
-        return len(self.roles.features)
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.roles.feature_names
 
     def batches(self) -> Iterator[Batch]:
         y, weights = self.beside.y, self.beside.weights
@@ -95,22 +89,11 @@ def _library(x: Any) -> str | None:
     return next((library for library, name in FRAMES if (library, name) in ancestors), None)
 
 
-def _columns(frame: Any) -> list[Any]:
-    return list(frame.schema.names if _library(frame) == "pyarrow" else frame.columns)
-
-
 def _are_names(y: Any, columns: list[Any]) -> bool:
     """Whether y names target columns and is no array of labels."""
     if isinstance(y, str):
         return True
     return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(n, str) and n in columns for n in y)
-
-
-def _check(frame: Any, roles: Roles) -> None:
-    if _library(frame) == "pandas":
-        _check_pandas(frame, roles)
-    else:
-        arrow.check_types(_table(frame, slice(0, 0)).schema, roles, "the frame")
 
 
 def _rows(frame: Any, rows: slice, roles: Roles) -> Batch:
@@ -125,12 +108,6 @@ def _table(frame: Any, rows: slice) -> Any:
     return part if _library(frame) == "pyarrow" else part.to_arrow()
 
 
-def _check_pandas(frame: Any, roles: Roles) -> None:
-    """Refuse feature and weight columns that hold something other than numbers."""
-    bad = [name for name in roles.numeric if not _is_numeric_type(frame[name].dtype)]
-    check_numeric((f"{name!r} ({frame[name].dtype})" for name in bad), "the frame")
-
-
 def _pandas_batch(frame: Any, roles: Roles) -> Batch:
     """Return some rows of a pandas frame as arrays."""
     dtypes = {frame[name].dtype for name in roles.features}
@@ -141,7 +118,11 @@ def _pandas_batch(frame: Any, roles: Roles) -> Batch:
         X = np.empty((len(frame), len(roles.features)), dtype, order="F")
         for j, name in enumerate(roles.features):
             X[:, j] = _floats(frame[name])
-    return Batch(X=X, y=_targets(frame, roles), weights=_weights(frame, roles))
+    weights = None
+    if roles.weight is not None:
+        name = f"weights {roles.weight!r}"
+        weights = check_weights(_floats(frame[roles.weight]), len(frame), name=name)
+    return Batch(X=X, y=_targets(frame, roles), weights=weights)
 
 
 def _is_numeric_type(dtype: Any) -> bool:
@@ -164,9 +145,3 @@ def _targets(frame: Any, roles: Roles) -> np.ndarray | None:
     column = frame[roles.target]
     nullable_number = not isinstance(column.dtype, np.dtype) and _is_numeric_type(column.dtype)
     return _floats(column) if nullable_number and column.hasnans else np.asarray(column)
-
-
-def _weights(frame: Any, roles: Roles) -> np.ndarray | None:
-    if roles.weight is None:
-        return None
-    return check_weights(_floats(frame[roles.weight]), len(frame), name=f"weights {roles.weight!r}")

@@ -6,8 +6,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-__all__ = ["clean_names", "nearest", "nearest_file", "number_of"]
-
 #: Longer names are cut.
 LONGEST = 120
 

@@ -8,7 +8,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["as_json", "replacing"]
+
+def check_writable(path: Path, argument: str) -> None:
+    """Refuse a path at which no file can be written, before any work."""
+    if not path.parent.is_dir():
+        raise ValueError(f"{argument}: no such folder: {path.parent}")
+    if path.is_dir():
+        raise ValueError(f"{argument}: {path} is a folder")
 
 
 @contextmanager

@@ -11,10 +11,8 @@ import numpy as np
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source
 from tractable.data.files import FileSource
-from tractable.data.output import replacing
+from tractable.data.output import check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
-
-__all__ = ["predict_to"]
 
 #: Names of columns in the file, by method; others have the name of the method.
 NAMES = {"predict": "prediction", "predict_proba": "probability", "score_samples": "score"}
@@ -89,10 +87,7 @@ def _target(path: Any) -> Path:
     target = Path(fspath(path))
     if target.suffix.lower() not in (".parquet", ".pq"):
         raise ValueError(f"path must end in .parquet; got {target}")
-    if not target.parent.is_dir():
-        raise ValueError(f"path: no such folder: {target.parent}")
-    if target.is_dir():
-        raise ValueError(f"path: {target} is a folder")
+    check_writable(target, "path")
     return target
 
 
@@ -115,7 +110,10 @@ def _rows(
     carried = _carried(source, columns)
     if isinstance(source, FileSource) and source.text and wanted is not None:
         check_known(wanted, source.feature_names or (), "source", "the source")
-        return lambda: _tables(source, list(wanted), list(carried))
+        return lambda: (
+            (table.select(list(wanted)).to_pandas(), {name: table.column(name) for name in carried})
+            for table in source.tables()
+        )
     features = _features(estimator, source)
     if isinstance(source, FileSource):
         source.check_numbers()
@@ -125,14 +123,6 @@ def _rows(
             yield features(batch.X), {name: column(batch) for name, column in carried.items()}
 
     return start
-
-
-def _tables(
-    source: FileSource, wanted: list[str], carried: list[str]
-) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield files with text as frames, and the columns to copy."""
-    for table in source.tables():
-        yield table.select(wanted).to_pandas(), {name: table.column(name) for name in carried}
 
 
 def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callable[[Batch], np.ndarray]]:
@@ -175,19 +165,20 @@ def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
 def _predictions(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:
     found = getattr(estimator, method)(X)
     if method == "predict_dist":
-        return {**_columns("mean", found.mean, len(X)), **_columns("stddev", found.stddev, len(X))}
+        return {**named_columns("mean", found.mean, len(X)), **named_columns("stddev", found.stddev, len(X))}
     classes = getattr(estimator, "classes_", None) if method == "predict_proba" else None
-    return _columns(NAMES.get(method, method), found, len(X), classes)
+    return named_columns(NAMES.get(method, method), found, len(X), classes)
 
 
 def _ends(estimator: Any, X: Any, interval: float | None) -> dict[str, np.ndarray]:
     if interval is None:
         return {}
     ends = np.asarray(estimator.predict_interval(X, coverage=interval))
-    return {**_columns("low", ends[..., 0], len(X)), **_columns("high", ends[..., 1], len(X))}
+    return {**named_columns("low", ends[..., 0], len(X)), **named_columns("high", ends[..., 1], len(X))}
 
 
-def _columns(name: str, found: Any, n_rows: int, labels: Any = None) -> dict[str, np.ndarray]:
+def named_columns(name: str, found: Any, n_rows: int, labels: Any = None) -> dict[str, np.ndarray]:
+    """Return what a method found, one entry or one line a row, as columns ``name`` or ``name_label``."""
     found = np.asarray(found)
     if found.ndim not in (1, 2) or len(found) != n_rows:
         raise ValueError(f"method: expected one result for each of {n_rows} rows, got shape {found.shape}")

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Progress", "progress"]
-
 PATIENCE = 1.0
 
 
 class Progress:
-    """Counts work; shows itself on standard error after `PATIENCE` seconds where somebody is watching."""
+    """Counts work; shows itself on standard error after `PATIENCE` seconds where somebody is watching.
+
+    ``TRACTABLE_PROGRESS=0`` or ``1`` decides; else whether standard error is a terminal.
+    """
 
     def __init__(self, label: str, total: float | None) -> None:
         self.label, self.total, self.done = label, total, 0.0
-        self.watched = _watched()
+        asked = os.environ.get("TRACTABLE_PROGRESS", "")
+        self.watched = asked == "1" if asked in {"0", "1"} else sys.stderr.isatty()
         self.began = time.monotonic()
         self.bar: Any = None
 
@@ -53,31 +55,17 @@ def progress(label: str, total: float | None = None) -> Iterator[Progress]:
         line.close()
 
 
-def _watched() -> bool:
-    """``TRACTABLE_PROGRESS=0`` or ``1`` decides; else whether standard error is a terminal."""
-    asked = os.environ.get("TRACTABLE_PROGRESS", "")
-    return asked == "1" if asked in {"0", "1"} else sys.stderr.isatty()
-
-
 def _bar(label: str, total: float | None) -> tuple[Any, Any]:
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as RichProgress
 
-    bar = RichProgress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, force_terminal=True),
-        transient=True,
+    columns = (
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(),
     )
+    console = Console(stderr=True, force_terminal=True)
+    bar = rich.Progress(rich.TextColumn("{task.description}"), *columns, console=console, transient=True)
     bar.start()
     return bar, bar.add_task(label, total=total)

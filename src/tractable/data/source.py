@@ -9,21 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tractable.data.blocks import BLOCK_BYTES, block_rows, reduce_blocks
+from tractable.data.columns import Roles
 from tractable.primitives.threads import ordered_map
 from tractable.value import replace, value
-
-__all__ = [
-    "MAX_BATCH_ROWS",
-    "Batch",
-    "Composed",
-    "ForwardingSource",
-    "Prepared",
-    "Source",
-    "Whole",
-    "batch_rows",
-    "mapped",
-    "row_slices",
-]
 
 S = TypeVar("S")
 
@@ -69,9 +57,9 @@ class Source(ABC):
     """
 
     @property
-    @abstractmethod
     def n_rows(self) -> int | None:
         """The number of rows, or None where only a pass can tell."""
+        return None
 
     @property
     @abstractmethod
@@ -79,9 +67,9 @@ class Source(ABC):
         """The number of columns of every batch's X."""
 
     @property
-    @abstractmethod
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the columns, or None where they have none."""
+        return None
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
@@ -264,6 +252,20 @@ class ForwardingSource(Source):
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         return self.source.feature_names
+
+
+class ColumnSource(Source):
+    """The rows of a table whose columns are features, targets or weights."""
+
+    roles: Roles
+
+    @property
+    def n_features(self) -> int:
+        return len(self.roles.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.roles.feature_names
 
 
 def mapped(data: Any, of: Callable[[np.ndarray], np.ndarray]) -> Any:

@@ -22,23 +22,13 @@ from tractable.data.table_columns import (
 )
 from tractable.value import replace, value
 
-__all__ = ["CodedSource", "StreamedTables", "streamed_tables"]
-
 
 @value
 class StreamedTables:
-    """A stream of frames with their targets and weights.
+    """A stream of frames with their targets and weights."""
 
-    Parameters
-    ----------
-    start : callable
-        Starts a pass over ``(frame, y, weights)``, the latter arrays or None.
-    leave : tuple
-        Columns of the frames that are targets or weights.
-    """
-
-    start: Callable[[], Iterator[tuple[Any, Any, Any]]]
-    leave: tuple[Any, ...] = ()
+    start: Callable[[], Iterator[tuple[Any, Any, Any]]]  # a pass over (frame, y, weights), arrays or None
+    leave: tuple[Any, ...] = ()  # columns of the frames that are targets or weights
 
     def distinct_values(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
         """Return a frame with every value of the columns that are no numbers once, by a pass.
@@ -69,20 +59,10 @@ class StreamedTables:
 
 @value
 class CodedSource(Source):
-    """A stream of tables as numbers, categories by their codes.
-
-    Parameters
-    ----------
-    tables : StreamedTables
-    columns : TableColumns
-    """
+    """A stream of tables as numbers, categories by their codes."""
 
     tables: StreamedTables
     columns: TableColumns
-
-    @property
-    def n_rows(self) -> None:
-        return None
 
     @property
     def n_features(self) -> int:

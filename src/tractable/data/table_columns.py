@@ -14,25 +14,6 @@ from tractable.data.columns import check_known
 from tractable.data.frames import is_frame
 from tractable.value import replace, value
 
-__all__ = [
-    "KINDS",
-    "MOST_CATEGORIES",
-    "TableColumns",
-    "as_pandas",
-    "binarized",
-    "coded_frame",
-    "column_names",
-    "columns_of",
-    "declared_of",
-    "filled",
-    "learn_columns",
-    "many_categories",
-    "met_categories",
-    "ranges",
-    "table_of",
-    "type_name",
-]
-
 #: The kinds of columns.
 KINDS = ("normal", "categorical", "poisson", "bernoulli")
 

@@ -12,21 +12,6 @@ import numpy as np
 
 from tractable.value import value
 
-__all__ = [
-    "MISSING",
-    "MOST",
-    "Dialect",
-    "NoRowsError",
-    "TableError",
-    "dates_of",
-    "holds_numbers",
-    "is_text",
-    "numbers_of",
-    "sniffed",
-    "text_type",
-    "trimmed",
-]
-
 
 class TableError(ValueError):
     """An error in a table, in one sentence."""
@@ -120,7 +105,20 @@ class Dialect:
     encoding: str
     decimal: str
     quoted: bool = True
-    notes: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on what is unusual, in sentences."""
+        remarks = (
+            (not self.header, "The first line holds numbers only, so the columns have no names."),
+            (
+                self.encoding not in ("utf-8", "utf-8-sig"),
+                f"The file is not UTF-8; it was read as {self.encoding}.",
+            ),
+            (not self.quoted, "A quotation mark is never closed; quotation marks were taken as letters."),
+            (self.decimal == ",", "Numbers in the file have a comma before their fractions."),
+        )
+        return tuple(text for holds, text in remarks if holds)
 
 
 def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> Dialect:
@@ -139,23 +137,10 @@ def sniffed(path: Path, encoding: str | None = None, *, quoted: bool = True) -> 
         raise NoRowsError(f"{path} has no rows")
     first = [field.strip() for field in rows[0]] if rows else []
     header = not (len(rows) > 1 and all(_is_number(field) for field in first))
-    names = tuple(first) if header else tuple("" for _ in first)
-    notes = [] if header else ["The first line holds numbers only, so the columns have no names."]
-    if encoding not in ("utf-8", "utf-8-sig"):
-        notes.append(f"The file is not UTF-8; it was read as {encoding}.")
-    if not quoted:
-        notes.append("A quotation mark is never closed; quotation marks were taken as letters.")
+    names = tuple(first) if header else ("",) * len(first)
     decimal = "," if delimiter != "," and _comma_decimals(rows[header:]) else "."
-    if decimal == ",":
-        notes.append("Numbers in the file have a comma before their fractions.")
     return Dialect(
-        names=names,
-        header=header,
-        delimiter=delimiter,
-        encoding=encoding,
-        decimal=decimal,
-        quoted=quoted,
-        notes=tuple(notes),
+        names=names, header=header, delimiter=delimiter, encoding=encoding, decimal=decimal, quoted=quoted
     )
 
 
@@ -202,11 +187,11 @@ def _encoding(head: bytes, path: Path) -> str:
         if wide is not None:
             return wide
         raise TableError(f"{path} is not a table: it holds bytes that are no text")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return _eight_bits(head)
-    return "utf-8"
+    for name in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            codecs.getincrementaldecoder(name)().decode(head)
+            return name
+    return "latin-1"
 
 
 def _unmarked(head: bytes) -> str | None:
@@ -215,14 +200,6 @@ def _unmarked(head: bytes) -> str | None:
     if min(zeros) > 0.01 or max(zeros) < 0.7:
         return None
     return "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-
-
-def _eight_bits(head: bytes) -> str:
-    try:
-        head.decode("cp1252")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "cp1252"
 
 
 def _lines(text: str, *, whole: bool) -> list[str]:

@@ -22,8 +22,6 @@ from tractable.data.text import (
 )
 from tractable.value import value
 
-__all__ = ["OddEntryError", "TextTable", "UnclosedError", "open_text", "text_blocks"]
-
 #: Bytes read at a time.
 BLOCK_BYTES = 2**21
 
@@ -42,23 +40,15 @@ class OddEntryError(TableError):
 def text_blocks(
     path: Path,
     dialect: Dialect,
-    kept: Sequence[int],
+    positions: Sequence[int],
     bad: Counter[str] | None = None,
     types: Mapping[int, Any] | None = None,
 ) -> Generator[Any]:
-    """Yield the rows of some columns as Arrow record batches; texts that stand for a missing entry are null.
+    """Yield the rows of the columns at some positions as Arrow record batches, named by these positions.
 
-    Parameters
-    ----------
-    path : path
-    dialect : Dialect
-    kept : list of int
-        The positions of the columns, whose names in the batches are these numbers.
-    bad : Counter, optional
-        Lines that have more or fewer fields than the first are left out and counted here as "lines"; an error
-        when not given.
-    types : dict of Arrow types, optional
-        Types of columns; text when not given.
+    Columns have the given Arrow `types`, else text; texts that stand for a missing entry are null. Lines that
+    have more or fewer fields than the first are left out and counted as "lines" in `bad`; without it they are
+    an error.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -73,7 +63,7 @@ def text_blocks(
         return "skip"
 
     plain = [str(j) for j in range(len(dialect.names))]  # names may be doubled, positions are not
-    wanted = {plain[j]: (types or {}).get(j, pa.string()) for j in kept}
+    wanted = {plain[j]: (types or {}).get(j, pa.string()) for j in positions}
     utf8 = dialect.encoding in ("utf-8", "utf-8-sig")
     with (
         _explained(path, dialect, uneven),
@@ -117,13 +107,10 @@ def _explained(path: Path, dialect: Dialect, uneven: list[str]) -> Iterator[None
         words = (str(error).strip().splitlines() or [""])[0]
         if "UTF8" in words and dialect.encoding != "latin-1":
             raise UnicodeError(f"{path} is not UTF-8, though it begins so; save it as UTF-8") from None
-        if uneven:
-            raise TableError(f"{path} cannot be read as CSV: {uneven[0]}") from None
-        if "straddling" in words and dialect.quoted:
+        if not uneven and "straddling" in words and dialect.quoted:
             raise UnclosedError(f"{path} cannot be read: a quotation mark is never closed") from None
-        if "conversion error" in words:
-            raise OddEntryError(f"{path} cannot be read as CSV: {words[:200]}") from None
-        raise TableError(f"{path} cannot be read as CSV: {words[:200]}") from None
+        kind = OddEntryError if "conversion error" in words and not uneven else TableError
+        raise kind(f"{path} cannot be read as CSV: {(uneven or [words])[0][:200]}") from None
 
 
 def _is_swollen(block: Any) -> bool:
@@ -138,24 +125,12 @@ def _is_swollen(block: Any) -> bool:
 
 @value
 class TextTable:
-    """The rows of text files as numbers, truth values, dates and text.
+    """The rows of text files as numbers, truth values, dates and text."""
 
-    Parameters
-    ----------
-    name : str
-        The table in error messages.
-    dialects : dict
-        The dialect of each file; files without rows are left out.
-    types : dict
-        The Arrow type of each column.
-    notes : tuple of str
-        Remarks on the format, in sentences.
-    """
-
-    name: str
-    dialects: dict[Path, Dialect]
-    types: dict[str, Any]
-    notes: tuple[str, ...] = ()
+    name: str  # in error messages
+    dialects: dict[Path, Dialect]  # of each file that has rows
+    types: dict[str, Any]  # the Arrow type of each column
+    notes: tuple[str, ...] = ()  # remarks on the format, in sentences
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield some columns as Arrow tables of a few megabytes, in order.
@@ -163,7 +138,8 @@ class TextTable:
         Every number is a float, so that whole numbers may be followed by fractions. A few entries that are no
         numbers are taken as missing, with a warning; many are an error.
         """
-        positions = {path: _positions(dialect) for path, dialect in self.dialects.items()}
+        names = {path: clean_names(dialect.names)[0] for path, dialect in self.dialects.items()}
+        positions = {path: {name: j for j, name in enumerate(own)} for path, own in names.items()}
         for path, known in positions.items():
             check_known(columns, list(known), "columns", str(path))
         odd = OddEntries(self.name)
@@ -286,10 +262,6 @@ def open_text(paths: Sequence[Path], name: str) -> TextTable:
     names, changed = clean_names(dialect.names)
     types = {n: text_type(texts, dialect.decimal) for n, texts in zip(names, first.columns, strict=True)}
     return TextTable(name=name, dialects=found, types=types, notes=(*dialect.notes, *changed))
-
-
-def _positions(dialect: Dialect) -> dict[str, int]:
-    return {name: j for j, name in enumerate(clean_names(dialect.names)[0])}
 
 
 def _as_read(kind: Any) -> Any:

@@ -4,31 +4,21 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "make_height_vocabulary_age"]
-
 #: Bins, in years, feet and words.
 AGES = ("≤ 5", "5-10", "10-15", "15-20", "20-25", "≥ 25")
 HEIGHTS = ("≤ 3'", "3'-4'", "4'-5'", "5'-6'", "≥ 6'")
 VOCABULARIES = ("≤ 5K", "5K-10K", "10K-15K", "15K-20K", "≥ 20K")
 
-#: p(age), and p(height | age), p(vocabulary | age), a row each age.
-AGE_PROBABILITIES = (0.10, 0.12, 0.13, 0.15, 0.15, 0.35)
-HEIGHT_PROBABILITIES = (
-    (0.60, 0.38, 0.02, 0.00, 0.00),
-    (0.03, 0.52, 0.43, 0.02, 0.00),
-    (0.00, 0.03, 0.50, 0.44, 0.03),
-    (0.00, 0.00, 0.10, 0.70, 0.20),
-    (0.00, 0.00, 0.07, 0.70, 0.23),
-    (0.00, 0.00, 0.08, 0.70, 0.22),
+#: p(age), p(height | age) and p(vocabulary | age), a row each age.
+PROBABILITIES = (
+    (0.10, (0.60, 0.38, 0.02, 0.00, 0.00), (0.90, 0.09, 0.01, 0.00, 0.00)),
+    (0.12, (0.03, 0.52, 0.43, 0.02, 0.00), (0.30, 0.50, 0.17, 0.03, 0.00)),
+    (0.13, (0.00, 0.03, 0.50, 0.44, 0.03), (0.05, 0.25, 0.45, 0.20, 0.05)),
+    (0.15, (0.00, 0.00, 0.10, 0.70, 0.20), (0.02, 0.08, 0.25, 0.40, 0.25)),
+    (0.15, (0.00, 0.00, 0.07, 0.70, 0.23), (0.02, 0.05, 0.18, 0.35, 0.40)),
+    (0.35, (0.00, 0.00, 0.08, 0.70, 0.22), (0.01, 0.04, 0.15, 0.30, 0.50)),
 )
-VOCABULARY_PROBABILITIES = (
-    (0.90, 0.09, 0.01, 0.00, 0.00),
-    (0.30, 0.50, 0.17, 0.03, 0.00),
-    (0.05, 0.25, 0.45, 0.20, 0.05),
-    (0.02, 0.08, 0.25, 0.40, 0.25),
-    (0.02, 0.05, 0.18, 0.35, 0.40),
-    (0.01, 0.04, 0.15, 0.30, 0.50),
-)
+AGE_PROBABILITIES, HEIGHT_PROBABILITIES, VOCABULARY_PROBABILITIES = zip(*PROBABILITIES, strict=True)
 
 
 def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, np.ndarray]:

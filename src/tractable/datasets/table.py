@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Table", "load", "names"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
@@ -38,7 +36,8 @@ class Table:
     def X(self) -> np.ndarray:  # noqa: N802
         """The numeric features, float64, with NaN where an entry is missing."""
         columns = self._columns()
-        return np.column_stack([_numbers(columns[name]) for name in self.feature_names])
+        numbers = [[float(text or "nan") for text in columns[name]] for name in self.feature_names]
+        return np.array(numbers).T.copy()
 
     @property
     def y(self) -> np.ndarray | None:
@@ -66,10 +65,6 @@ class Table:
         with self._file().open(encoding="utf-8", newline="") as file:
             names, *rows = csv.reader(file)
         return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-
-
-def _numbers(texts: list[str]) -> np.ndarray:
-    return np.array([float(text or "nan") for text in texts])
 
 
 def names() -> tuple[str, ...]:

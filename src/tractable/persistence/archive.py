@@ -15,8 +15,6 @@ from numpy.lib import format as npy
 
 import tractable
 
-__all__ = ["ARRAY_KINDS", "FORMAT_VERSION", "Archive", "pack"]
-
 FORMAT = "tractable"
 FORMAT_VERSION = 1
 MODEL = "model.json"
@@ -27,12 +25,8 @@ _CHUNK = 1 << 20
 
 def pack(file: BinaryIO, tree: Any, arrays: Sequence[np.ndarray]) -> None:
     """Write the archive."""
-    document = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "tractable": tractable.__version__,
-        "object": tree,
-    }
+    version = tractable.__version__
+    document = {"format": FORMAT, "version": FORMAT_VERSION, "tractable": version, "object": tree}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_entry(MODEL), json.dumps(document, allow_nan=False, indent=1))
         for index, array in enumerate(arrays):

@@ -20,8 +20,6 @@ from tractable.persistence.names import (
 )
 from tractable.value import parameters
 
-__all__ = ["PLAIN", "decode", "encode", "is_key"]
-
 #: What an object array may hold.
 PLAIN = (str, int, float, bool, type(None))
 _MAX_DEPTH = 100
@@ -303,16 +301,5 @@ def _expect(items: list[Any], *types: type) -> list[Any]:
 
 
 _READERS: dict[str, Callable[[_Decoder, Any], Any]] = {
-    "float": _Decoder.read_float,
-    "complex": _Decoder.read_complex,
-    "tuple": _Decoder.read_tuple,
-    "slice": _Decoder.read_slice,
-    "range": _Decoder.read_range,
-    "dict": _Decoder.read_dict,
-    "array": _Decoder.read_array,
-    "objects": _Decoder.read_objects,
-    "scalar": _Decoder.read_scalar,
-    "class": _Decoder.read_class,
-    "value": _Decoder.read_value,
-    "estimator": _Decoder.read_estimator,
+    name.removeprefix("read_"): read for name, read in vars(_Decoder).items() if name.startswith("read_")
 }

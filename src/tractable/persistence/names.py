@@ -7,8 +7,6 @@ from typing import Any
 
 import tractable
 
-__all__ = ["SKLEARN_STATE", "Registry", "is_estimator", "is_fitted_name", "is_value", "name_of"]
-
 #: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
 #: what others are made of.
 _OUTSIDE = frozenset({"base", "cli", "data", "datasets", "persistence", "plotting", "primitives", "testing"})
@@ -80,7 +78,9 @@ class Registry:
         return self._find(name, is_estimator, "estimator")
 
     def _find(self, name: Any, admits: Any, kind: str) -> type:
-        package, _, short = _text(name).partition(":")
+        if not isinstance(name, str):
+            raise ValueError(f"a class has the name {name!r}")
+        package, _, short = name.partition(":")
         found = _public(package, short)
         if not isinstance(found, type):
             found = self._given(package, short)
@@ -97,9 +97,3 @@ class Registry:
                 f"it holds the class {short} of {package}, which is not known here; pass types=[{short}]"
             )
         return found[0]
-
-
-def _text(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"a class has the name {name!r}")
-    return name

@@ -13,8 +13,6 @@ from tractable.persistence.archive import Archive, pack
 from tractable.persistence.codec import decode, encode
 from tractable.persistence.names import Registry
 
-__all__ = ["checkpoint", "load", "save"]
-
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a model, a distribution or any other value to one file.

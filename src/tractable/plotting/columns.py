@@ -10,24 +10,6 @@ from tractable.data import as_source, is_frame
 from tractable.plotting.rows import column_names, columns_by_name
 from tractable.value import value
 
-__all__ = [
-    "INTERVAL",
-    "REGIONS",
-    "ColumnAxis",
-    "check_coverages",
-    "check_single",
-    "chosen_columns",
-    "column_axes",
-    "column_labels",
-    "data_columns",
-    "jittered",
-    "model_columns",
-    "positions_of",
-    "resolve_coverages",
-    "rows_from_positions",
-    "two_columns",
-]
-
 #: Probability of the interval of one column, and of the regions of two, when not given.
 INTERVAL, REGIONS = 0.9, (0.5, 0.9, 0.99)
 
@@ -44,6 +26,12 @@ def check_single(x: Any) -> None:
         raise ValueError(f"x must be one distribution, got a batch of shape {x.batch_shape}")
 
 
+def check_show(show: str, known: Sequence[str]) -> None:
+    """Refuse a value of `show` that a picture does not know."""
+    if show not in known:
+        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
+
+
 def chosen_columns(x: Any, dims: Any, most: int = 2) -> list[int]:
     """Return the positions of the one or two columns of a distribution to draw, the first when not given."""
     dim = x.event_shape[0]
@@ -52,7 +40,11 @@ def chosen_columns(x: Any, dims: Any, most: int = 2) -> list[int]:
 
 def model_columns(x: Any, dims: Any) -> list[int]:
     """Return the positions of the one or two columns of a fitted model to draw, the first when not given."""
-    names = column_names(x)
+    return named_columns(column_names(x), dims)
+
+
+def named_columns(names: Sequence[str], dims: Any) -> list[int]:
+    """Return the positions of one or two columns among those of some names, the first when not given."""
     return _resolved(dims, range(min(2, len(names))), len(names), tuple(names))
 
 
@@ -117,23 +109,12 @@ def check_coverages(coverages: Any, name: str = "coverages") -> list[float]:
 
 @value
 class ColumnAxis:
-    """The axis of a column: numbers on a line, counts at whole numbers, categories at their codes.
-
-    Parameters
-    ----------
-    name : str
-    categories : tuple, optional
-        The category at each of the positions 0, 1, ….
-    whole : bool
-        Whether the values are whole numbers from 0.
-    labels : tuple of str, optional
-        Tick labels of the categories, where these are not their text.
-    """
+    """The axis of a column: numbers on a line, counts at whole numbers, categories at their codes."""
 
     name: str
-    categories: tuple[Any, ...] | None = None
-    whole: bool = False
-    labels: tuple[str, ...] | None = None
+    categories: tuple[Any, ...] | None = None  # the category at each of the positions 0, 1, …
+    whole: bool = False  # whether the values are whole numbers from 0
+    labels: tuple[str, ...] | None = None  # tick labels of the categories, where these are not their text
 
     @property
     def discrete(self) -> bool:

@@ -8,17 +8,6 @@ import numpy as np
 from tractable.arrays.namespace import Array, to_numpy
 from tractable.plotting.style import COLOURS, finish, legend_label
 
-__all__ = [
-    "batch_members",
-    "curve_points",
-    "draw_band",
-    "draw_curve",
-    "draw_histogram",
-    "draw_stems",
-    "draw_univariate_batch",
-    "prob_at",
-]
-
 #: More stems than this are drawn as a line.
 MAX_STEMS = 200
 
@@ -121,9 +110,9 @@ def draw_univariate_batch(members: Sequence[Any], ax: Any, labels: Sequence[str]
     points = np.unique(np.concatenate([curve_points(d) for d in members]))
     for d, label, colour in zip(members, labels, COLOURS, strict=False):
         (draw_stems if d.discrete else draw_curve)(d, ax, points, color=colour, label=label)
-    ax.set(xlabel=xlabel or "x", ylabel="probability" if members[0].discrete else "density")
-    ax.set_ylim(bottom=0)
-    return finish(ax)
+    return finish(
+        ax, xlabel=xlabel or "x", ylabel="probability" if members[0].discrete else "density", ylim=(0, None)
+    )
 
 
 def _quantiles(d: Any, levels: Any) -> np.ndarray:

@@ -13,36 +13,22 @@ from tractable.data import is_frame
 from tractable.plotting.rows import columns_by_name
 from tractable.plotting.style import axes_for, show_literally
 
-__all__ = [
-    "MODULES",
-    "UnknownOptionError",
-    "check_options",
-    "draw",
-    "draw_as",
-    "load_pictures",
-    "picture",
-    "plot",
-    "with_options",
-]
-
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "
     "LikelihoodComparison",
-    "categorical": "Dirichlet CountVectors",
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
     "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity "
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
+    "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
+    "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "mixtures": "EMMixture MixtureOfRegressors",
-    "multivariate": "MultivariateNormal MultivariateStudentT MultivariateLaplace Mixture Product "
-    "Empirical SmoothedEmpirical Stacked",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin PredictiveMixin",
-    "univariate": "Univariate GridPosterior",
 }
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}
@@ -201,7 +187,10 @@ def _checked_options(x: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             found["y"] = columns_by_name(rows, [y], "y")[y]
             rows = rows[[name for name in rows.columns if name != y]]
         found[argument] = _fitted_columns(x, rows, argument)
-        _check_lengths(rows, found.get("y"), argument)
+        both: Any = (rows, found.get("y"))
+        n, m = (len(part) if hasattr(part, "__len__") else None for part in both)
+        if n is not None and m is not None and n != m:
+            raise ValueError(f"y must have one entry for each row of {argument}, got {m} for {n} rows")
     return found
 
 
@@ -213,12 +202,6 @@ def _fitted_columns(x: Any, rows: Any, argument: str) -> Any:
     if hasattr(x, "distribution_") and not set(names) <= set(rows.columns):
         return rows  # the picture of a density needs only the columns that are drawn
     return columns_by_name(rows, list(names), argument)
-
-
-def _check_lengths(rows: Any, y: Any, argument: str) -> None:
-    n, m = (len(part) if hasattr(part, "__len__") else None for part in (rows, y))
-    if n is not None and m is not None and n != m:
-        raise ValueError(f"y must have one entry for each row of {argument}, got {m} for {n} rows")
 
 
 def _check_axes(ax: Any) -> None:

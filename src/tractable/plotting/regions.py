@@ -10,16 +10,6 @@ from tractable.plotting.curves import batch_members, draw_histogram, draw_univar
 from tractable.plotting.rows import draw_rows, sampled_rows
 from tractable.plotting.style import COLOURS, finish, title, which_columns
 
-__all__ = [
-    "draw_batch",
-    "draw_density_regions",
-    "draw_regions",
-    "draw_samples",
-    "ellipse_points",
-    "highest_density_level",
-    "mahalanobis_radius",
-]
-
 #: Draws that estimate the densities bounding a region, and draws that are shown as points.
 N_DRAWS, N_SHOWN = 4_000, 1_000
 
@@ -38,8 +28,7 @@ def draw_density_regions(
         draw_rows(ax, data)
     levels = [float(np.quantile(at_draws, 1.0 - coverage)) for coverage in coverages]
     draw_regions(ax, sides[0], sides[1], density, levels, coverages)
-    ax.set(xlabel=names[0], ylabel=names[1])
-    return finish(ax)
+    return finish(ax, xlabel=names[0], ylabel=names[1])
 
 
 def draw_regions(

@@ -4,22 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MAX_ROWS",
-    "bounding_box",
-    "column_names",
-    "columns_by_name",
-    "curve_grid",
-    "draw_rows",
-    "opacity",
-    "rows_argument",
-    "sample_note",
-    "sampled_rows",
-    "single_column",
-    "target_name",
-    "with_column_names",
-]
-
 #: Rows that are drawn at most; more marks cover each other.
 MAX_ROWS = 4_000
 

@@ -3,19 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = [
-    "COLOURS",
-    "MAX_INSIDE",
-    "axes_for",
-    "finish",
-    "hide_spines",
-    "legend",
-    "legend_label",
-    "show_literally",
-    "title",
-    "which_columns",
-]
-
 #: Okabe and Ito (2008), in the order in which series are drawn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
@@ -38,8 +25,22 @@ def axes_for(ax: Any) -> Any:
     return plt.subplots(figsize=(6.0, 4.2), layout="constrained")[1]
 
 
-def finish(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> Any:
-    """Hide the upper and right spines, add the legend (see :func:`legend`), and return the axes."""
+def finish(
+    ax: Any,
+    *,
+    boxed: bool = False,
+    beside: bool = False,
+    head: str = "",
+    whole_numbers: bool = False,
+    **labels: Any,
+) -> Any:
+    """Set labels and limits of the axes, hide two spines, add the :func:`legend`, and return the axes.
+
+    With `whole_numbers`, the ticks of the horizontal axis are whole numbers.
+    """
+    ax.set(**labels)
+    if whole_numbers:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     hide_spines(ax)
     legend(ax, boxed=boxed, beside=beside, head=head)
     return ax
@@ -69,17 +70,10 @@ def which_columns(names: Sequence[str], dim: int) -> str:
 
 
 def legend(ax: Any, *, boxed: bool = False, beside: bool = False, head: str = "") -> None:
-    """Add a legend if anything on the axes has a label.
+    """Add a legend with the title `head` if anything on the axes has a label.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    boxed : bool
-        With a frame, for pictures whose marks could be taken for those of the legend.
-    beside : bool
-        Beside the axes; a legend of more than `MAX_INSIDE` entries always is.
-    head : str
-        The title of the legend.
+    It is `boxed`, with a frame, in pictures whose marks could be taken for those of the legend, and placed
+    `beside` the axes if so wanted or if it has more than `MAX_INSIDE` entries.
     """
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D

@@ -3,6 +3,7 @@
 Beside the page itself: what the code on a page runs, for readers who go on from there.
 """
 
+from tractable.data.text import TableError
 from tractable.report.candidates import Candidate, classifiers, encoder, log_regressors, regressors
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
 from tractable.report.map import PrincipalAxes, filled, principal_axes
@@ -11,7 +12,7 @@ from tractable.report.page import Grid, Picture, Section
 from tractable.report.reading import read_table, table_of
 from tractable.report.report import ReportSummary, make_report
 from tractable.report.rows import copied_rows
-from tractable.report.table import Column, Table, TableError
+from tractable.report.table import Column, Table
 
 __all__ = [
     "Candidate",

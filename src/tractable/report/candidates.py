@@ -12,20 +12,6 @@ from tractable.mixture import MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.value import value
 
-__all__ = [
-    "Candidate",
-    "Learn",
-    "LogTransformed",
-    "Predict",
-    "classifiers",
-    "encoder",
-    "is_skewed",
-    "log_regressors",
-    "point_prediction",
-    "regressors",
-    "skewed_columns",
-]
-
 #: The least probability of a class, so that log scores are finite.
 MIN_PROBABILITY = 1e-15
 
@@ -78,10 +64,8 @@ def classifiers() -> tuple[Candidate, ...]:
     """Return the candidates for a target of classes, coded 0, 1, …; the first uses no other column."""
     return (
         Candidate(name="the base rate", learn=_base_rate),
-        Candidate(name="LogisticRegression", learn=_encoded_classes(LogisticRegression)),
-        Candidate(
-            name="LinearDiscriminant", learn=_encoded_classes(lambda: LinearDiscriminant(shrinkage="auto"))
-        ),
+        Candidate(name="LogisticRegression", learn=_encoded(LogisticRegression)),
+        Candidate(name="LinearDiscriminant", learn=_encoded(lambda: LinearDiscriminant(shrinkage="auto"))),
         Candidate(name="QuadraticDiscriminant", learn=_quadratic),
         Candidate(name="NaiveBayes", learn=_naive),
         Candidate(name="KNeighborsClassifier", learn=_near_classes),
@@ -113,16 +97,9 @@ def _encoded(make: Callable[[], Any]) -> Learn:
     def learn(X: Any, y: np.ndarray) -> Predict:
         encode = encoder(X).fit(X)
         model = make().fit(encode.transform(X), y)
+        if hasattr(model, "classes_"):
+            return lambda new: _classes(model.predict_proba(encode.transform(new)))
         return lambda new: model.predict_dist(encode.transform(new))
-
-    return learn
-
-
-def _encoded_classes(make: Callable[[], Any]) -> Learn:
-    def learn(X: Any, y: np.ndarray) -> Predict:
-        encode = encoder(X).fit(X)
-        model = make().fit(encode.transform(X), y)
-        return lambda new: _classes(model.predict_proba(encode.transform(new)))
 
     return learn
 

@@ -21,8 +21,6 @@ from tractable.report.page import MARKERS, MAX_POINTS, MAX_VECTOR, Grid, Picture
 from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
 
-__all__ = ["section", "separating_pair", "why_not"]
-
 #: Columns that are named as distinguishing a cluster, at most.
 MAX_NAMED = 3
 
@@ -266,24 +264,18 @@ def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
     spread = np.nanstd(x, axis=0)
     x = np.nan_to_num((x - np.nanmean(x, axis=0)) / np.where(spread > 0.0, spread, 1.0))
     total = x.T @ x
-    first, second = np.triu_indices(x.shape[1], 1)
+    pairs = np.stack(np.triu_indices(x.shape[1], 1), axis=1)
     if len(np.unique(labels)) < 2:
-        best = int(np.argmax(np.abs(total[first, second])))
+        first, second = pairs[np.argmax(np.abs(total[pairs[:, 0], pairs[:, 1]]))]
     else:
         one_hot = labels[:, None] == np.unique(labels)
         means = one_hot.T @ x / one_hot.sum(axis=0)[:, None]
         between = (means * one_hot.sum(axis=0)[:, None]).T @ means
         within = total - between + 1e-9 * len(x) * np.eye(len(total))
-        t, w = (np.linalg.slogdet(_blocks(s, first, second))[1] for s in (total, within))
-        best = int(np.argmin(w - t))
-    return str(frame.columns[first[best]]), str(frame.columns[second[best]])
-
-
-def _blocks(matrix: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return the 2 × 2 blocks of a matrix at pairs of columns."""
-    return np.stack(
-        [np.stack([matrix[i, i], matrix[i, j]], -1), np.stack([matrix[j, i], matrix[j, j]], -1)], -2
-    )
+        rows, columns = pairs[:, :, None], pairs[:, None, :]  # of the 2 × 2 block of each pair
+        t, w = (np.linalg.slogdet(matrix[rows, columns])[1] for matrix in (total, within))
+        first, second = pairs[np.argmin(w - t)]
+    return str(frame.columns[first]), str(frame.columns[second])
 
 
 def _components(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,6 @@ from tractable.report.rows import deduplicated, listed, sampled
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["Reversal", "picture_of_pair", "picture_of_strengths", "reversals", "section"]
-
 #: Pairs in the table, pairs with a picture, and columns in the matrix of all pairs.
 MAX_ROWS, MAX_PICTURES, MAX_COLUMNS = 15, 6, 30
 
@@ -76,13 +74,16 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "Neither says which column is the cause, and two columns may depend on each other through a "
             "third only."
         ),
-        code=f"{table.code}{CODE}{_code(reversed_pairs)}",
+        code=f"{table.code}{CODE}" + "".join(map(_code, reversed_pairs[:1])),
         pictures=(
             *picture_of_strengths(once, pairs, MAX_COLUMNS),
             *(picture_of_pair(once, pair, rng, target, groups.get(pair)) for pair in pictured),
         ),
-        tables=(_grid("The strongest pairs", pairs[:MAX_ROWS]), *_of_target(of_target, target)),
-        notes=(*_notes(table), *_copies(table, once)),
+        tables=(
+            _grid("The strongest pairs", pairs[:MAX_ROWS]),
+            *([_grid(f"What tells of {target}", of_target[:MAX_ROWS], target)] if of_target else []),
+        ),
+        notes=_notes(table, once),
         findings=_findings(pairs, certain, of_target, reversed_pairs),
     )
 
@@ -146,10 +147,7 @@ def _reversal_text(reversed_pairs: list[Reversal]) -> str:
     return f"\nBeware of groups. {' '.join(sentences)}{more}"
 
 
-def _code(reversed_pairs: list[Reversal]) -> str:
-    if not reversed_pairs:
-        return ""
-    one = reversed_pairs[0]
+def _code(one: Reversal) -> str:
     return f"print(table.frame.groupby({one.by!r})[[{one.pair.a!r}, {one.pair.b!r}]].corr())\n"
 
 
@@ -172,7 +170,7 @@ def _grid(title: str, pairs: list[Pair], target: str | None = None) -> Grid:
             *((pair.a, pair.b) if target is None else (_other(pair, target),)),
             f"{pair.strength:.2f}",
             *(_correlation(pair) if numbers else ()),
-            _p(pair.p_value),
+            "<0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}",
             f"{pair.n:,}",
         )
         for pair in pairs
@@ -188,23 +186,13 @@ def _correlation(pair: Pair) -> tuple[str, str]:
     return f"{pair.correlation:.2f}", f"{pair.low:.2f} to {pair.high:.2f}"
 
 
-def _of_target(of_target: list[Pair], target: str | None) -> tuple[Grid, ...]:
-    return (_grid(f"What tells of {target}", of_target[:MAX_ROWS], target),) if of_target else ()
-
-
-def _p(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _notes(table: Table) -> tuple[str, ...]:
+def _notes(table: Table, once: Table) -> tuple[str, ...]:
     left = [*table.names("text"), *table.names("identifier")]
-    return (f"Not compared, for every row is different: {listed(left)}.",) if left else ()
-
-
-def _copies(table: Table, once: Table) -> tuple[str, ...]:
-    copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
-    note = f"{copies} of other rows left out: the tests assume independent rows."
-    return (note,) if once is not table else ()
+    notes = [f"Not compared, for every row is different: {listed(left)}."] if left else []
+    if once is not table:
+        copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
+        notes.append(f"{copies} of other rows left out: the tests assume independent rows.")
+    return tuple(notes)
 
 
 def _findings(
@@ -280,9 +268,8 @@ def picture_of_pair(
     a, b = (pair.b, pair.a) if pair.a == target else (pair.a, pair.b)
     ordered = [name for name in (a, b) if not table.column(name).is_category]
     if len(ordered) == 2:
-        groups = (
-            target if groups is None and target is not None and table.column(target).is_category else groups
-        )
+        if groups is None and target is not None and table.column(target).is_category:
+            groups = target
         return _points(table, a, b, pair, rng, groups)
     if len(ordered) == 1:
         return _by_category(table, ordered[0], b if ordered[0] == a else a, pair)
@@ -305,29 +292,24 @@ def picture_of_strengths(table: Table, pairs: list[Pair], most: int) -> tuple[Pi
     names, strengths = [names[i] for i in order], strengths[np.ix_(order, order)]
     size = len(names)
     with canvas(width=min(2.6 + 0.42 * size, 9.0), height=min(1.6 + 0.36 * size, 8.0)) as (figure, ax):
-        mesh = ax.imshow(
-            np.where(np.eye(size) > 0, np.nan, strengths), cmap="Blues", vmin=0, vmax=1, aspect="auto"
-        )
-        ax.set_xticks(
-            range(size), [shortened(n) for n in names], rotation=45, ha="right", rotation_mode="anchor"
-        )
-        ax.set_yticks(range(size), [shortened(n) for n in names])
+        shown = np.where(np.eye(size) > 0, np.nan, strengths)
+        mesh = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        labels = [shortened(n) for n in names]
+        ax.set_xticks(range(size), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(size), labels)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        if size <= 14:
-            for i in range(size):
-                for j in range(size):
-                    if i != j:
-                        shade = "white" if strengths[i, j] > 0.6 else "0.25"
-                        style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
-                        ax.text(j, i, f"{strengths[i, j]:.2f}", **style)
+        for (i, j), strength in np.ndenumerate(strengths) if size <= 14 else ():
+            if i != j:
+                shade = "white" if strength > 0.6 else "0.25"
+                style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
+                ax.text(j, i, f"{strength:.2f}", **style)
         figure.colorbar(mesh, ax=ax, label="strength", shrink=0.8)
         caption = "Strength of dependence of each pair, columns that depend on each other side by side."
         if len(index) < len(set(table.names("number", "category", "boolean", "date"))):
             caption += f" The {size} columns of the strongest pairs are shown."
-        return (
-            picture_of(figure, alt=f"matrix of the strengths of {size} columns", caption=caption, wide=True),
-        )
+        alt = f"matrix of the strengths of {size} columns"
+        return (picture_of(figure, alt=alt, caption=caption, wide=True),)
 
 
 def _linkage_order(strengths: np.ndarray) -> list[int]:

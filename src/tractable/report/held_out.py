@@ -12,8 +12,6 @@ from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_ro
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["HeldOut", "Importance", "ModelRows", "compared", "folds", "held_out", "importances", "model_rows"]
-
 #: Folds of the cross-validation.
 N_FOLDS = 5
 
@@ -130,33 +128,15 @@ def _error(x: np.ndarray) -> float:
 
 @value
 class ModelRows:
-    """The rows and columns that models of a target are fitted to.
+    """The rows and columns that models of a target are fitted to."""
 
-    Parameters
-    ----------
-    X : pandas frame
-        Columns of numbers and categories, with missing entries.
-    y : array (n,)
-        Numbers, or codes of classes.
-    classes : tuple of str, optional
-        The classes in the order of their codes.
-    notes : tuple of str
-        What was left out.
-    code : str
-        Lines that compute `X` and `y` from `table`.
-    n_unused : int
-        Number of columns that are not in X, without constant ones and copies of the target.
-    reason : str
-        Why the target cannot be predicted; empty if it can.
-    """
-
-    X: Any
-    y: np.ndarray
-    classes: tuple[str, ...] | None
-    notes: tuple[str, ...]
-    code: str
-    n_unused: int = 0
-    reason: str = ""
+    X: Any  # a frame of numbers and categories, with missing entries
+    y: np.ndarray  # (n,), numbers or codes of classes
+    classes: tuple[str, ...] | None  # in the order of their codes
+    notes: tuple[str, ...]  # what was left out
+    code: str  # lines that compute `X` and `y` from `table`
+    n_unused: int = 0  # columns that are not in X, without constant ones and copies of the target
+    reason: str = ""  # why the target cannot be predicted; empty if it can
 
 
 def model_rows(table: Table, target: str) -> ModelRows:
@@ -178,10 +158,8 @@ def model_rows(table: Table, target: str) -> ModelRows:
     classes = _classes(known, notes) if column.is_category else None
     if classes is not None:
         known = known[known.isin(classes)]
-    if len(known) < len(y):
-        n_missing = int(y.isna().sum())
-        if n_missing:
-            notes.append(f"{number_of(n_missing, 'row')} without a target left out.")
+    if n_missing := int(y.isna().sum()):
+        notes.append(f"{number_of(n_missing, 'row')} without a target left out.")
     if len(known) < MIN_ROWS or known.nunique() < 2:
         why = "fewer than two different values" if known.nunique() < 2 else f"fewer than {MIN_ROWS} rows"
         return _nothing(f"{target} cannot be predicted: {why} of it can be used.", notes)
@@ -189,13 +167,15 @@ def model_rows(table: Table, target: str) -> ModelRows:
         known = known.sample(MAX_ROWS, random_state=0)
         notes.append(f"Models are compared on {MAX_ROWS:,} rows, chosen at random.")
     codes = known.map({name: k for k, name in enumerate(classes)}) if classes else known
+    used = {target, *copies, *rows.frame.columns}
+    unused = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]
     return ModelRows(
         X=rows.frame.loc[known.index],
         y=codes.to_numpy(dtype=int if classes else float),
         classes=classes,
         notes=tuple(notes),
         code=_code(rows, target, classes, sampled=len(known) == MAX_ROWS < len(y)),
-        n_unused=_unused(table, {target, *copies, *rows.frame.columns}),
+        n_unused=len(unused) + table.n_unseen,
     )
 
 
@@ -217,11 +197,6 @@ def _copies(table: Table, target: str) -> list[str]:
     with np.errstate(invalid="ignore", divide="ignore"):
         alike = others.corrwith(y).abs()
     return [str(name) for name in others.columns if alike[name] > SAME and others[name].notna().sum() > 2]
-
-
-def _unused(table: Table, used: set[str]) -> int:
-    left = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]
-    return len(left) + table.n_unseen
 
 
 def _code(rows: ChosenRows, target: str, classes: tuple[str, ...] | None, *, sampled: bool) -> str:

@@ -34,8 +34,6 @@ from tractable.report.table import Table
 from tractable.statistics import Moments
 from tractable.value import value
 
-__all__ = ["PrincipalAxes", "chance_variance", "filled", "principal_axes", "section", "why_not"]
-
 #: Rows and columns of the map, at most.
 MAX_ROWS, MAX_COLUMNS = 5_000, 60
 
@@ -96,7 +94,10 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             _map_picture(scores, axes, names, colours, by, rng),
         ),
         tables=(_directions(axes, names),),
-        notes=_notes(table, rows, target),
+        notes=(
+            *(note for note in rows.notes if "categories" not in note),
+            *unused_note(table, *UNUSED, leave=target or ()),
+        ),
         findings={
             "shares": axes.explained_variance_ratio[:MAX_DIRECTIONS].tolist(),
             "n_beyond_chance": beyond,
@@ -188,11 +189,6 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
         rows=tuple(rows),
         note="Made of: the largest entries of the direction, whose squares add up to 1.",
     )
-
-
-def _notes(table: Table, rows: ChosenRows, target: str | None) -> tuple[str, ...]:
-    kept = tuple(note for note in rows.notes if "categories" not in note)
-    return (*kept, *unused_note(table, *UNUSED, leave=target or ()))
 
 
 def _code(table: Table, rows: ChosenRows, part: Any) -> str:

@@ -13,15 +13,6 @@ from tractable.report.table import Table
 from tractable.selection import select_components
 from tractable.value import value
 
-__all__ = [
-    "MAX_COMPONENTS",
-    "FittedMixtures",
-    "Membership",
-    "fitted_mixtures",
-    "membership",
-    "why_no_mixture",
-]
-
 #: Rows that mixtures are fitted to, at most; clusters and outliers are of all rows.
 MAX_ROWS = 2_000
 
@@ -37,17 +28,10 @@ MAX_PATTERNS = 12
 
 @value
 class Membership:
-    """Probabilities of clusters for each row, the largest cluster first.
+    """Probabilities of clusters for each row, the largest cluster first."""
 
-    Parameters
-    ----------
-    proba : array (n, K)
-    order : array (K,) of int
-        The component of the mixture that each cluster is.
-    """
-
-    proba: np.ndarray
-    order: np.ndarray
+    proba: np.ndarray  # (n, K)
+    order: np.ndarray  # (K,), the component of the mixture that each cluster is
 
     @property
     def labels(self) -> np.ndarray:
@@ -67,26 +51,13 @@ class Membership:
 
 @value
 class FittedMixtures:
-    """Mixtures of one component, of two, …, with their criteria.
-
-    Parameters
-    ----------
-    rows : ChosenRows
-    choice : ComponentChoice
-        The choice by ICL; `model("bic")` is the mixture of the least BIC.
-    code : str
-        Lines that compute `choice` from `table`.
-    mixed : bool
-        Whether columns are independent within a component, as with categories or many missing entries.
-    n_fitted : int
-        Number of rows of the fits.
-    """
+    """Mixtures of one component, of two, …, with their criteria."""
 
     rows: ChosenRows
-    choice: ComponentChoice
-    code: str
-    mixed: bool
-    n_fitted: int
+    choice: ComponentChoice  # by ICL; `model("bic")` is the mixture of the least BIC
+    code: str  # lines that compute `choice` from `table`
+    mixed: bool  # whether columns are independent within a component (categories, many missing entries)
+    n_fitted: int  # number of rows of the fits
 
     def model(self, criterion: str) -> Any:
         """Return the mixture that minimises a criterion."""
@@ -128,7 +99,12 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MAX_PATTERNS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collapsed components are marked in the choice
-        choice = _table_mixtures(part, numbers) if mixed else _gaussian_mixtures(part, numbers)
+        if mixed:
+            choice = _table_mixtures(part, numbers)
+        else:
+            shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
+            estimator = GaussianMixture(n_init=2, random_state=0)
+            choice = select_components(part, numbers, shapes, criterion="icl", estimator=estimator)
     code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MAX_ROWS}, random_state=0)\n")
     lines = _table_code(numbers) if mixed else _gaussian_code(numbers)
     return FittedMixtures(
@@ -147,12 +123,6 @@ def why_no_mixture(table: Table, leave: str | None = None) -> str:
         return "there is no column of numbers, or of few categories, that varies"
     there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
     return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
-
-
-def _gaussian_mixtures(part: Any, numbers: range) -> ComponentChoice:
-    shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
-    estimator = GaussianMixture(n_init=2, random_state=0)
-    return select_components(part, numbers, shapes, criterion="icl", estimator=estimator)
 
 
 def _table_mixtures(part: Any, numbers: range) -> ComponentChoice:

@@ -35,8 +35,6 @@ from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.table import Table
 from tractable.value import replace
 
-__all__ = ["dominant_rows", "section"]
-
 #: Standard errors from which a difference is clear.
 CLEAR = 2.0
 
@@ -92,8 +90,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *unused_note(table, leave=target),
             *failed,
             *_missing_note(rows),
-            *_perfect_note(rows, best),
-            *_dominated_note(rows, best),
+            *_best_note(rows, best),
         ),
         findings={
             "best": best.name,
@@ -167,8 +164,6 @@ def _importance_grid(importance: list[Importance]) -> tuple[Grid, ...]:
 
 def _missing_note(rows: ModelRows) -> tuple[str, ...]:
     n_missing = int(rows.X.isna().to_numpy().sum())
-    if not n_missing:
-        return ()
     models = (
         "NaiveBayes and QuadraticDiscriminant marginalise" if rows.classes else "TableMixture marginalises"
     )
@@ -177,24 +172,17 @@ def _missing_note(rows: ModelRows) -> tuple[str, ...]:
         f"{models} {them}; for other models missing numbers are replaced by the mean, with an indicator "
         "column, and a missing category is a category of its own."
     )
-    return (note,)
+    return (note,) if n_missing else ()
 
 
-def _perfect_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    if not rows.classes or (best.gathered(lambda d, _: d.probabilities).argmax(1) != rows.y).any():
-        return ()
-    return ("Every row was predicted right: a column may say the target outright.",)
-
-
-def _dominated_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
-    """Return a note if half of the squared error is of a few rows."""
+def _best_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
+    """Return a note if all classes are predicted right, or half of the squared error is of a few rows."""
     if rows.classes:
-        return ()
+        perfect = _accuracy(rows, best) == 1.0
+        return ("Every row was predicted right: a column may say the target outright.",) if perfect else ()
     few = dominant_rows((best.gathered(lambda d, _: point_prediction(d)) - rows.y) ** 2)
-    if not few:
-        return ()
     which = f"{best.name} is of {number_of(few, 'row')}"
-    return (f"Half of the squared error of {which}: R² says little of the others.",)
+    return (f"Half of the squared error of {which}: R² says little of the others.",) if few else ()
 
 
 def _nothing(table: Table, target: str, rows: ModelRows) -> Section:
@@ -351,14 +339,8 @@ def _code(
     kind, tried = ("classifiers", "classifiers()") if rows.classes else ("regressors", "regressors()")
     if logged is not None:
         tried = f"(*regressors(), *log_regressors({logged!r}))"
-    used = [
-        "compared",
-        "folds",
-        "held_out",
-        "importances",
-        kind,
-        *(["log_regressors"] if logged is not None else []),
-    ]
+    used = ["compared", "folds", "held_out", "importances", kind]
+    used += ["log_regressors"] if logged is not None else []
     lines = (
         f"{rows.code}splits = folds(y, classes={bool(rows.classes)})\n"
         f"tried = [one for one in {tried} if one.name in {names!r}]\n"
@@ -463,13 +445,10 @@ def _number_pictures(
             alt=f"{target} against its prediction, with intervals of 90%",
             caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
         )
-    observed = (pit[:, None] <= LEVELS).mean(axis=0)
-    curve = CalibrationCurve(
-        levels=LEVELS, observed=observed, standard_errors=np.sqrt(LEVELS * (1.0 - LEVELS) / n)
-    )
-    return predicted, _calibration(
-        curve, "Points in the band: the fraction of targets below a quantile is its probability."
-    )
+    observed, errors = (pit[:, None] <= LEVELS).mean(axis=0), np.sqrt(LEVELS * (1.0 - LEVELS) / n)
+    curve = CalibrationCurve(levels=LEVELS, observed=observed, standard_errors=errors)
+    caption = "Points in the band: the fraction of targets below a quantile is its probability."
+    return predicted, _calibration(curve, caption)
 
 
 def _class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
@@ -518,11 +497,8 @@ def _calibration(curve: Any, caption: str, top: float = 1.0) -> Picture:
             plot(curve, ax=ax, bars=False)
             shown = curve.predicted < top
             high = (curve.predicted + 2.0 * curve.standard_errors)[shown]
-            ax.set(
-                xlim=(0.0, top),
-                ylim=(0.0, min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))),
-                aspect="auto",
-            )
+            most = min(1.0, 1.1 * max(top, high.max(), curve.observed[shown].max()))
+            ax.set(xlim=(0.0, top), ylim=(0.0, most), aspect="auto")
         else:
             plot(curve, ax=ax)
         ax.legend(frameon=False, fontsize="small", loc="upper left")

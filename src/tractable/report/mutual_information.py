@@ -9,16 +9,6 @@ from tractable.report.rows import deduplicated
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = [
-    "Pair",
-    "coded",
-    "correlation_interval",
-    "information",
-    "informative_columns",
-    "pairs_of",
-    "pairwise_dependence",
-]
-
 #: Bins of a number, and categories with a bin of their own.
 MAX_BINS, MAX_LEVELS = 8, 12
 
@@ -30,31 +20,18 @@ MIN_ROWS = 10
 class Pair:
     """The dependence of two columns.
 
-    Parameters
-    ----------
-    a, b : str
-    n : int
-        Complete rows.
-    information : float
-        Mutual information in nats, without the bias of independent columns.
-    strength : float
-        √(1 - exp(-2 I)), from 0 to 1: the absolute correlation of two normal variables of information I.
-    p_value : float
-        Of independence, by the likelihood ratio test.
-    correlation : float, optional
-        Of two columns of numbers.
-    low, high : float, optional
-        The ends of its interval of 95 %.
+    Its strength √(1 - exp(-2 I)), from 0 to 1, is the absolute correlation of two normal variables of mutual
+    information I.
     """
 
     a: str
     b: str
-    n: int
-    information: float
+    n: int  # complete rows
+    information: float  # in nats, without the bias of independent columns
     strength: float
-    p_value: float
-    correlation: float | None = None
-    low: float | None = None
+    p_value: float  # of independence, by the likelihood ratio test
+    correlation: float | None = None  # of two columns of numbers
+    low: float | None = None  # the ends of its interval of 95 %
     high: float | None = None
 
 
@@ -113,7 +90,11 @@ def coded(table: Table, name: str) -> np.ndarray:
         bins[frequent[: MAX_LEVELS - 1]] = np.arange(min(MAX_LEVELS - 1, len(frequent)))
         bins[-1] = -1
         return bins[codes]
-    values = series.to_numpy(dtype=float) if column.is_number else _days(series)
+    if column.is_number:
+        values = series.to_numpy(dtype=float)
+    else:
+        seconds = series.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
+        values = np.where(series.isna().to_numpy(), np.nan, seconds)
     known = np.isfinite(values)
     n_bins = int(np.clip(math.sqrt(known.sum() / 5), 2, MAX_BINS))
     codes = np.full(len(values), -1)
@@ -182,19 +163,11 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
     return float(np.clip(x @ y / scale, -1, 1)) if scale > 0 else None
 
 
-def _days(dates: Any) -> np.ndarray:
-    found = dates.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
-    return np.where(dates.isna().to_numpy(), np.nan, found)
-
-
 def informative_columns(table: Table, target: str, rate: float = 0.01) -> list[str]:
     """Return the columns that depend on the target by more than chance, the most informative first.
 
-    Parameters
-    ----------
-    rate : float
-        The probability of selecting any independent column (Bonferroni). With so strict a test the same rows
-        may be used for models afterwards.
+    The probability of selecting any independent column is `rate` (Bonferroni). With so strict a test the same
+    rows may be used for models afterwards.
     """
     if target not in table.names("number", "category", "boolean"):
         return []

@@ -14,8 +14,6 @@ from tractable.report.rows import code_head, imports_for, listed, sampled, unuse
 from tractable.report.table import Table
 from tractable.value import value
 
-__all__ = ["N_DRAWS", "OutlierScores", "UnexpectedEntry", "outlier_scores", "section", "unexpected_entries"]
-
 #: Rows in the table, those of the lowest density.
 MAX_LISTED = 8
 
@@ -39,19 +37,12 @@ UNEXPECTED = 0.01
 class OutlierScores:
     """Tail probabilities of the log densities of rows under a model.
 
-    Parameters
-    ----------
-    tails : array (n,)
-        P(log p(X) ≤ log p(x)), by draws X of the model with the missing pattern of x; NaN if not scored.
-    below : array (n,)
-        The median of log p(X) less log p(x).
-    usual : array (m,)
-        The same of draws with the most frequent missing pattern.
+    The tail of a row is P(log p(X) ≤ log p(x)), by draws X of the model with the missing pattern of x.
     """
 
-    tails: np.ndarray
-    below: np.ndarray
-    usual: np.ndarray
+    tails: np.ndarray  # (n,), NaN for rows that are not scored
+    below: np.ndarray  # (n,), the median of log p(X) less log p(x)
+    usual: np.ndarray  # (m,), the same of draws with the most frequent missing pattern
 
     @property
     def order(self) -> np.ndarray:
@@ -62,22 +53,12 @@ class OutlierScores:
 
 @value
 class UnexpectedEntry:
-    """An entry of low probability given the rest of its row.
-
-    Parameters
-    ----------
-    column : str
-    entry : float or str
-    expected : str
-        The interval of 90 %, or the most probable category, in words.
-    tail : float
-        The probability of an entry as extreme, given the rest of the row.
-    """
+    """An entry of low probability given the rest of its row."""
 
     column: str
-    entry: Any
-    expected: str
-    tail: float
+    entry: Any  # a number or text
+    expected: str  # the interval of 90 %, or the most probable category, in words
+    tail: float  # the probability of an entry as extreme
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
@@ -90,8 +71,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
     model, scores, left = _density(found, limit, rng)
     flagged = scores.order[scores.tails[scores.order] <= limit]
-    listed_rows = [(i, _unexpected(model, found, i)) for i in scores.order[:MAX_LISTED]]
+    extreme = [(i, frame.iloc[i].dropna().to_dict()) for i in scores.order[:MAX_LISTED]]
+    listed_rows = [(i, unexpected_entries(model, row, found.rows.categories)) for i, row in extreme]
     outlying = [(i, why) for i, why in listed_rows if scores.tails[i] <= limit]
+    unjudged = int(np.isnan(scores.tails).sum())
+    few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     return Section(
         key="outliers",
         title="Outliers",
@@ -108,7 +92,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *_scatter_picture(frame, found.rows.numbers, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, scores, listed_rows),),
-        notes=(*_notes(found, scores), *unused_note(table)),
+        notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
         findings={
             "n_outliers": len(flagged),
             "n_expected": limit * len(frame),
@@ -139,18 +123,16 @@ def _density(
         outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit
         if np.array_equal(outlying, left) or outlying.mean() > 0.1:
             break
-        again = _refitted(model, frame[~outlying], found.n_fitted)
+        inliers, most = frame[~outlying], found.n_fitted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part = inliers if len(inliers) <= most else inliers.sample(most, random_state=0)
+            again = clone(model).fit(part)
         if again.collapsed_.any():
             break
         model, left = again, outlying
         scores = outlier_scores(model, frame, rng)
     return model, scores, left
-
-
-def _refitted(model: Any, rows: Any, most: int) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return clone(model).fit(rows if len(rows) <= most else rows.sample(most, random_state=0))
 
 
 def _robust_choice(found: FittedMixtures) -> Any:
@@ -166,11 +148,6 @@ def _robust_choice(found: FittedMixtures) -> Any:
         return choice.models[0][0]
     _, i, j = min(candidates)
     return choice.models[i][j]
-
-
-def _unexpected(model: Any, found: FittedMixtures, i: int) -> list[UnexpectedEntry]:
-    row = found.rows.frame.iloc[i].dropna().to_dict()
-    return unexpected_entries(model, row, found.rows.categories)
 
 
 def _done(model: Any, left: np.ndarray) -> str:
@@ -226,12 +203,6 @@ def _grid(
     )
 
 
-def _notes(found: FittedMixtures, scores: OutlierScores) -> tuple[str, ...]:
-    unjudged = int(np.isnan(scores.tails).sum())
-    few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
-    return (*found.rows.notes, few) if unjudged else found.rows.notes
-
-
 def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:
     params = {"n_init": 2, "random_state": 0}
     if found.mixed:
@@ -254,8 +225,8 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     )
 
 
-def _once_in(share: float) -> str:
-    return f"one in {1.0 / share:,.0f}"
+def _once_in(probability: float) -> str:
+    return f"one in {1.0 / probability:,.0f}"
 
 
 def _shown(entry: Any) -> str:
@@ -333,9 +304,8 @@ def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierS
     Rows of rare patterns are not scored.
     """
     log_density = np.asarray(model.score_samples(frame))
-    patterns, which, counts = np.unique(
-        frame.isna().to_numpy(), axis=0, return_inverse=True, return_counts=True
-    )
+    missing = frame.isna().to_numpy()
+    patterns, which, counts = np.unique(missing, axis=0, return_inverse=True, return_counts=True)
     drawn = model.sample(N_DRAWS, random_state=rng)[0]
     tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
     common = np.argsort(-counts, kind="stable")[:MAX_PATTERNS]
@@ -365,11 +335,8 @@ def unexpected_entries(
         tail = _tail(given_rest[name], known[name])[0]
         if found and tail > UNEXPECTED:
             break
-        found.append(
-            UnexpectedEntry(
-                column=name, entry=known.pop(name), expected=_expected(given_rest[name]), tail=tail
-            )
-        )
+        expected = _expected(given_rest[name])
+        found.append(UnexpectedEntry(column=name, entry=known.pop(name), expected=expected, tail=tail))
     return found
 
 

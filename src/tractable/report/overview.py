@@ -11,8 +11,6 @@ from tractable.report.page import Grid, Picture, Section, canvas, picture_of, sh
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
 from tractable.report.table import MAX_DISTINCT, Column, Table
 
-__all__ = ["density_of", "section", "view_limits"]
-
 #: Columns with a picture, and columns that are named in a sentence.
 MAX_PICTURES, FEW = 24, 4
 
@@ -46,6 +44,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     shown = sorted(table.columns, key=lambda column: column.name != target)
     drawable = [column for column in shown if column.is_number or column.is_category]
     pictured = sorted(drawable, key=lambda column: (column.name != target, column.is_category))[:MAX_PICTURES]
+    few = f"{len(pictured)} of {len(drawable)} columns are pictured, numbers first."
     once = deduplicated(table)  # copies would make the bandwidth too small
     pictures = [_column_picture(once, column) for column in pictured]
     drawn = [picture for picture in pictures if picture is not None]
@@ -62,7 +61,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         code=_code(once, pictured),
         pictures=tuple(drawn),
         tables=(_columns_grid(table, shown),),
-        notes=_left_out(table, pictured),
+        notes=() if len(pictured) == len(drawable) else (few,),
         findings=_findings(table),
     )
 
@@ -130,7 +129,7 @@ def _columns_grid(table: Table, shown: list[Column]) -> Grid:
         (
             column.name,
             column.kind,
-            _missing(column, table.n_rows),
+            f"{column.n_missing:,} ({column.n_missing / table.n_rows:.1%})" if column.n_missing else "0",
             f">{MAX_DISTINCT:,}" if column.n_distinct > MAX_DISTINCT else f"{column.n_distinct:,}",
             _values(table, column),
             column.note if column.kind != "constant" else "",
@@ -138,10 +137,6 @@ def _columns_grid(table: Table, shown: list[Column]) -> Grid:
         for column in shown
     )
     return Grid(title="Columns", head=("column", "kind", "missing", "different", "values", "note"), rows=rows)
-
-
-def _missing(column: Column, n_rows: int) -> str:
-    return f"{column.n_missing:,} ({column.n_missing / n_rows:.1%})" if column.n_missing else "0"
 
 
 def _values(table: Table, column: Column) -> str:
@@ -153,13 +148,6 @@ def _values(table: Table, column: Column) -> str:
         some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
         return some + (", …" if len(column.counts) > FEW else "")
     return column.note if column.kind == "constant" else ""
-
-
-def _left_out(table: Table, pictured: list[Column]) -> tuple[str, ...]:
-    drawable = [c for c in table.columns if c.is_number or c.is_category]
-    if len(pictured) == len(drawable):
-        return ()
-    return (f"{len(pictured)} of {len(drawable)} columns are pictured, numbers first.",)
 
 
 def _code(table: Table, pictured: list[Column]) -> str:
@@ -264,7 +252,8 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
     height, error = density_of(values, column.low, x)
     inside = values[(values >= low) & (values <= high)]
     with canvas(width=3.6, height=2.3) as (figure, ax):
-        counts, edges = np.histogram(inside, bins=_bins(inside), range=(low, high))
+        bins = int(np.clip(math.ceil(2.0 * len(inside) ** (1.0 / 3.0)), 6, 40))
+        counts, edges = np.histogram(inside, bins=bins, range=(low, high))
         heights = counts / (len(values) * np.diff(edges))
         ax.stairs(heights, edges, fill=True, color="0.88")
         lower, upper = np.maximum(height - Z * error, 0), height + Z * error
@@ -289,10 +278,6 @@ def view_limits(values: np.ndarray) -> tuple[float, float, int]:
     if b > a:
         low, high = max(low, a - 2.0 * (b - a)), min(high, b + 2.0 * (b - a))
     return low, high, int(((values < low) | (values > high)).sum())
-
-
-def _bins(values: np.ndarray) -> int:
-    return int(np.clip(math.ceil(2.0 * len(values) ** (1.0 / 3.0)), 6, 40))
 
 
 def _dots(name: str, values: np.ndarray) -> Picture:

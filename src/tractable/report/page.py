@@ -5,7 +5,7 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib.resources import files
@@ -13,20 +13,6 @@ from typing import Any
 
 from tractable.plotting.style import show_literally
 from tractable.value import value
-
-__all__ = [
-    "MARKERS",
-    "MAX_BYTES",
-    "MAX_POINTS",
-    "MAX_VECTOR",
-    "Grid",
-    "Picture",
-    "Section",
-    "canvas",
-    "page",
-    "picture_of",
-    "shortened",
-]
 
 #: Markers of groups of rows, beside their colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -253,29 +239,28 @@ def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, 
     """
     from tractable import __version__
 
+    items = "".join(f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a></li>' for s in sections)
     return PAGE.format(
         title=escape(title),
         policy=escape(POLICY),
         style=(files("tractable.report") / "page.css").read_text(encoding="utf-8"),
         lead=f'<p class="lead">{escape(lead)}</p>\n' if lead else "",
         notes=_notes(notes),
-        contents=_contents(sections),
+        contents=f'<nav aria-label="Contents"><ol>{items}</ol></nav>\n' if items else "",
         sections="\n".join(_section(section) for section in sections),
         version=escape(__version__),
     )
 
 
-def _contents(sections: Sequence[Section]) -> str:
-    items = "".join(f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a></li>' for s in sections)
-    return f'<nav aria-label="Contents"><ol>{items}</ol></nav>\n' if items else ""
-
-
 def _section(section: Section) -> str:
+    lines = [line for line in section.meaning.split("\n") if line.strip()]
+    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    drawn = "\n".join(_figure(picture) for picture in section.pictures)
     parts = (
         f'<section id="{escape(section.key)}">',
         f"<h2>{escape(section.title)}</h2>",
-        f'<div class="meaning">{_paragraphs(section.meaning)}</div>',
-        _pictures(section.pictures),
+        f'<div class="meaning">{paragraphs}</div>',
+        f'<div class="pictures">\n{drawn}\n</div>' if drawn else "",
         *(_grid(grid) for grid in section.tables),
         _notes(section.notes),
         '<dl class="how">',
@@ -286,15 +271,6 @@ def _section(section: Section) -> str:
         "</section>",
     )
     return "\n".join(part for part in parts if part)
-
-
-def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n") if part.strip())
-
-
-def _pictures(pictures: Iterable[Picture]) -> str:
-    drawn = "\n".join(_figure(picture) for picture in pictures)
-    return f'<div class="pictures">\n{drawn}\n</div>' if drawn else ""
 
 
 def _figure(picture: Picture) -> str:

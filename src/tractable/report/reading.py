@@ -9,14 +9,12 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.data.names import clean_names, nearest_file, number_of
-from tractable.data.text import Dialect, is_text, sniffed
+from tractable.data.text import Dialect, TableError, is_text, sniffed
 from tractable.data.text_table import UnclosedError, text_blocks
 from tractable.report.mutual_information import informative_columns
 from tractable.report.rows import listed
-from tractable.report.table import ColumnCounts, Table, TableError, classified_column, unknown_column
+from tractable.report.table import ColumnCounts, Table, classified_column, unknown_column
 from tractable.value import replace
-
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "Progress", "RowSample", "collect_table", "read_table", "table_of"]
 
 #: Rows in memory and columns, at most.
 MAX_ROWS, MAX_COLUMNS = 20_000, 100
@@ -91,8 +89,7 @@ def read_table(
         names, target, max_columns, str(path), lambda: _parquet_blocks(file, every)
     )
     blocks = _with_progress(_parquet_blocks(file, chosen), progress, file.name, n_rows)
-    table = collect_table(blocks, [names[j] for j in chosen], notes=tuple(notes), **options)
-    return replace(table, n_unseen=len(names) - len(chosen))
+    return collect_table(blocks, names, chosen, notes=tuple(notes), **options)
 
 
 def table_of(
@@ -120,16 +117,16 @@ def table_of(
     if not names:
         raise TableError(f"{name} has no columns")
     chosen, notes = _chosen_columns(names, target, max_columns, name, lambda: iter([block]))
-    table = collect_table(
+    return collect_table(
         [block.select(chosen)],
-        [names[j] for j in chosen],
+        names,
+        chosen,
         max_rows=max_rows,
         rng=as_generator(random_state),
         path=name,
         notes=tuple(notes),
         source=source,
     )
-    return replace(table, n_unseen=len(names) - len(chosen))
 
 
 def _of_text(
@@ -169,7 +166,8 @@ def _of_csv(
     try:
         table = collect_table(
             blocks,
-            [dialect.names[j] for j in chosen],
+            dialect.names,
+            chosen,
             decimal=dialect.decimal,
             notes=(*dialect.notes, *notes),
             **options,
@@ -185,7 +183,7 @@ def _of_csv(
     if bad["lines"]:
         skipped = f"{number_of(bad['lines'], 'line')} left out: more or fewer fields than the first has."
         table = replace(table, notes=(*table.notes, skipped))
-    return replace(table, n_unseen=len(every) - len(chosen))
+    return table
 
 
 def _uneven(file: Path) -> TableError:
@@ -232,14 +230,9 @@ def _chosen_columns(
     *,
     decimal: str = ".",
 ) -> tuple[list[int], list[str]]:
-    """Return the positions of the columns to read, and a note on the others.
+    """Return the positions of the columns to read, by their names in the file, and a note on the others.
 
-    Parameters
-    ----------
-    names : sequence
-        As in the file.
-    blocks : callable
-        Returns blocks of rows with all columns; called if there are too many columns and a target.
+    `blocks` returns blocks of rows with all columns; it is called if there are too many and a target.
     """
     clean = clean_names(names)[0]
     if target is not None and target not in clean:
@@ -273,9 +266,8 @@ def _informative(
             if n >= HEAD_ROWS or len(head) == HEAD_BLOCKS:
                 break
         rng = np.random.default_rng(0)
-        table = collect_table(
-            head, list(names), max_rows=HEAD_ROWS, rng=rng, decimal=decimal, path="", source=""
-        )
+        options: Any = {"max_rows": HEAD_ROWS, "rng": rng, "decimal": decimal, "path": "", "source": ""}
+        table = collect_table(head, names, range(len(names)), **options)
     except (pa.ArrowException, OSError, TableError):
         return []  # reading the whole file raises the error
     return informative_columns(table, target)
@@ -290,20 +282,21 @@ def _parquet_names(path: Path) -> tuple[list[str], int]:
         with parquet.ParquetFile(path) as file:
             return list(file.schema_arrow.names), file.metadata.num_rows
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+        reason = str(error).strip().split("\n")[0][:200]
+        raise TableError(f"{path} cannot be read as Parquet: {reason}") from None
 
 
-def _parquet_blocks(path: Path, kept: list[int]) -> Iterator[Any]:
-    """Iterate over blocks of the columns at positions `kept`."""
+def _parquet_blocks(path: Path, columns_read: list[int]) -> Iterator[Any]:
+    """Iterate over blocks of the columns at positions `columns_read`."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        names = [file.schema_arrow.names[j] for j in kept]
+        names = [file.schema_arrow.names[j] for j in columns_read]
         rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
         for batch in file.iter_batches(batch_size=rows, columns=names):
             arrays = [batch.column(name) for name in names]
-            yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in kept])
+            yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in columns_read])
 
 
 def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
@@ -317,10 +310,7 @@ def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
         arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
     else:
         table = frame if isinstance(frame, pa.Table) else frame.to_arrow()
-        names, arrays = (
-            list(table.column_names),
-            [_combined(table.column(j)) for j in range(table.num_columns)],
-        )
+        names, arrays = list(table.column_names), [_combined(column) for column in table.columns]
     arrays = [_plain(a) for a in arrays]
     return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names
 
@@ -388,10 +378,6 @@ def _combined(entries: Any) -> Any:
     return entries.combine_chunks() if isinstance(entries, pa.ChunkedArray) else entries
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:200]
-
-
 class RowSample:
     """A uniform sample of streamed rows, in their order: those with the smallest random keys."""
 
@@ -433,7 +419,8 @@ class RowSample:
 
 def collect_table(
     blocks: Iterable[Any],
-    names: list[Any],
+    names: Sequence[Any],
+    chosen: Sequence[int],
     *,
     max_rows: int,
     rng: np.random.Generator,
@@ -442,21 +429,20 @@ def collect_table(
     notes: tuple[str, ...] = (),
     source: str,
 ) -> Table:
-    """Return the table of blocks (Arrow record batches of one schema); `names` are those of the file."""
+    """Return the table of blocks (Arrow record batches of one schema) of the chosen columns of a file."""
     import pandas as pd
 
     kept = RowSample(max_rows, rng)
     counts_of_columns: list[ColumnCounts] = []
     for block in blocks:
-        counts_of_columns = counts_of_columns or [
-            ColumnCounts(text=is_text(field.type)) for field in block.schema
-        ]
+        if not counts_of_columns:
+            counts_of_columns = [ColumnCounts(text=is_text(field.type)) for field in block.schema]
         for counted, entries in zip(counts_of_columns, block.columns, strict=True):
             counted.add(entries, decimal)
         kept.add(block)
     if kept.n_seen == 0:
         raise TableError(f"{path} has no rows")
-    clean, changed = clean_names(names)
+    clean, changed = clean_names([names[j] for j in chosen])
     rows, columns, series = kept.table(), [], {}
     for j, (name, counted) in enumerate(zip(clean, counts_of_columns, strict=True)):
         column, values = classified_column(name, counted, rows.column(j).combine_chunks(), decimal)
@@ -469,13 +455,12 @@ def collect_table(
         path=path,
         notes=(*notes, *changed, *_sample_note(kept)),
         source=source,
+        n_unseen=len(names) - len(chosen),
     )
 
 
-def _sample_note(kept: RowSample) -> list[str]:
-    if kept.n_kept == kept.n_seen:
+def _sample_note(sample: RowSample) -> list[str]:
+    if sample.n_kept == sample.n_seen:
         return []
-    counted = (
-        f"The table has {kept.n_seen:,} rows. Missing entries, ranges and categories are counted over all"
-    )
-    return [f"{counted} of them; all else is worked out from {kept.n_kept:,} rows, chosen at random."]
+    counted = f"The table has {sample.n_seen:,} rows. Missing entries, ranges and categories are counted over"
+    return [f"{counted} all of them; all else is worked out from {sample.n_kept:,} rows, chosen at random."]

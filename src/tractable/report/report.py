@@ -10,12 +10,11 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
+from tractable.data.text import TableError
 from tractable.report.page import Section, page
 from tractable.report.reading import Progress, read_table, table_of
-from tractable.report.table import Table, TableError
-from tractable.value import value
-
-__all__ = ["SECTIONS", "ReportSummary", "make_report"]
+from tractable.report.table import Table
+from tractable.value import parameters, value
 
 #: The sections in order, with the text of the progress: each is a module with `section(table, *, target=None,
 #: rng)`, which returns a Section, or None if there is too little data; `why_not(table, target)` says why.
@@ -66,8 +65,7 @@ class ReportSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as text, numbers, lists and dicts, as in JSON."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return as_json(found)
+        return as_json(parameters(self))
 
 
 def make_report(
@@ -113,7 +111,7 @@ def make_report(
     (20, 2, ('overview', 'dependence'))
     """
     started = time.perf_counter()
-    report_progress = progress or _no_progress
+    report_progress = progress or (lambda _text, _done: None)
     _check_path(path, data)
     report_progress("reading the table", 0.0)
     rng = as_generator(random_state)
@@ -219,7 +217,3 @@ def _write(path: Any, text: str) -> None:
             file.write(text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise TableError(f"the report cannot be written to {path}: {error.strerror}") from None
-
-
-def _no_progress(text: str, done: float | None) -> None:
-    pass

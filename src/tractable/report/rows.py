@@ -10,22 +10,6 @@ from tractable.data.names import number_of
 from tractable.report.table import Table
 from tractable.value import replace, value
 
-__all__ = [
-    "ChosenRows",
-    "chosen_rows",
-    "code_head",
-    "copied_rows",
-    "deduplicated",
-    "deduplicated_rows",
-    "duplicate_mask",
-    "equal_rows",
-    "imports_for",
-    "listed",
-    "sampled",
-    "unused_note",
-    "without_rescaled",
-]
-
 #: Columns of more categories than this are left out.
 MAX_LEVELS = 20
 
@@ -65,25 +49,13 @@ UNUSABLE = ("date", "text", "identifier")
 
 @value
 class ChosenRows:
-    """The part of a table that models are fitted to, and the code that selects it.
+    """The part of a table that models are fitted to, and the code that selects it."""
 
-    Parameters
-    ----------
-    frame : pandas frame
-        Rows with at least one entry; its index is the position of the rows in the table's frame.
-    numbers, categories : tuple of str
-        Which of its columns are which.
-    notes : tuple of str
-        What was left out.
-    code : str
-        Lines that compute `rows` from `table`.
-    """
-
-    frame: Any
-    numbers: tuple[str, ...]
+    frame: Any  # rows with at least one entry, indexed by their positions in the table's frame
+    numbers: tuple[str, ...]  # names of its columns
     categories: tuple[str, ...]
-    notes: tuple[str, ...]
-    code: str
+    notes: tuple[str, ...]  # what was left out
+    code: str  # lines that compute `rows` from `table`
 
     def part(self, most: int) -> Any:
         """Return at most so many rows, sampled with a fixed seed."""

@@ -12,17 +12,6 @@ from tractable.data.names import number_of
 from tractable.data.text import TableError, dates_of, holds_numbers, is_text, numbers_of, trimmed
 from tractable.value import value
 
-__all__ = [
-    "KINDS",
-    "MAX_DISTINCT",
-    "Column",
-    "ColumnCounts",
-    "Table",
-    "TableError",
-    "classified_column",
-    "unknown_column",
-]
-
 #: The kinds of columns.
 KINDS = ("number", "category", "boolean", "date", "text", "constant", "empty", "identifier")
 
@@ -244,17 +233,19 @@ class ColumnCounts:
         self.odd.update(str(entry)[:40] for entry in rest.slice(0, 20).to_pylist())
 
 
-def classified_column(name: str, counted: ColumnCounts, kept: Any, decimal: str = ".") -> tuple[Column, Any]:
+def classified_column(
+    name: str, counted: ColumnCounts, entries: Any, decimal: str = "."
+) -> tuple[Column, Any]:
     """Return a column with its kind, and its entries as a pandas series of the type of that kind.
 
-    `kept` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
+    `entries` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
     """
     import pandas as pd
     from pyarrow import types
 
-    texts = trimmed(kept) if is_text(kept.type) else kept
-    if types.is_temporal(kept.type) and not types.is_duration(kept.type):
-        dates = pd.to_datetime(pd.Series(kept.to_pandas()), errors="coerce", utc=True)
+    texts = trimmed(entries) if is_text(entries.type) else entries
+    if types.is_temporal(entries.type) and not types.is_duration(entries.type):
+        dates = pd.to_datetime(pd.Series(entries.to_pandas()), errors="coerce", utc=True)
         return _date(name, counted, dates.dt.tz_localize(None))
     kind, note = _kind(name, counted, texts)
     if kind == "number":
@@ -266,7 +257,8 @@ def classified_column(name: str, counted: ColumnCounts, kept: Any, decimal: str 
         dates = dates_of(texts)
         if dates is not None:
             return _date(name, counted, dates)
-    return _column(name, kind, counted, note), _texts(texts)
+    shown = [None if v is None else _shown(v) for v in texts.to_pylist()]
+    return _column(name, kind, counted, note), pd.Series(shown, dtype=object)
 
 
 def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
@@ -277,15 +269,10 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
         return "constant", f"always {_shown(next(iter(counted.counts)))}"
     if {_shown(v).casefold() for v in counted.counts} in TRUTH:
         return "boolean", ""
-    if _holds_numbers(counted):
+    n_numbers, n_valid = counted.n_numbers, counted.n_valid
+    if holds_numbers(n_numbers, n_valid) if counted.text else n_numbers >= n_valid:
         return _kind_of_numbers(name, counted)
     return _kind_of_texts(counted, texts)
-
-
-def _holds_numbers(counted: ColumnCounts) -> bool:
-    if counted.text:
-        return holds_numbers(counted.n_numbers, counted.n_valid)
-    return counted.n_numbers >= counted.n_valid
 
 
 def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
@@ -343,13 +330,6 @@ def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int =
 def _lost(counted: ColumnCounts) -> int:
     """Return the number of entries of a column of numbers that are not finite numbers."""
     return counted.n_unreadable + counted.n_infinite
-
-
-def _texts(entries: Any) -> Any:
-    """Return entries as a series of text, None for missing ones."""
-    import pandas as pd
-
-    return pd.Series([None if v is None else _shown(v) for v in entries.to_pylist()], dtype=object)
 
 
 def _shown(entry: Any) -> str:

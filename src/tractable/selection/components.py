@@ -15,8 +15,6 @@ from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.selection import ComponentChoice
 
-__all__ = ["select_components"]
-
 CRITERIA = ("bic", "icl", "aic")
 
 

@@ -13,8 +13,6 @@ from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, sil
 from tractable.mixture.selection import RULES, NumberOfClusters
 from tractable.statistics import Moments
 
-__all__ = ["gap_statistic", "select_n_clusters"]
-
 INDICES = {
     "calinski_harabasz": calinski_harabasz_score,
     "silhouette": silhouette_score,
@@ -84,11 +82,9 @@ def select_n_clusters(
     asked = _criteria(criterion)
     x = check_table(X)
     # Rows of weight zero stay, with the label of the nearest centre.
-    w = (
-        None
-        if sample_weight is None
-        else check_weights(sample_weight, len(x), name="sample_weight", some=True)
-    )
+    w = None
+    if sample_weight is not None:
+        w = check_weights(sample_weight, len(x), name="sample_weight", some=True)
     numbers = _numbers(n_clusters, asked, x if w is None else x[w > 0])
     starts, draws = check_count("n_init", n_init, least=1), check_count("n_references", n_references, least=2)
     rng = as_generator(random_state)
@@ -97,7 +93,10 @@ def select_n_clusters(
     scores, errors = {}, None
     for name in asked:
         if name == "elbow":
-            scores[name] = _below_chord(numbers, inertias)
+            across = (numbers - numbers[0]) / (numbers[-1] - numbers[0])
+            fall = inertias[0] - inertias[-1]
+            up = (inertias - inertias[-1]) / (fall if fall > 0 else 1.0)
+            scores[name] = (1.0 - across - up) / np.sqrt(2.0)  # how far the curve is below its chord
         elif name == "gap":
             scores[name], errors = gap_statistic(x, w, inertias, numbers, rng, n_init=starts, n_draws=draws)
         else:
@@ -120,13 +119,6 @@ def _chosen(name: str, score: np.ndarray, errors: np.ndarray | None) -> int:
         enough = np.flatnonzero(score[:-1] >= score[1:] - errors[1:])
         return int(enough[0]) if len(enough) else len(score) - 1
     return int(np.argmin(score) if name == "davies_bouldin" else np.argmax(score))
-
-
-def _below_chord(numbers: np.ndarray, inertias: np.ndarray) -> np.ndarray:
-    across = (numbers - numbers[0]) / (numbers[-1] - numbers[0])
-    fall = inertias[0] - inertias[-1]
-    up = (inertias - inertias[-1]) / (fall if fall > 0 else 1.0)
-    return (1.0 - across - up) / np.sqrt(2.0)
 
 
 def _criteria(criterion: Any) -> list[str]:
@@ -165,21 +157,8 @@ def gap_statistic(
     """Return Gap(K) = E log W*_K - log W_K and its standard error, for every K.
 
     References are uniform over the box of the rows in their principal directions, Tibshirani, Walther and
-    Hastie (2001), section 3 (b). Scatters are taken per row, so that references may have fewer.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    weights : array (n,) or None
-    inertias : array (m,)
-        W_K of the rows.
-    numbers : array (m,) of int
-    rng : numpy.random.Generator
-    n_init, n_draws : int
-
-    Returns
-    -------
-    gap, standard_error : arrays (m,)
+    Hastie (2001), section 3 (b). Scatters are taken per row, so that references may have fewer. Rows x (n, d)
+    count `weights` (n,) times; `inertias` (m,) are their W_K for the `numbers` (m,) of clusters.
 
     Examples
     --------
@@ -191,15 +170,12 @@ def gap_statistic(
     True
     """
     w = np.ones(len(x)) if weights is None else weights
-    logs = np.array(
-        [
-            [
-                np.log(kmeans(rows, None, k, rng, n_init=n_init, max_iter=300).inertia / len(rows))
-                for k in numbers
-            ]
-            for rows in _references(x[w > 0], w[w > 0], rng, n_draws, least=int(numbers[-1]) + 1)
-        ]
-    )
+    references = _references(x[w > 0], w[w > 0], rng, n_draws, least=int(numbers[-1]) + 1)
+    scatters = [
+        [kmeans(rows, None, k, rng, n_init=n_init, max_iter=300).inertia / len(rows) for k in numbers]
+        for rows in references
+    ]
+    logs = np.log(scatters)
     gap = logs.mean(axis=0) - np.log(inertias / w.sum())
     return gap, logs.std(axis=0) * np.sqrt(1.0 + 1.0 / n_draws)
 

@@ -13,8 +13,6 @@ from tractable.base import check_count, check_table
 from tractable.distributions import Normal
 from tractable.metrics import BiasVariance, decompose
 
-__all__ = ["bias_variance", "train_val_test_split"]
-
 
 def train_val_test_split(
     *arrays: Any, val: float = 0.15, test: float = 0.15, stratify: Any = None, random_state: Any = None

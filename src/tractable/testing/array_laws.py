@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.arrays.random import as_generator
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
-
-__all__ = ["ARRAY_LAWS", "ArrayFunction", "check_array_function"]
 
 
 @value
@@ -37,7 +35,7 @@ def _arrays(result: Any) -> Iterator[Array]:
         yield result
 
 
-def answer_stays_in_the_library(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def results_are_of_the_same_library(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Arrays come back as arrays of the same library, on the same device."""
     given = instance.arguments(rng)
     for array in _arrays(instance.function(*given)):
@@ -50,7 +48,7 @@ def answer_stays_in_the_library(instance: ArrayFunction, rng: np.random.Generato
         assert device(array) == device(given[0]), f"{device(array)} is not {device(given[0])}"
 
 
-def precision_is_kept(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def precision_is_preserved(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Float32 gives float32 and float64 gives float64; truth values stay truth values."""
     for dtype in (np.float32, np.float64):
         given = instance.arguments(rng, dtype)
@@ -69,7 +67,7 @@ def arguments_are_left_alone(instance: ArrayFunction, rng: np.random.Generator) 
         assert np.array_equal(to_numpy(x), kept), "an argument was changed"
 
 
-def answer_is_that_of_numpy(instance: ArrayFunction, rng: np.random.Generator) -> None:
+def results_are_those_of_numpy(instance: ArrayFunction, rng: np.random.Generator) -> None:
     """Every library gives NumPy's answer."""
     drawn = instance.draw(rng)
     theirs = _arrays(instance.function(*[instance.asarray(x) for x in drawn]))
@@ -94,13 +92,7 @@ def batch_is_a_loop(instance: ArrayFunction, rng: np.random.Generator) -> None:
                 np.testing.assert_allclose(to_numpy(a)[i, j], to_numpy(b), rtol=1e-10, atol=1e-12)
 
 
-ARRAY_LAWS = (
-    answer_stays_in_the_library,
-    precision_is_kept,
-    arguments_are_left_alone,
-    answer_is_that_of_numpy,
-    batch_is_a_loop,
-)
+ARRAY_LAWS = laws_above(globals())
 
 
 def check_array_function(instance: ArrayFunction, rng: Any = 0) -> None:
@@ -111,5 +103,4 @@ def check_array_function(instance: ArrayFunction, rng: Any = 0) -> None:
     >>> import numpy as np
     >>> check_array_function(ArrayFunction(function=lambda x: x + 1.0, draw=lambda rng: (rng.random(3),)))
     """
-    for law in ARRAY_LAWS:
-        law(instance, as_generator(rng))
+    check_laws(ARRAY_LAWS, instance, rng)

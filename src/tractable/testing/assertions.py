@@ -1,30 +1,13 @@
 """What laws have in common: refusals of bad input, comparisons to rounding and sampling error, events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from inspect import isfunction, signature
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.random import as_generator
 from tractable.value import parameters
-
-__all__ = [
-    "SIGMAS",
-    "Law",
-    "assert_frozen",
-    "assert_mean",
-    "assert_same_matrix",
-    "at",
-    "correlations",
-    "each",
-    "flat",
-    "largest_ks_distance",
-    "length",
-    "parts",
-    "refused",
-    "rounding_error",
-    "shapes",
-    "standardized",
-]
 
 
 def refused(call: Callable[[], Any], named: str) -> None:
@@ -39,6 +22,30 @@ def refused(call: Callable[[], Any], named: str) -> None:
 
 #: A law: raises AssertionError when the instance breaks it.
 Law = Callable[[Any, np.random.Generator], None]
+
+
+def laws_above(module: dict[str, Any]) -> tuple[Law, ...]:
+    """Return the laws that a module, given by its `globals()`, has defined and put in no tuple so far.
+
+    A law is a public function ``law(instance, rng) -> None``.
+    """
+    listed = [law for found in module.values() if isinstance(found, tuple) for law in found]
+    own = [f for name, f in module.items() if isfunction(f) and f.__module__ == module["__name__"]]
+    return tuple(f for f in own if _is_law(f) and f not in listed)
+
+
+def check_laws(laws: Iterable[Law], instance: Any, rng: Any) -> None:
+    """Run laws on an instance, each with the generator of `rng`; the first that is broken raises."""
+    for law in laws:
+        law(instance, as_generator(rng))
+
+
+def _is_law(function: Callable[..., Any]) -> bool:
+    found = signature(function)
+    needed = [p.name for p in found.parameters.values() if p.default is p.empty]
+    public = not function.__name__.startswith("_")
+    return public and needed[1:] == ["rng"] and found.return_annotation is None
+
 
 #: How many standard errors away counts as wrong: one chance in two million.
 SIGMAS = 5.0
@@ -129,8 +136,6 @@ def at(x: Any, index: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
-
-    from tractable.value import parameters
     >>> at((np.arange(3), np.ones((3, 2))), 1)
     (np.int64(1), array([1., 1.]))
     """
@@ -148,8 +153,6 @@ def flat(d: Any, x: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-
-    from tractable.value import parameters
     >>> import tractable
     >>> d = tractable.Normal(mean=0.0, variance=1.0)
     >>> flat(d, d.sample(5, rng=0)).shape

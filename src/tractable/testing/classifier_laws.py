@@ -7,25 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.assertions import Law
+from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import N_COLUMNS, cloned, learn, quiet, refusal
-
-__all__ = ["CLASSIFIER_LAWS"]
 
 #: Labels in whose order the codes 0, 1, 2 stand.
 WORDS = np.array(["ash", "birch", "cedar"])
 
 
-def _example(rng: np.random.Generator, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of classes that overlap, all of them seen."""
+def _rows(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows that the estimator is for, of classes that overlap, all of them seen."""
     codes = np.arange(60) % n_classes
     centres = 2.0 * rng.standard_normal((n_classes, N_COLUMNS))
-    return centres[codes] + rng.standard_normal((60, N_COLUMNS)) + 4.0, codes
-
-
-def _rows(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows that the estimator is for."""
-    X, codes = _example(rng, n_classes)
+    X = centres[codes] + rng.standard_normal((60, N_COLUMNS)) + 4.0
     takes = estimator.__sklearn_tags__().input_tags
     return (np.round(np.maximum(X, 0.0)) if takes.positive_only or takes.categorical else X), codes
 
@@ -40,14 +33,18 @@ def _fitted(estimator: Any, rng: np.random.Generator, n_classes: int = 3) -> tup
     return learn(estimator, X, WORDS[codes]), X
 
 
+def _fits(estimator: Any, rng: np.random.Generator) -> Iterator[tuple[Any, np.ndarray]]:
+    """Fit the estimator to two classes, and to three where it takes them; yield it with the rows."""
+    return (_fitted(estimator, rng, n_classes) for n_classes in range(2, _most(estimator) + 1))
+
+
 def probabilities_sum_to_one(estimator: Any, rng: np.random.Generator) -> None:
     """p(C_k | x) is not negative and sums to one; `predict_log_proba` is its logarithm."""
-    for n_classes in range(2, _most(estimator) + 1):
-        fitted, X = _fitted(estimator, rng, n_classes)
+    for fitted, X in _fits(estimator, rng):
         if not hasattr(fitted, "predict_proba"):
             return
         p = fitted.predict_proba(X)
-        assert p.shape == (len(X), n_classes)
+        assert p.shape == (len(X), len(fitted.classes_))
         assert np.all(p >= 0.0)
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
         if hasattr(fitted, "predict_log_proba"):
@@ -57,8 +54,7 @@ def probabilities_sum_to_one(estimator: Any, rng: np.random.Generator) -> None:
 
 def the_most_probable_class_is_predicted(estimator: Any, rng: np.random.Generator) -> None:
     """`predict` is the largest probability, the best score, and the decision of least 0-1 loss."""
-    for n_classes in range(2, _most(estimator) + 1):
-        fitted, X = _fitted(estimator, rng, n_classes)
+    for fitted, X in _fits(estimator, rng):
         said = fitted.predict(X)
         if hasattr(fitted, "decision_function"):
             scores = fitted.decision_function(X)
@@ -213,8 +209,7 @@ def classes_that_weigh_nothing_are_not_there(estimator: Any, rng: np.random.Gene
 
 def what_converged_is_optimal(estimator: Any, rng: np.random.Generator) -> None:
     """A search that converged satisfies the conditions of optimality."""
-    for n_classes in range(2, _most(estimator) + 1):
-        fitted, _ = _fitted(estimator, rng, n_classes)
+    for fitted, _ in _fits(estimator, rng):
         if getattr(fitted, "converged_", False) and hasattr(fitted, "kkt_"):
             assert fitted.kkt_ <= 1e-6
 
@@ -273,21 +268,9 @@ def pieces_may_lack_classes(estimator: Any, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(streamed.predict(X), whole.predict(X))
 
 
+#: Laws of every classifier.
+CLASSIFIER_LAWS = laws_above(globals())
+
+
 def _codes(fitted: Any, labels: np.ndarray) -> np.ndarray:
     return np.searchsorted(fitted.classes_, labels)
-
-
-#: Laws of every classifier.
-CLASSIFIER_LAWS: tuple[Law, ...] = (
-    probabilities_sum_to_one,
-    the_most_probable_class_is_predicted,
-    every_finite_row_is_answered,
-    decisions_follow_their_losses,
-    labels_are_names,
-    bad_labels_are_one_clear_error,
-    classes_that_weigh_nothing_are_not_there,
-    what_converged_is_optimal,
-    generative_models_obey_bayes,
-    samples_are_of_their_classes,
-    pieces_may_lack_classes,
-)

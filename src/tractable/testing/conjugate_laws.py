@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import SIGMAS, Law, assert_frozen, assert_mean, each, parts, refused
+from tractable.testing.assertions import (
+    SIGMAS,
+    assert_frozen,
+    assert_mean,
+    check_laws,
+    each,
+    laws_above,
+    parts,
+    refused,
+)
 from tractable.value import parameters, replace
-
-__all__ = [
-    "CONJUGATE_LAWS",
-    "assert_same_posterior",
-    "check_conjugate_model",
-    "predictive_by_ratio",
-    "rows_of",
-]
 
 
 def assert_same_posterior(a: Any, b: Any, rng: np.random.Generator) -> None:
@@ -299,28 +299,7 @@ def intervals_hold_their_coverage(model: Any, rng: np.random.Generator) -> None:
         assert_mean((theta > b).astype(float), 0.1, "above")
 
 
-CONJUGATE_LAWS: tuple[Law, ...] = (
-    updating_with_nothing_changes_nothing,
-    updates_merge,
-    weights_are_repetitions,
-    discounting_forgets,
-    updating_changes_nothing_else,
-    models_survive_pickling_and_copying,
-    trace_is_the_sequence_of_updates,
-    bad_rows_are_refused,
-    posterior_is_prior_times_likelihood,
-    evidence_is_a_chain_of_predictives,
-    evidence_is_an_integral,
-    evidence_is_the_prior_average_of_the_likelihood,
-    predictive_is_the_average_of_the_likelihood,
-    predictive_is_an_integral,
-    predictive_is_a_ratio,
-    posterior_concentrates,
-    mode_has_the_greatest_density,
-    map_tends_to_maximum_likelihood,
-    maximum_likelihood_has_the_greatest_likelihood,
-    intervals_hold_their_coverage,
-)
+CONJUGATE_LAWS = laws_above(globals())
 
 
 def check_conjugate_model(model: Any, rng: Any = 0) -> None:
@@ -332,5 +311,4 @@ def check_conjugate_model(model: Any, rng: Any = 0) -> None:
     >>> from tractable.distributions import Normal
     >>> check_conjugate_model(NormalMeanModel(prior=Normal(mean=0.0, variance=1.0), variance=4.0))
     """
-    for law in CONJUGATE_LAWS:
-        law(model, as_generator(rng))
+    check_laws(CONJUGATE_LAWS, model, rng)

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.testing.assertions import SIGMAS, assert_mean, flat
-
-__all__ = ["DENSITY_LAWS", "just_below", "survival_falls_by_prob", "total_mass"]
+from tractable.testing.assertions import SIGMAS, assert_mean, flat, laws_above
 
 
 def density_integrates_to_one(d: Any, rng: np.random.Generator) -> None:
@@ -25,7 +23,7 @@ def density_integrates_to_one(d: Any, rng: np.random.Generator) -> None:
         return
     for i in np.ndindex(d.batch_shape):
         draws, one = x[(slice(None), *i)], d[i] if d.batch_shape else d
-        total = _plane_integral(one, draws) if d.event_shape else _line_integral(one, draws)
+        total = _pair_integral(one, draws) if d.event_shape else _line_integral(one, draws)
         np.testing.assert_allclose(total, 1.0, rtol=1e-8)
 
 
@@ -68,7 +66,7 @@ def _breaks(d: Any) -> np.ndarray:
     return np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
 
 
-def _plane_integral(d: Any, draws: np.ndarray) -> float:
+def _pair_integral(d: Any, draws: np.ndarray) -> float:
     """Quadrature in coordinates in which the draws are round: for long tails, for many modes, for a cusp.
 
     Of the three rules, that is taken which changes least when its step is doubled.
@@ -80,7 +78,7 @@ def _plane_integral(d: Any, draws: np.ndarray) -> float:
         quadrants = np.linalg.cholesky(d.covariance)
     middle = draws.mean(axis=0)
     rules = (_double_exponential, middle, root), (_even, middle, root), (_quadrants, d.mode, quadrants)
-    found = [[_over_plane(d, centre, r, *rule(step)) for step in (1, 2)] for rule, centre, r in rules]
+    found = [[_quadrature(d, centre, r, *rule(step)) for step in (1, 2)] for rule, centre, r in rules]
     return min(found, key=lambda totals: abs(totals[0] - totals[1]))[0]
 
 
@@ -103,7 +101,7 @@ def _quadrants(step: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([-t, t]), np.concatenate([weight, weight])
 
 
-def _over_plane(d: Any, centre: Any, root: np.ndarray, t: np.ndarray, weight: np.ndarray) -> float:
+def _quadrature(d: Any, centre: Any, root: np.ndarray, t: np.ndarray, weight: np.ndarray) -> float:
     points = np.stack(np.meshgrid(t, t, indexing="ij"), axis=-1) @ root.T + centre
     log_jacobian = np.log(np.abs(np.diag(root))).sum()
     return float(weight @ np.exp(d.log_prob(points) + log_jacobian) @ weight)
@@ -143,12 +141,12 @@ def icdf_inverts_cdf(d: Any, rng: np.random.Generator) -> None:
     # x is rounded to its own spacing, and q moves with it.
     slack = 1e-10 + 4.0 * d.prob(x) * np.spacing(np.abs(x)) / q
     assert np.all(np.abs(d.cdf(x) - q) <= slack * q)
-    _assert_far_quantiles(d)
+    _assert_tail_quantiles(d)
     draws = d.sample(50, rng=rng)
     np.testing.assert_allclose(d.icdf(d.cdf(draws)), draws, rtol=1e-9, atol=1e-9 * np.max(_width(d)))
 
 
-def _assert_far_quantiles(d: Any) -> None:
+def _assert_tail_quantiles(d: Any) -> None:
     """Assert that far in the lower tail too cdf(icdf(q)) = q, where a number holds the quantile."""
     numbers = np.finfo(np.float64)
     for level in (1e-300, 1e-100, 1e-20):
@@ -213,6 +211,9 @@ def intervals_hold_their_coverage(d: Any, rng: np.random.Generator) -> None:
             np.testing.assert_allclose(d.cdf(ends[1]), 1.0 - tail, rtol=1e-7)
 
 
+DENSITY_LAWS = laws_above(globals())
+
+
 def _assert_at_most(happened: np.ndarray, chance: float) -> None:
     share = happened.mean(axis=0)
     allowed = chance + SIGMAS * np.sqrt(chance * (1.0 - chance) / len(happened))
@@ -249,7 +250,7 @@ def _tail_steps(d: Any) -> list[tuple[float, float]]:
 def _interval_integral(d: Any, a: float, b: float) -> float:
     """Integrate between the breaks of a density that has them."""
     node, weight = np.polynomial.legendre.leggauss(40)
-    breaks = np.asarray(getattr(d, "breaks", ()), dtype=np.float64)
+    breaks = _breaks(d)
     ends = np.unique([a, *breaks[(breaks > a) & (breaks < b)], b])
     half = 0.5 * np.diff(ends)[:, None]
     return float(np.sum(d.prob(ends[:-1, None] + half * (1.0 + node)) @ weight * half[:, 0]))
@@ -289,13 +290,3 @@ def _lattice(d: Any, draws: np.ndarray) -> np.ndarray | None:
         return None
     grid = np.meshgrid(*[np.arange(low, high + 1.0)] * dim, indexing="ij")
     return np.stack(grid, axis=-1).reshape(-1, *d.event_shape)
-
-
-DENSITY_LAWS = (
-    density_integrates_to_one,
-    mode_has_the_greatest_density,
-    cdf_is_monotone,
-    icdf_inverts_cdf,
-    cdf_is_the_integral_of_prob,
-    intervals_hold_their_coverage,
-)

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.engines import em
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
-
-__all__ = ["EM_LAWS", "EMProblem", "check_em"]
 
 
 @value
@@ -25,6 +23,10 @@ class EMProblem:
     numbers: Callable[[Any], np.ndarray]
     data: Any = None
 
+    def run(self, tol: float, max_iter: int) -> Any:
+        """Return the result of EM from the initial parameters."""
+        return em(self.expect, self.maximize, self.start, self.data, tol=tol, max_iter=max_iter)
+
     def statistic(self, params: Any) -> Any:
         """Return the expected statistic of the data: one E-step."""
         step = self.expect(params)
@@ -33,7 +35,7 @@ class EMProblem:
 
 def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) -> None:
     """Each iteration keeps or raises the (penalised) objective, to rounding."""
-    result = em(problem.expect, problem.maximize, problem.start, problem.data, tol=0.0, max_iter=60)
+    result = problem.run(tol=0.0, max_iter=60)
     trace = np.asarray(result.trace)
     assert np.all(np.isfinite(trace)), "the objective is not finite"
     falls = np.diff(trace) < -1e-9 * np.abs(trace[:-1])
@@ -42,17 +44,15 @@ def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) 
 
 def the_trace_is_the_objective(problem: EMProblem, rng: np.random.Generator) -> None:
     """The trace begins at the start and ends at the parameters returned."""
-    result = em(problem.expect, problem.maximize, problem.start, problem.data, tol=1e-6, max_iter=50)
+    result = problem.run(tol=1e-6, max_iter=50)
     assert result.n_iter == len(result.trace) - 1
     np.testing.assert_allclose(result.trace[0], problem.statistic(problem.start).objective)
     np.testing.assert_allclose(result.trace[-1], problem.statistic(result.params).objective)
 
 
-def a_fixed_point_stays(problem: EMProblem, rng: np.random.Generator) -> None:
+def a_fixed_point_is_fixed(problem: EMProblem, rng: np.random.Generator) -> None:
     """Where the search has settled, one more step changes nothing."""
-    settled = em(
-        problem.expect, problem.maximize, problem.start, problem.data, tol=1e-16, max_iter=20_000
-    ).params
+    settled = problem.run(tol=1e-16, max_iter=20_000).params
     again = problem.maximize(problem.statistic(settled))
     before, after = problem.numbers(settled), problem.numbers(again)
     np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5 * float(np.abs(before).max()))
@@ -66,15 +66,9 @@ def steps_are_pure(problem: EMProblem, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(problem.numbers(problem.start), before)
 
 
-EM_LAWS: tuple[Callable[[EMProblem, np.random.Generator], None], ...] = (
-    the_objective_never_decreases,
-    the_trace_is_the_objective,
-    a_fixed_point_stays,
-    steps_are_pure,
-)
+EM_LAWS = laws_above(globals())
 
 
 def check_em(problem: EMProblem, rng: Any = 0) -> None:
     """Run every law of expectation-maximisation on a pair of steps."""
-    for law in EM_LAWS:
-        law(problem, as_generator(rng))
+    check_laws(EM_LAWS, problem, rng)

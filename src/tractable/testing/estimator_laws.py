@@ -13,26 +13,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, refused
-
-__all__ = [
-    "ESTIMATOR_LAWS",
-    "N_COLUMNS",
-    "N_ROWS",
-    "ONE_PASS_LAWS",
-    "PREDICTIVE_LAWS",
-    "SEVERAL_PASS_LAWS",
-    "STREAMING_LAWS",
-    "answers",
-    "assert_close",
-    "assert_same_answers",
-    "check_estimator",
-    "cloned",
-    "example",
-    "learn",
-    "quiet",
-    "refusal",
-]
+from tractable.testing.assertions import Law, laws_above, refused
 
 N_ROWS, N_COLUMNS = 60, 3
 
@@ -49,7 +30,7 @@ def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y
 
 
-def answers(estimator: Any, X: Any) -> np.ndarray:
+def predictions(estimator: Any, X: Any) -> np.ndarray:
     """Return the predictions of a fitted estimator for rows, one line a row."""
     asked = ("score_samples", "predict_proba", "predict", "transform")
     found = [getattr(estimator, name)(X) for name in asked if hasattr(estimator, name)]
@@ -57,9 +38,9 @@ def answers(estimator: Any, X: Any) -> np.ndarray:
     return np.column_stack([np.asarray(part, dtype=float) for part in found])
 
 
-def assert_same_answers(a: Any, b: Any, X: Any, rtol: float = 1e-7) -> None:
+def assert_same_predictions(a: Any, b: Any, X: Any, rtol: float = 1e-7) -> None:
     """Raise unless two fitted estimators agree on the rows."""
-    assert_close(answers(a, X), answers(b, X), rtol)
+    assert_close(predictions(a, X), predictions(b, X), rtol)
 
 
 def assert_close(a: np.ndarray, b: np.ndarray, rtol: float = 1e-7) -> None:
@@ -109,7 +90,7 @@ def rows_may_be_stored_anyhow(estimator: Any, rng: np.random.Generator) -> None:
     frozen = X.copy()
     frozen.setflags(write=False)
     for same in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], frozen, X.tolist()):
-        assert_same_answers(learn(estimator, same, y), fitted, X)
+        assert_same_predictions(learn(estimator, same, y), fitted, X)
     np.testing.assert_array_equal(X, before)
 
 
@@ -117,7 +98,9 @@ def float32_is_accepted(estimator: Any, rng: np.random.Generator) -> None:
     """Single precision gives the answer of the same numbers in double precision."""
     X, y = example(estimator, rng)
     single = X.astype(np.float32)
-    assert_same_answers(learn(estimator, single, y), learn(estimator, single.astype(float), y), X, rtol=1e-4)
+    assert_same_predictions(
+        learn(estimator, single, y), learn(estimator, single.astype(float), y), X, rtol=1e-4
+    )
 
 
 def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
@@ -153,11 +136,11 @@ def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:
     times = rng.integers(0, 4, len(X))
     repeated = np.repeat(X, times, axis=0), None if y is None else np.repeat(y, times)
     weighted = learn(estimator, X, y, sample_weight=times)
-    assert_same_answers(weighted, learn(estimator, *repeated), X)
-    assert_same_answers(learn(estimator, X, y, sample_weight=np.ones(len(X))), learn(estimator, X, y), X)
+    assert_same_predictions(weighted, learn(estimator, *repeated), X)
+    assert_same_predictions(learn(estimator, X, y, sample_weight=np.ones(len(X))), learn(estimator, X, y), X)
 
 
-def extreme_scales_change_units_alone(estimator: Any, rng: np.random.Generator) -> None:
+def extreme_scales_change_the_scale_alone(estimator: Any, rng: np.random.Generator) -> None:
     """Columns of 1e100 and of 1e-100 give finite answers, and log densities that differ by log |scale|."""
     takes = estimator.__sklearn_tags__().input_tags
     if takes.positive_only:
@@ -166,7 +149,7 @@ def extreme_scales_change_units_alone(estimator: Any, rng: np.random.Generator) 
     whole = learn(estimator, X, y)
     for scale in (1e-100, 1e100, np.array([1e-100, 1.0, 1e100])):
         scaled = learn(estimator, X * scale, y)
-        assert np.all(np.isfinite(answers(scaled, X * scale)))
+        assert np.all(np.isfinite(predictions(scaled, X * scale)))
         if hasattr(whole, "distribution_") and np.ndim(scale) == 0:
             # Where events are counted, scores are probabilities and have no units.
             width = 0 if whole.distribution_.discrete else N_COLUMNS
@@ -186,7 +169,7 @@ def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Gener
         except ValueError as error:
             assert any(name in str(error) for name in ("X", "y", "sample")), f"what is wrong? {error}"
             continue
-        assert np.all(np.isfinite(answers(fitted, rows))), "a silent NaN"
+        assert np.all(np.isfinite(predictions(fitted, rows))), "a silent NaN"
 
 
 def predicting_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
@@ -194,11 +177,11 @@ def predicting_changes_nothing(estimator: Any, rng: np.random.Generator) -> None
     X, y = example(estimator, rng)
     fitted = learn(estimator, X, y)
     before = dict(vars(fitted))
-    first = answers(fitted, X)
+    first = predictions(fitted, X)
     if hasattr(fitted, "sample"):
         draws = [_drawn(fitted, 4, 7) for _ in range(2)]
         np.testing.assert_array_equal(draws[0], draws[1])
-    np.testing.assert_array_equal(answers(fitted, X), first)
+    np.testing.assert_array_equal(predictions(fitted, X), first)
     assert vars(fitted).keys() == before.keys()
     assert all(vars(fitted)[name] is kept for name, kept in before.items())
 
@@ -211,9 +194,9 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = learn(estimator, frame, y)
     assert list(getattr(fitted, "feature_names_in_", ())) == ["a", "b", "c"]
-    assert_close(answers(fitted, frame), answers(learn(estimator, X, y), X))
+    assert_close(predictions(fitted, frame), predictions(learn(estimator, X, y), X))
     with refusal("", fitted):
-        answers(fitted, frame.rename(columns={"a": "z"}))
+        predictions(fitted, frame.rename(columns={"a": "z"}))
 
 
 def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
@@ -233,6 +216,10 @@ def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     events = getattr(fitted, "_events", np.asarray)(X)
     np.testing.assert_allclose(fitted.distribution_.log_prob(events), scores)
     assert _drawn(fitted, 5, 0).shape == (5, N_COLUMNS)
+
+
+#: Laws of every estimator.
+ESTIMATOR_LAWS = laws_above(globals())
 
 
 def _drawn(fitted: Any, n: int, seed: int) -> np.ndarray:
@@ -255,6 +242,10 @@ def _bad_rows(X: np.ndarray, *, allow_nan: bool, text: bool) -> Iterator[Any]:
     yield np.full_like(X, np.nan)
 
 
+def _halves(X: np.ndarray, y: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    return [(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))]
+
+
 def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
     """`partial_fit` over pieces, in any order, is `fit` on all rows."""
     X, y = example(estimator, rng)
@@ -265,22 +256,20 @@ def pieces_make_the_whole(estimator: Any, rng: np.random.Generator) -> None:
         with quiet():
             for piece in order:
                 streamed.partial_fit(X[piece], None if y is None else y[piece])
-        assert_same_answers(streamed, whole, X)
+        assert_same_predictions(streamed, whole, X)
 
 
 def merging_is_fitting_both(estimator: Any, rng: np.random.Generator) -> None:
     """`merge` makes a new model of both models' rows and leaves both alone."""
     X, y = example(estimator, rng)
-    a, b = (
-        learn(estimator, X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    )
-    before = answers(a, X), answers(b, X)
+    a, b = (learn(estimator, *half) for half in _halves(X, y))
+    before = predictions(a, X), predictions(b, X)
     with quiet():
         both = a.merge(b)
-    assert_same_answers(both, learn(estimator, X, y), X)
+    assert_same_predictions(both, learn(estimator, X, y), X)
     assert both is not a
-    np.testing.assert_array_equal(answers(a, X), before[0])
-    np.testing.assert_array_equal(answers(b, X), before[1])
+    np.testing.assert_array_equal(predictions(a, X), before[0])
+    np.testing.assert_array_equal(predictions(b, X), before[1])
     with refusal("", a):
         a.merge(object())
 
@@ -289,23 +278,22 @@ def statistics_are_values(estimator: Any, rng: np.random.Generator) -> None:
     """`summarize` changes nothing; `from_statistic` of a sum is `fit` on all rows."""
     X, y = example(estimator, rng)
     fresh = cloned(estimator)
-    halves = [
-        fresh.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
+    halves = [fresh.summarize(*half) for half in _halves(X, y)]
     assert vars(fresh).keys() == vars(cloned(estimator)).keys()
     with quiet():
-        assert_same_answers(fresh.from_statistic(halves[0] + halves[1]), learn(estimator, X, y), X)
+        assert_same_predictions(fresh.from_statistic(halves[0] + halves[1]), learn(estimator, X, y), X)
 
 
 def batches_are_rows(estimator: Any, rng: np.random.Generator) -> None:
     """A re-iterable of batches is walked like the array it came from."""
     X, y = example(estimator, rng)
-    if y is not None:
-        batches: Any = [(X[:20], y[:20]), (X[20:], y[20:])]
-    else:
-        batches = [X[:20], X[20:]]
+    batches: Any = [X[:20], X[20:]] if y is None else [(X[:20], y[:20]), (X[20:], y[20:])]
     with quiet():
-        assert_same_answers(cloned(estimator).fit(batches), learn(estimator, X, y), X)
+        assert_same_predictions(cloned(estimator).fit(batches), learn(estimator, X, y), X)
+
+
+#: Laws of the estimators that are exact in one pass.
+ONE_PASS_LAWS = laws_above(globals())
 
 
 def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
@@ -314,17 +302,19 @@ def steps_are_values(estimator: Any, rng: np.random.Generator) -> None:
     fitted = learn(estimator, X, y)
     if not hasattr(fitted, "summarize"):
         return
-    before = answers(fitted, X)
+    before = predictions(fitted, X)
     whole = fitted.summarize(X, y)
-    halves = [
-        fitted.summarize(X[part], None if y is None else y[part]) for part in (slice(25), slice(25, None))
-    ]
-    np.testing.assert_array_equal(answers(fitted, X), before)
+    halves = [fitted.summarize(*half) for half in _halves(X, y)]
+    np.testing.assert_array_equal(predictions(fitted, X), before)
     with quiet():
         one, other = (copy.copy(fitted).from_statistic(s) for s in (whole, halves[0] + halves[1]))
-    assert_same_answers(other, one, X)
+    assert_same_predictions(other, one, X)
     rise = one.summarize(X, y).objective - whole.objective
     assert rise >= -1e-9 * abs(whole.objective), f"an iteration lowered the objective by {-rise}"
+
+
+#: Laws of the estimators that are exact over several passes.
+SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
 
 
 def _fitted(estimator: Any, rng: np.random.Generator) -> tuple[Any, np.ndarray]:
@@ -379,32 +369,7 @@ def levels_are_checked(estimator: Any, rng: np.random.Generator) -> None:
         refused(partial(fitted.predict_quantiles, X, [0.5, bad]), "alpha")
 
 
-#: Laws of every estimator.
-ESTIMATOR_LAWS: tuple[Law, ...] = (
-    rows_may_be_stored_anyhow,
-    float32_is_accepted,
-    bad_rows_are_one_clear_error,
-    bad_weights_are_one_clear_error,
-    weights_are_repetitions,
-    extreme_scales_change_units_alone,
-    degenerate_rows_are_answered_or_refused,
-    predicting_changes_nothing,
-    column_names_are_remembered,
-    density_questions_agree,
-)
-
-
-#: Laws of the estimators that are exact in one pass.
-ONE_PASS_LAWS: tuple[Law, ...] = (
-    pieces_make_the_whole,
-    merging_is_fitting_both,
-    statistics_are_values,
-    batches_are_rows,
-)
-
-
-#: Laws of the estimators that are exact over several passes.
-SEVERAL_PASS_LAWS: tuple[Law, ...] = (batches_are_rows, steps_are_values)
+PREDICTIVE_LAWS = laws_above(globals())
 
 
 #: Laws that hold by how exact a model is over a stream.
@@ -412,15 +377,6 @@ STREAMING_LAWS: dict[str, tuple[Law, ...]] = {
     "exact in one pass": ONE_PASS_LAWS,
     "exact over several passes": SEVERAL_PASS_LAWS,
 }
-
-
-PREDICTIVE_LAWS: tuple[Law, ...] = (
-    summaries_come_from_the_distribution,
-    quantiles_invert_the_cdf,
-    intervals_are_equal_tailed,
-    noise_widens_the_prediction,
-    levels_are_checked,
-)
 
 
 def check_estimator(estimator: Any, rng: Any = 0) -> None:

@@ -10,26 +10,21 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.spatial import Brute, Index, neighbor_graph, recall
-from tractable.testing.assertions import refused
+from tractable.testing.assertions import laws_above, refused
 from tractable.value import parameters, replace
-
-__all__ = [
-    "APPROXIMATE_INDEX_LAWS",
-    "EXACT_INDEX_LAWS",
-    "INDEX_LAWS",
-    "assert_identical",
-    "check_approximate_index",
-    "check_index",
-    "lattice",
-]
 
 Maker = Callable[[Any], Any]
 
 
+def _drawn(make: Maker, rng: np.random.Generator, n: int, m: int = 0) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return an index of n random points, the points, and m random rows to search for."""
+    points = rng.standard_normal((n, 3))
+    return make(points), points, rng.standard_normal((m, 3))
+
+
 def distances_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> None:
     """Each distance is the metric's between the row and the point named; sorted, without repetition."""
-    points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 200, 20)
     distances, indices = index.query(x, 7)
     assert distances.shape == indices.shape == (20, 7), "there is no answer for each row and neighbour"
     every = index.metric(x, points)
@@ -53,8 +48,7 @@ def ties_go_to_the_smaller_index(make: Maker, rng: np.random.Generator) -> None:
 
 def rows_are_searched_alone(make: Maker, rng: np.random.Generator) -> None:
     """Neither the other rows nor the number of threads change a bit of an answer."""
-    points, x = rng.standard_normal((300, 3)), rng.standard_normal((700, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 300, 700)
     whole, reach = index.query(x, 4, n_threads=1), index.query_radius(x, 0.5, n_threads=1)
     for n_threads in (2, 3):
         assert_identical(index.query(x, 4, n_threads=n_threads), whole)
@@ -67,7 +61,7 @@ def rows_are_searched_alone(make: Maker, rng: np.random.Generator) -> None:
         assert_identical(index.query_radius(x[row : row + 1], 0.5)[0], reach[row])
 
 
-def an_empty_query_has_an_empty_answer(make: Maker, rng: np.random.Generator) -> None:
+def an_empty_query_has_an_empty_result(make: Maker, rng: np.random.Generator) -> None:
     """No rows, no neighbours: of the right shape."""
     index = make(rng.standard_normal((30, 3)))
     distances, indices, report = index.query(np.empty((0, 3)), 5, report=True)
@@ -111,8 +105,7 @@ def a_point_left_out_is_not_found(make: Maker, rng: np.random.Generator) -> None
 
 def radii_hold_what_they_should(make: Maker, rng: np.random.Generator) -> None:
     """Nothing beyond the radius is found; what is found is measured and sorted; radii may differ by row."""
-    points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 200, 20)
     every = index.metric(x, points)
     radii = np.quantile(every, 0.1, axis=1)
     found = index.query_radius(x, radii)
@@ -131,14 +124,8 @@ def every_kind_of_array_is_taken(make: Maker, rng: np.random.Generator) -> None:
     frozen.setflags(write=False)
     strided = np.zeros((90, 6))
     strided[:, ::2] = points
-    alike = [
-        points.astype(np.float32),
-        points.astype(int),
-        frozen,
-        strided[:, ::2],
-        np.asfortranarray(points),
-    ]
-    for same in [*alike, points.tolist()]:
+    alike = (points.astype(np.float32), points.astype(int), np.asfortranarray(points), points.tolist())
+    for same in (*alike, frozen, strided[:, ::2]):
         assert_identical(make(same).query(x, 5), before)
     for same in (x.astype(np.float32), x.astype(int), np.asfortranarray(x), x.tolist()):
         assert_identical(make(points).query(same, 5), before)
@@ -146,8 +133,7 @@ def every_kind_of_array_is_taken(make: Maker, rng: np.random.Generator) -> None:
 
 def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> None:
     """A report counts at least one node and k points for each row, no more than there are; and bytes."""
-    points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 500, 9)
     *found, report = index.query(x, 4, report=True)
     assert_identical(tuple(found), index.query(x, 4))
     assert report.n_nodes == index.n_nodes >= 1
@@ -160,8 +146,7 @@ def what_a_search_costs_is_counted(make: Maker, rng: np.random.Generator) -> Non
 
 def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> None:
     """The points that a search measures are as many as it reports, and what it finds is among them."""
-    points, x = rng.standard_normal((500, 3)), rng.standard_normal((9, 3))
-    index = make(points)
+    index, _, x = _drawn(make, rng, 500, 9)
     for k in (1, 6):
         _, indices, report = index.query(x, k, report=True)
         for row, found, measured in zip(x, indices, report.measured, strict=True):
@@ -175,8 +160,7 @@ def candidates_are_what_is_measured(make: Maker, rng: np.random.Generator) -> No
 
 def recall_is_a_fraction(make: Maker, rng: np.random.Generator) -> None:
     """From 0 to 1, and 1 for an exact index."""
-    points = rng.standard_normal((300, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 300)
     share = recall(index, points[:50], 5)
     assert 0.0 <= share <= 1.0
     assert share == 1.0 or not index.exact, "an exact index missed a neighbour"
@@ -184,8 +168,7 @@ def recall_is_a_fraction(make: Maker, rng: np.random.Generator) -> None:
 
 def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None:
     """One ValueError that names the argument."""
-    points = rng.standard_normal((30, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 30)
     hole = np.where(np.eye(3) > 0, np.nan, 1.0)
     for bad in (hole, points[0], points[:0], points + np.inf, [["a", "b", "c"]], np.ones((2, 3)) * 1j):
         refused(lambda bad=bad: make(bad), "points")  # type: ignore[misc]
@@ -200,15 +183,12 @@ def bad_input_is_refused_in_words(make: Maker, rng: np.random.Generator) -> None
     for bad in (0, -1, "a", 1.5, True):
         refused(lambda bad=bad: index.query(points[:1], n_threads=bad), "n_threads")  # type: ignore[misc]
         refused(lambda bad=bad: index.graph(1, n_threads=bad), "n_threads")  # type: ignore[misc]
-    for bad in (
-        np.arange(29),
-        np.arange(30) + 1,
-        np.arange(30) - 2,
-        np.ones(30),
-        np.ones(30, bool),
-        [[1], []],
-    ):
+    every = np.arange(30)
+    for bad in (every[:29], every + 1, every - 2, np.ones(30), np.ones(30, bool), [[1], []]):
         refused(lambda bad=bad: index.query(points, 2, exclude=bad), "exclude")  # type: ignore[misc]
+
+
+INDEX_LAWS = laws_above(globals())
 
 
 def lattice(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -274,7 +254,7 @@ def another_order_of_points_is_another_name(make: Maker, rng: np.random.Generato
     np.testing.assert_array_equal(order[renamed][apart], indices[apart])
 
 
-def units_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
+def scale_does_not_matter(make: Maker, rng: np.random.Generator) -> None:
     """Points and rows 1e100 or 1e-100 times as large are found as well."""
     points, x = rng.standard_normal((200, 3)), rng.standard_normal((20, 3))
     for scale in (1e100, 1e-100):
@@ -291,6 +271,9 @@ def location_does_not_matter(make: Maker, rng: np.random.Generator) -> None:
         _is_right(make(points + shift), x + shift, 6)
     _is_right(make(points), 1e6 * x, 6)
     _is_right(make(np.vstack([points, 1e9 * points[:1]])), x, 6)
+
+
+EXACT_INDEX_LAWS = laws_above(globals())
 
 
 def _is_right(index: Index, x: np.ndarray, k: int) -> None:
@@ -336,8 +319,7 @@ def neighbours_along_a_curve_are_found(make: Maker, rng: np.random.Generator) ->
 
 def graphs_are_those_of_the_points(make: Maker, rng: np.random.Generator) -> None:
     """Distances of a graph are the metric's, sorted; it finds no less than searches of the points do."""
-    points = rng.standard_normal((400, 3))
-    index = make(points)
+    index, points, _ = _drawn(make, rng, 400)
     answer: Any = neighbor_graph(index, 5, report=True)
     distances, indices, report = answer
     every = index.metric(points, points)
@@ -371,8 +353,7 @@ def graphs_name_other_points(make: Maker, rng: np.random.Generator) -> None:
 
 def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
     """A tree of the kind that may look back has planes to look behind, and loses nothing by it."""
-    points, x = rng.standard_normal((300, 3)), rng.standard_normal((100, 3))
-    index = make(points)
+    index, points, x = _drawn(make, rng, 300, 100)
     if not hasattr(index, "search"):
         return
     back, straight = (
@@ -387,7 +368,7 @@ def looking_back_finds_no_less(make: Maker, rng: np.random.Generator) -> None:
     assert share == 1.0 or not back.exact, "a tree that is marked exact is not"
 
 
-def seeds_and_threads_settle_the_answer(make: Maker, rng: np.random.Generator) -> None:
+def seeds_and_threads_determine_the_result(make: Maker, rng: np.random.Generator) -> None:
     """The same seed gives the same index and graph; threads change nothing."""
     points = rng.standard_normal((700, 3))
     index, again = make(points), make(points)
@@ -410,43 +391,7 @@ def powers_of_two_do_not_matter(make: Maker, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(distances, np.take_along_axis(every, indices, axis=1), rtol=1e-9)
 
 
-INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    distances_are_those_of_the_points,
-    ties_go_to_the_smaller_index,
-    rows_are_searched_alone,
-    an_empty_query_has_an_empty_answer,
-    an_index_is_a_value,
-    a_point_left_out_is_not_found,
-    radii_hold_what_they_should,
-    every_kind_of_array_is_taken,
-    what_a_search_costs_is_counted,
-    candidates_are_what_is_measured,
-    recall_is_a_fraction,
-    bad_input_is_refused_in_words,
-)
-
-
-EXACT_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    nothing_nearer_is_missed,
-    nothing_within_is_missed,
-    all_points_can_be_asked_for,
-    points_that_coincide_are_all_found,
-    another_order_of_points_is_another_name,
-    units_do_not_matter,
-    location_does_not_matter,
-)
-
-
-APPROXIMATE_INDEX_LAWS: tuple[Callable[[Maker, np.random.Generator], None], ...] = (
-    points_find_themselves,
-    one_leaf_is_exact,
-    neighbours_along_a_curve_are_found,
-    graphs_are_those_of_the_points,
-    graphs_name_other_points,
-    looking_back_finds_no_less,
-    seeds_and_threads_settle_the_answer,
-    powers_of_two_do_not_matter,
-)
+APPROXIMATE_INDEX_LAWS = laws_above(globals())
 
 
 def check_index(make: Maker, rng: int | np.random.Generator | None = 0) -> None:

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, assert_mean, assert_same_matrix, rounding_error
-
-__all__ = ["GAUSSIAN_LAWS", "JOINT_LAWS", "PRODUCT_LAWS", "check_gaussian", "check_joint", "check_product"]
+from tractable.testing.assertions import (
+    assert_mean,
+    assert_same_matrix,
+    check_laws,
+    laws_above,
+    rounding_error,
+)
 
 
 def chain_rule_holds_for_columns(d: Any, rng: np.random.Generator) -> None:
@@ -86,6 +89,9 @@ def names_are_positions(d: Any, rng: np.random.Generator) -> None:
     given = d.condition({last: x[0][..., -1]})
     assert given.names == d.names[:-1]
     _assert_close(given.log_prob(x[1][..., :-1]), d.condition([-1], x[0][..., [-1]]).log_prob(x[1][..., :-1]))
+
+
+JOINT_LAWS = laws_above(globals())
 
 
 def _dim(d: Any) -> int:
@@ -212,6 +218,9 @@ def precision_inverts_covariance(d: Any, rng: np.random.Generator) -> None:
     )
 
 
+GAUSSIAN_LAWS = laws_above(globals())
+
+
 def _typical(d: Any) -> np.ndarray:
     """A scale for each coordinate, the same for the whole batch."""
     return np.exp(np.log(d.stddev).reshape(-1, d.dim).mean(axis=0))
@@ -273,37 +282,7 @@ def parts_are_independent(d: Any, rng: np.random.Generator) -> None:
     assert np.all(d.covariance[..., given, :][..., rest] == 0)
 
 
-JOINT_LAWS: tuple[Law, ...] = (
-    chain_rule_holds_for_columns,
-    conditioning_twice_is_conditioning_once,
-    conditioning_on_nothing_is_idle,
-    values_become_batch_axes,
-    marginals_compose,
-    missing_columns_are_integrated_out,
-    names_are_positions,
-)
-
-
-GAUSSIAN_LAWS: tuple[Law, ...] = (
-    chain_rule_holds,
-    conditioning_in_steps_is_conditioning_at_once,
-    condition_on_nothing_changes_nothing,
-    marginal_of_marginal_is_marginal,
-    missing_entries_are_marginalised,
-    affine_maps_move_the_density,
-    products_hold_pointwise,
-    sums_add_means_and_covariances,
-    principal_axes_decorrelate,
-    mahalanobis_is_in_the_density,
-    precision_inverts_covariance,
-)
-
-
-PRODUCT_LAWS: tuple[Law, ...] = (
-    density_is_the_product_of_the_parts,
-    entropies_of_parts_add_up,
-    parts_are_independent,
-)
+PRODUCT_LAWS = laws_above(globals())
 
 
 def check_joint(distribution: Any, rng: Any = 0) -> None:
@@ -314,8 +293,7 @@ def check_joint(distribution: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_joint(tractable.MultivariateNormal(mean=[0.0, 1.0], covariance=[[2.0, 1.0], [1.0, 2.0]]))
     """
-    for law in JOINT_LAWS:
-        law(distribution, as_generator(rng))
+    check_laws(JOINT_LAWS, distribution, rng)
 
 
 def check_gaussian(distribution: Any, rng: Any = 0) -> None:
@@ -326,8 +304,7 @@ def check_gaussian(distribution: Any, rng: Any = 0) -> None:
     >>> import tractable
     >>> check_gaussian(tractable.MultivariateNormal(mean=[0.0, 1.0], covariance=[[2.0, 1.0], [1.0, 2.0]]))
     """
-    for law in GAUSSIAN_LAWS:
-        law(distribution, as_generator(rng))
+    check_laws(GAUSSIAN_LAWS, distribution, rng)
 
 
 def check_product(product: Any, rng: Any = 0) -> None:
@@ -338,5 +315,4 @@ def check_product(product: Any, rng: Any = 0) -> None:
     >>> from tractable import Normal, Product
     >>> check_product(Product(parts=[Normal(mean=0.0, variance=1.0), Normal(mean=1.0, variance=2.0)]))
     """
-    for law in PRODUCT_LAWS:
-        law(product, as_generator(rng))
+    check_laws(PRODUCT_LAWS, product, rng)

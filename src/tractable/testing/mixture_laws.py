@@ -4,11 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, assert_mean, standardized
+from tractable.testing.assertions import assert_mean, check_laws, laws_above, standardized
 from tractable.value import parameters, replace
-
-__all__ = ["MIXTURE_LAWS", "check_mixture"]
 
 
 def density_is_the_weighted_sum(d: Any, rng: np.random.Generator) -> None:
@@ -151,17 +148,7 @@ def separate_components_have_a_mode_each(d: Any, rng: np.random.Generator) -> No
         np.testing.assert_allclose(found, centres, rtol=1e-9, atol=atol * size)
 
 
-MIXTURE_LAWS: tuple[Law, ...] = (
-    density_is_the_weighted_sum,
-    responsibilities_are_bayes_rule,
-    order_of_components_is_immaterial,
-    absent_components_change_nothing,
-    splitting_a_component_changes_nothing,
-    labels_follow_the_weights,
-    modes_are_local_maxima,
-    modes_on_a_line_are_the_maxima_on_a_grid,
-    separate_components_have_a_mode_each,
-)
+MIXTURE_LAWS = laws_above(globals())
 
 
 def check_mixture(mixture: Any, rng: Any = 0) -> None:
@@ -172,5 +159,4 @@ def check_mixture(mixture: Any, rng: Any = 0) -> None:
     >>> from tractable import Mixture, Normal
     >>> check_mixture(Mixture(weights=[0.2, 0.8], components=Normal(mean=[0.0, 3.0], variance=1.0)))
     """
-    for law in MIXTURE_LAWS:
-        law(mixture, as_generator(rng))
+    check_laws(MIXTURE_LAWS, mixture, rng)

@@ -2,7 +2,6 @@
 
 import struct
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy as np
 from tractable.persistence import load, save
 from tractable.persistence.names import is_estimator, is_value
 from tractable.value import parameters
-
-__all__ = ["PERSISTENCE_LAWS", "check_persistence", "saving_is_deterministic", "survives_saving"]
 
 
 def survives_saving(instance: Any, rng: np.random.Generator) -> None:
@@ -84,14 +81,10 @@ def _bits(x: Any) -> Any:
 def _users_classes(x: Any) -> set[type]:
     """Return the classes inside x that are not this package's: those a caller gives to `load`."""
     found: set[type] = set()
-    _walk(x, lambda part: found.add(type(part)))
+    waiting = [x]
+    while waiting:
+        part = waiting.pop()
+        if (inside := _parts(part)) is not None:
+            found.add(type(part))
+            waiting += inside.values()
     return {cls for cls in found if not cls.__module__.startswith("tractable.")}
-
-
-def _walk(x: Any, visit: Callable[[Any], None]) -> None:
-    parts = _parts(x)
-    if parts is None:
-        return
-    visit(x)
-    for part in parts.values():
-        _walk(part, visit)

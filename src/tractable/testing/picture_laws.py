@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.plotting import plot
+from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
-
-__all__ = ["PICTURE_LAWS", "Picture", "check_picture"]
 
 
 @value
@@ -33,8 +31,10 @@ def axes_are_new_when_not_given(picture: Picture, rng: np.random.Generator) -> N
 
 def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator) -> None:
     """Given axes are used and returned, and no other figure is made."""
+    from matplotlib import pyplot as plt
+
     with _figures() as open_figures:
-        ax = _axes()
+        ax = plt.subplots()[1]
         before = open_figures()
         assert plot(picture.shows, ax=ax, **picture.options) is ax
         assert open_figures() == before, "a figure was made though axes were given"
@@ -94,6 +94,9 @@ def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None
         assert open_figures() == before, "a refused picture left a figure behind"
 
 
+PICTURE_LAWS = laws_above(globals())
+
+
 def _refusal(picture: Picture) -> str:
     """Return the message about an unknown option."""
     try:
@@ -116,24 +119,6 @@ def _figures() -> Iterator[Callable[[], list[int]]]:
             plt.close(number)
 
 
-def _axes() -> Any:
-    from matplotlib import pyplot as plt
-
-    return plt.subplots()[1]
-
-
-PICTURE_LAWS: tuple[Callable[[Picture, np.random.Generator], None], ...] = (
-    axes_are_new_when_not_given,
-    axes_that_are_given_are_drawn_on,
-    something_is_drawn,
-    axes_are_labelled,
-    drawing_is_quiet,
-    pictures_repeat,
-    unknown_options_are_refused,
-    refusals_leave_no_figure,
-)
-
-
 def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:
     """Run every law of pictures on what `tractable.plot` makes of something.
 
@@ -142,5 +127,4 @@ def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:
     >>> import tractable
     >>> check_picture(tractable.Normal(mean=0.0, variance=1.0), coverage=0.5)
     """
-    for law in PICTURE_LAWS:
-        law(Picture(shows=shows, options=options), as_generator(rng))
+    check_laws(PICTURE_LAWS, Picture(shows=shows, options=options), rng)

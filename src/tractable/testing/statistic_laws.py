@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.testing.assertions import Law, refused
+from tractable.testing.assertions import check_laws, laws_above, refused
 from tractable.value import value
-
-__all__ = ["STATISTIC_LAWS", "StatisticOfRows", "assert_same_statistic", "check_statistic"]
 
 
 def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -20,17 +17,10 @@ def _any_numbers(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray
 
 @value
 class StatisticOfRows:
-    """A statistic under examination with a way to draw rows that it is for.
+    """A statistic under examination, and how to draw rows of three columns that it is for.
 
-    Parameters
-    ----------
-    statistic : type
-        With ``of(x, weights)`` and ``empty(dim)``; of rows and targets, ``of(x, y, weights)`` and
-        ``empty(dim, n_targets)``.
-    draw : callable, optional
-        ``draw(rng, shape)`` returns rows of three columns that the statistic is for; any numbers by default.
-    n_targets : int
-        How many of the last columns are targets.
+    The statistic has ``of(x, weights)`` and ``empty(dim)``; one of rows and targets, ``of(x, y, weights)``
+    and ``empty(dim, n_targets)``, where the last `n_targets` columns are targets.
     """
 
     statistic: Any
@@ -156,18 +146,7 @@ def other_widths_do_not_merge(statistic: Any, rng: np.random.Generator) -> None:
     refused(lambda: statistic.of(x) + statistic.of(x[:, :2]), "columns")
 
 
-STATISTIC_LAWS: tuple[Law, ...] = (
-    empty_is_neutral,
-    addition_is_associative,
-    addition_is_commutative,
-    sum_is_the_statistic_of_both,
-    weights_are_repetitions,
-    row_order_does_not_matter,
-    operands_are_left_alone,
-    discount_scales_weights_alone,
-    weights_are_checked,
-    other_widths_do_not_merge,
-)
+STATISTIC_LAWS = laws_above(globals())
 
 
 def check_statistic(statistic: Any, rng: Any = 0) -> None:
@@ -180,5 +159,4 @@ def check_statistic(statistic: Any, rng: Any = 0) -> None:
     >>> from tractable.statistics import Counts
     >>> check_statistic(StatisticOfRows(statistic=Counts, draw=lambda rng, shape: rng.integers(0, 4, shape)))
     """
-    for law in STATISTIC_LAWS:
-        law(statistic, as_generator(rng))
+    check_laws(STATISTIC_LAWS, statistic, rng)

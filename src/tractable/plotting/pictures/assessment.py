@@ -10,8 +10,6 @@ from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, 
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, finish
 
-__all__: list[str] = []
-
 #: Cells of more classes than this have no numbers but a colour scale.
 MAX_NUMBERED = 12
 
@@ -28,8 +26,7 @@ def _calibration(x: CalibrationCurve, ax: Any, *, label: str = "observed", colou
     ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
     ax.plot(x.levels, x.observed, "o-", ms=4, color=colour, label=label)
     ax.set(xlabel="predicted probability", ylabel="fraction of targets below")
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    return finish(ax)
+    return finish(ax, xlim=(0, 1), ylim=(0, 1), aspect="equal")
 
 
 @picture.register
@@ -106,8 +103,7 @@ def _class_calibration(
     ax.vlines(x.predicted, low, high, color="0.6", lw=1.5, label="± 2 s.e., if right")
     ax.plot(x.predicted, x.observed, "o-", ms=4, color=colour, label=label)
     ax.set(xlabel=f"predicted probability of {x.event}", ylabel="observed frequency")
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    return finish(ax, beside=True)
+    return finish(ax, xlim=(0, 1), ylim=(0, 1), aspect="equal", beside=True)
 
 
 @picture.register

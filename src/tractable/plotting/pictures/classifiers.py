@@ -1,6 +1,7 @@
 """Classifiers: decision regions over two columns, class probabilities along one, or coefficients."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,17 @@ from sklearn.base import ClassifierMixin
 
 from tractable.base import check_fitted
 from tractable.classification import BayesClassifier, LinearDiscriminantFunction
-from tractable.covariance import resolve_dims
 from tractable.neighbors import KNeighborsClassifier
-from tractable.plotting.columns import ColumnAxis, column_axes, jittered, positions_of, rows_from_positions
+from tractable.plotting.columns import (
+    ColumnAxis,
+    column_axes,
+    jittered,
+    named_columns,
+    positions_of,
+    rows_from_positions,
+)
 from tractable.plotting.pictures.regression import draw_coefficients
-from tractable.plotting.plot import picture
+from tractable.plotting.plot import check_options, picture, with_options
 from tractable.plotting.rows import (
     column_names,
     draw_rows,
@@ -23,8 +30,6 @@ from tractable.plotting.rows import (
     with_column_names,
 )
 from tractable.plotting.style import COLOURS, MAX_INSIDE, finish, legend_label, title
-
-__all__ = ["class_colour", "class_dashes", "class_marker"]
 
 #: Probabilities whose contours are drawn, and cells along each side of the image of the regions.
 LEVELS, N_CELLS = (0.75, 0.9, 0.99), 200
@@ -50,11 +55,8 @@ def _classifier(
     data: Any = None,
     X: Any = None,
     y: Any = None,
-    dims: Any = None,
-    limits: Any = None,
-    levels: Any = None,
-    n_cells: int = N_CELLS,
     coverage: float = 0.9,
+    **options: Any,
 ) -> Any:
     """Draw the decisions along one column or over two, with rows `data` of classes `y`.
 
@@ -63,38 +65,29 @@ def _classifier(
     the rows is drawn by its coefficients. The votes of neighbours have no contours.
     """
     check_fitted(x)
-    names, data = column_names(x), rows_argument(data, X)
-    if data is None and isinstance(x, KNeighborsClassifier):
-        data, y = with_column_names(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
-    if data is None and limits is None and not hasattr(x, "distribution_") and hasattr(x, "coef_"):
+    rows, neighbours = rows_argument(data, X), isinstance(x, KNeighborsClassifier)
+    if rows is None and neighbours:
+        rows, y = with_column_names(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
+    drawing = partial(_draw, column_names(x), x.classes_, rows, y)
+    check_options(drawing, options)
+    linear = hasattr(x, "coef_") and not hasattr(x, "distribution_")
+    if rows is None and options.get("limits") is None and linear:
         several = len(np.atleast_2d(x.coef_)) > 1
         return draw_coefficients(x, ax, coverage, [*map(str, x.classes_)] if several else None)
-    if levels is None:
-        few = len(x.classes_) <= MAX_INSIDE
-        levels = LEVELS if few and not isinstance(x, KNeighborsClassifier) else ()
-    options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
-    return _draw(x, ax, names, x.classes_, data, y, **options)
+    if options.get("levels") is None and (neighbours or len(x.classes_) > MAX_INSIDE):
+        options["levels"] = ()
+    return drawing(x, ax, **options)
 
 
 @picture.register
 def _bayes_classifier(
-    x: BayesClassifier,
-    ax: Any,
-    *,
-    data: Any = None,
-    X: Any = None,
-    y: Any = None,
-    dims: Any = None,
-    limits: Any = None,
-    levels: Any = LEVELS,
-    n_cells: int = N_CELLS,
+    x: BayesClassifier, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, **options: Any
 ) -> Any:
     """Draw the decisions of the Bayes classifier of known densities, with rows `data` of classes `y`."""
     shape = x.class_distributions.event_shape
     names = [f"x{j}" for j in range(shape[0])] if shape else ["x"]
     names, rows = list(x.distribution.names or names), rows_argument(data, X)
-    options = {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
-    return _draw(x, ax, names, np.asarray(x.classes), rows, y, **options)
+    return with_options(partial(_draw, names, np.asarray(x.classes), rows, y), x, ax, options)
 
 
 @picture.register
@@ -114,9 +107,8 @@ def _linear_discriminant_function(
     Over one column: the decisions along it.
     """
     labels, names = np.asarray(x.classes), [f"x{j}" for j in range(x.coef.shape[1])]
-    options = {"dims": dims, "limits": limits, "levels": (), "n_cells": n_cells}
-    _draw(x, ax, names, labels, rows_argument(data, X), y, **options)
-    if len(names) != 2 or len(_columns(names, dims)) != 2:
+    _draw(names, labels, rows_argument(data, X), y, x, ax, dims=dims, limits=limits, n_cells=n_cells)
+    if len(names) != 2 or len(named_columns(names, dims)) != 2:
         return ax
     box = ax.viewLim.get_points().copy()
     length = 2.0 * float(np.linalg.norm(box[1] - box[0]))
@@ -132,20 +124,20 @@ def _linear_discriminant_function(
 
 
 def _draw(
-    x: Any,
-    ax: Any,
     names: list[str],
     labels: np.ndarray,
     data: Any,
     y: Any,
+    x: Any,
+    ax: Any,
     *,
-    dims: Any,
-    limits: Any,
-    levels: Any,
-    n_cells: int,
+    dims: Any = None,
+    limits: Any = None,
+    levels: Any = None,
+    n_cells: int = N_CELLS,
 ) -> Any:
     axes = column_axes(x, names, len(names))
-    columns = _columns(names, dims)
+    columns = named_columns(names, dims)
     rows = None if data is None else positions_of(axes, getattr(x, "feature_names_in_", None), data)
     codes = _class_codes(labels, rows, y)
     if rows is not None:
@@ -163,9 +155,10 @@ def _draw(
 
     over = None if rows is None else rows[:, columns]
     if len(columns) == 1:
-        _draw_line(x, ax, evaluate, shown[0], labels, over, codes, low[0], high[0])
+        _draw_along_one(x, ax, evaluate, shown[0], labels, over, codes, low[0], high[0])
     else:
-        _draw_plane(x, ax, evaluate, shown, labels, over, codes, low, high, levels, n_cells)
+        levels = LEVELS if levels is None else levels
+        _draw_over_two(x, ax, evaluate, shown, labels, over, codes, low, high, levels, n_cells)
     others = [name for j, name in enumerate(names) if j not in columns]
     if others:
         which = others[0] if len(others) == 1 else f"the {len(others)} other columns"
@@ -173,7 +166,7 @@ def _draw(
     return ax
 
 
-def _draw_plane(
+def _draw_over_two(
     x: Any,
     ax: Any,
     evaluate: Evaluate,
@@ -199,7 +192,7 @@ def _draw_plane(
         axis.label_ticks(drawn)
 
 
-def _draw_line(
+def _draw_along_one(
     x: Any,
     ax: Any,
     evaluate: Evaluate,
@@ -232,15 +225,6 @@ def _draw_line(
     ax.set(xlim=(points[0] - margin, points[-1] + margin))
     axis.label_ticks(ax.xaxis)
     finish(ax, head="" if codes is None else sample_note(len(codes)))
-
-
-def _columns(names: list[str], dims: Any) -> list[int]:
-    """Return the positions of the one or two columns to draw over, the first when not given."""
-    wanted = range(min(2, len(names))) if dims is None else dims
-    columns = list(resolve_dims(wanted, len(names), tuple(names)))
-    if not 1 <= len(columns) <= 2:
-        raise ValueError(f"dims must name one or two columns, got {dims!r}")
-    return columns
 
 
 def _typical_rows(x: Any, axes: list[ColumnAxis], rows: Any, *, needed: bool) -> np.ndarray | None:
@@ -351,16 +335,12 @@ def _draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None,
     own_rows, drawn, note = np.empty((0, 2)), np.array([], dtype=int), ""
     if rows is not None and codes is not None:
         drawn, note = sampled_rows(rows), sample_note(len(rows))
+    edge = 0.5 if len(drawn) < MAX_EDGED else 0.0
     for code, name in enumerate(labels):
         if rows is not None and codes is not None:
             own_rows = rows[drawn[codes[drawn] == code]]
-        style: dict[str, Any] = {
-            "ec": "white",
-            "lw": 0.5 if len(drawn) < MAX_EDGED else 0.0,
-            "alpha": opacity(len(drawn)),
-        }
-        style |= {"color": class_colour(code), "marker": class_marker(code)}
-        ax.scatter(*own_rows.T, s=18, label=legend_label(name), **style)
+        style = {"color": class_colour(code), "marker": class_marker(code), "label": legend_label(name)}
+        ax.scatter(*own_rows.T, s=18, ec="white", lw=edge, alpha=opacity(len(drawn)), **style)
     finish(ax, boxed=True, head=note)
 
 

@@ -1,6 +1,5 @@
 """Clusterings: centres and modes with their cells, reports on clusters, and choices of their number."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from tractable.plotting.columns import two_columns
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, sample_note, with_column_names
 from tractable.plotting.style import COLOURS, finish, hide_spines
-
-__all__: list[str] = []
 
 #: Points along each side of the image of the cells.
 N_CELLS = 400
@@ -36,26 +33,32 @@ NAMES = {
 def _kmeans(x: KMeans, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
     """Draw centres over `data`; a model of two columns with the cells of the centres."""
     check_fitted(x)
-    names = column_names(x)
     rows = None if data is None else np.asarray(check_columns(x, data), dtype=float)
     labels = None if rows is None else x.predict(with_column_names(x, rows))
     if x.n_features_in_ == 1:
-        centers = x.cluster_centers_[:, 0]
-        ordered = np.sort(centers)
-        line = None if rows is None else rows[:, 0]
-        edges = 0.5 * (ordered[1:] + ordered[:-1])
-        return _draw_line(ax, names[0], centers, edges.tolist(), line, labels, "centres")
-    first, second = two_columns(x, dims)
-    centers = x.cluster_centers_[:, [first, second]]
-    shown = centers if rows is None else np.concatenate([centers, rows[:, [first, second]]])
+        ordered = np.sort(x.cluster_centers_[:, 0])
+        return _draw_line(x, ax, 0.5 * (ordered[1:] + ordered[:-1]), rows, labels, "centres")
+    columns = two_columns(x, dims)
+    centers = x.cluster_centers_[:, columns]
+    shown = centers if rows is None else np.concatenate([centers, rows[:, columns]])
     if x.n_features_in_ == 2:
         _cells(ax, centers, *bounding_box(shown))
     if rows is not None and labels is not None:
         colours = np.asarray(COLOURS)[labels % len(COLOURS)]
-        draw_rows(ax, rows[:, [first, second]], s=12, c=colours, label=None)
-    ax.scatter(*centers.T, s=90, marker="X", c="black", ec="white", lw=1.2, zorder=3, label="centres")
-    ax.set(xlabel=names[first], ylabel=names[second])
-    return finish(ax, boxed=True, head="" if rows is None else sample_note(len(rows)))
+        draw_rows(ax, rows[:, columns], s=12, c=colours, label=None)
+    return _finish(x, ax, columns, 0 if rows is None else len(rows), "X", "centres")
+
+
+def _finish(
+    x: Any, ax: Any, columns: list[int], n_rows: int, marker: str, label: str, *, orphans: bool = False
+) -> Any:
+    """Draw the centres of clusters over two columns, with the names of these and a legend."""
+    style = {"s": 90, "c": "black", "ec": "white", "lw": 1.2, "zorder": 3}
+    ax.scatter(*x.cluster_centers_[:, columns].T, marker=marker, label=label, **style)
+    if orphans:
+        ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
+    first, second = (column_names(x)[j] for j in columns)
+    return finish(ax, xlabel=first, ylabel=second, boxed=True, head=sample_note(n_rows))
 
 
 def _cells(ax: Any, centers: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
@@ -65,7 +68,7 @@ def _cells(ax: Any, centers: np.ndarray, low: np.ndarray, high: np.ndarray) -> N
     x, y = (np.linspace(low[j], high[j], N_CELLS) for j in (0, 1))
     distances = [(x - cx)[None, :] ** 2 + (y - cy)[:, None] ** 2 for cx, cy in centers]
     nearest = np.argmin(distances, axis=0)
-    shades = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(len(centers))])
+    shades = ListedColormap([_colour(k) for k in range(len(centers))])
     style = {"cmap": shades, "vmin": -0.5, "vmax": len(centers) - 0.5, "alpha": 0.15}
     _draw_image(ax, nearest, x, y, **style)
 
@@ -82,25 +85,19 @@ def _mean_shift(x: MeanShift, ax: Any, *, data: Any = None, dims: Any = None, n_
     The rows are those of the fit, or `data`.
     """
     check_fitted(x)
-    names = column_names(x)
     every = x.rows_ if data is None else np.asarray(check_columns(x, data), dtype=float)
     labels = x.predict(with_column_names(x, every))
     if x.n_features_in_ == 1:
-        edges = _edges(x, every[:, 0])
-        return _draw_line(ax, names[0], x.cluster_centers_[:, 0], edges, every[:, 0], labels, "modes")
-    first, second = two_columns(x, dims)
-    rows, centers = every[:, [first, second]], x.cluster_centers_[:, [first, second]]
+        return _draw_line(x, ax, _edges(x, every[:, 0]), every, labels, "modes")
+    columns = two_columns(x, dims)
+    rows, centers = every[:, columns], x.cluster_centers_[:, columns]
     if x.n_features_in_ == 2:
         low, high = bounding_box(np.concatenate([rows, centers]))
         sides = [np.linspace(low[j], high[j], n_cells) for j in (0, 1)]
         _basins(ax, x, sides)
     colours = [ORPHAN if label < 0 else _colour(label) for label in labels]
     draw_rows(ax, rows, c=colours, label=None)
-    ax.scatter(*centers.T, s=90, marker="^", c="black", ec="white", lw=1.2, zorder=3, label="modes")
-    if np.any(labels < 0):
-        ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
-    ax.set(xlabel=names[first], ylabel=names[second])
-    return finish(ax, boxed=True, head=sample_note(len(rows)))
+    return _finish(x, ax, columns, len(rows), "^", "modes", orphans=bool(np.any(labels < 0)))
 
 
 def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray]) -> None:
@@ -147,12 +144,17 @@ def _report(x: ClusterReport, ax: Any) -> Any:
     return ax
 
 
-@picture.register
-def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> Any:
-    """Draw the score of every number of clusters, and the chosen number."""
+def _criterion(x: Any, criterion: str | None) -> str:
     name = x.criterion if criterion is None else criterion
     if name not in x.scores:
         raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
+    return str(name)
+
+
+@picture.register
+def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> Any:
+    """Draw the score of every number of clusters, and the chosen number."""
+    name = _criterion(x, criterion)
     elbow = name == "elbow"
     heights = x.inertias if elbow else x.scores[name]
     errors = x.gap_errors if name == "gap" else None
@@ -162,17 +164,18 @@ def _number(x: NumberOfClusters, ax: Any, *, criterion: str | None = None) -> An
     best = x.choices[name]
     at = x.n_clusters == best
     ax.plot(best, heights[at][0], "o", ms=10, mfc="none", mew=1.5, color=COLOURS[5], label=f"K = {best}")
-    ax.set(xlabel="number of clusters", ylabel=NAMES[name] + (" (± 1 s.e.)" if name == "gap" else ""))
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(
+        ax,
+        whole_numbers=True,
+        xlabel="number of clusters",
+        ylabel=NAMES[name] + (" (± 1 s.e.)" if name == "gap" else ""),
+    )
 
 
 @picture.register
 def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any:
     """Draw the criterion of every mixture, a line for each covariance type, and the chosen one."""
-    name = x.criterion if criterion is None else criterion
-    if name not in x.scores:
-        raise ValueError(f"criterion must be of {', '.join(x.scores)}, got {criterion!r}")
+    name = _criterion(x, criterion)
     table = x.scores[name]
     for n, kind in enumerate(x.covariance_types):
         ax.plot(x.n_components, table[n], ".-", color=COLOURS[n % len(COLOURS)], label=kind)
@@ -183,26 +186,20 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
     i, j = x.place(name)
     label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
-    ax.set(xlabel="number of components", ylabel=f"{name.upper()}, lower is better")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(
+        ax, whole_numbers=True, xlabel="number of components", ylabel=f"{name.upper()}, lower is better"
+    )
 
 
-def _draw_line(
-    ax: Any,
-    name: str,
-    centers: np.ndarray,
-    edges: Sequence[float],
-    rows: np.ndarray | None,
-    labels: np.ndarray | None,
-    label: str,
-) -> Any:
+def _draw_line(x: Any, ax: Any, edges: Any, rows: np.ndarray | None, labels: Any, label: str) -> Any:
     """Draw clusters of one column: a histogram of the rows of each, its centre, and the edges between."""
-    if rows is not None and labels is not None:
+    centers = x.cluster_centers_[:, 0]
+    if rows is not None:
+        rows = rows[:, 0]
         bins = np.histogram_bin_edges(rows, bins="fd")
         bins = bins if len(bins) > 6 else np.histogram_bin_edges(rows, bins=10)
         parts = [rows[labels == k] for k in range(len(centers))]
-        colours = [COLOURS[k % len(COLOURS)] for k in range(len(centers))]
+        colours = [_colour(k) for k in range(len(centers))]
         ax.hist(parts, bins=bins, stacked=True, color=colours, alpha=0.45, lw=0)
         if np.any(labels < 0):
             orphans = rows[labels < 0]
@@ -214,5 +211,4 @@ def _draw_line(
     if rows is None:
         spread = np.ptp(centers) or np.max(np.abs(centers)) or 1.0
         ax.set(xlim=(centers.min() - 0.3 * spread, centers.max() + 0.3 * spread), yticks=[], ylim=(0, 1))
-    ax.set(xlabel=name, ylabel="rows")
-    return finish(ax, boxed=True)
+    return finish(ax, xlabel=column_names(x)[0], ylabel="rows", boxed=True)

@@ -10,15 +10,12 @@ from tractable.conjugate.counts import DirichletModel
 from tractable.distributions.gamma import Gamma, InverseGamma
 from tractable.distributions.mean_precision import NormalGamma, NormalWishart
 from tractable.distributions.wishart import InverseWishart, Wishart
-from tractable.plotting.columns import check_single, resolve_coverages
+from tractable.plotting.columns import check_show, check_single, resolve_coverages
 from tractable.plotting.curves import curve_points, draw_curve, prob_at
-from tractable.plotting.pictures.categorical import draw_bars
+from tractable.plotting.pictures.distributions import draw_bars
 from tractable.plotting.plot import draw, picture, with_options
 from tractable.plotting.regions import draw_regions, ellipse_points, highest_density_level, mahalanobis_radius
 from tractable.plotting.style import COLOURS, finish, legend_label, title, which_columns
-
-__all__: list[str] = []
-
 
 #: What `show` may be.
 SHOWN = ("parameter", "predictive")
@@ -30,7 +27,7 @@ N_DRAWS = 40
 @picture.register
 def _model(x: ConjugateModel, ax: Any, *, show: str = "parameter", **options: Any) -> Any:
     """Draw the distribution of the parameter, or with ``show="predictive"`` that of the next row."""
-    _check_show(show)
+    check_show(show, SHOWN)
     if show == "predictive":
         return draw(x.predictive(), ax, **options)
     if isinstance(x, DirichletModel):
@@ -46,7 +43,7 @@ def _model(x: ConjugateModel, ax: Any, *, show: str = "parameter", **options: An
 @picture.register
 def _updates(x: Updates, ax: Any, *, show: str = "parameter", labels: Sequence[str] | None = None) -> Any:
     """Draw one curve for each update, the later the darker."""
-    _check_show(show)
+    check_show(show, SHOWN)
     shown = [model.prior if show == "parameter" else model.predictive() for model in x.models]
     if shown[0].event_shape:
         raise ValueError(f"x must be about a number, got events of shape {shown[0].event_shape}")
@@ -55,20 +52,16 @@ def _updates(x: Updates, ax: Any, *, show: str = "parameter", labels: Sequence[s
         raise ValueError(f"labels must have {len(shown)} entries, got {len(names)}")
     points = np.unique(np.concatenate([curve_points(d) for d in shown]))
     for i, (d, name) in enumerate(zip(shown, names, strict=True)):
-        style: dict[str, Any] = {
-            "color": COLOURS[0],
-            "alpha": 0.25 + 0.75 * i / max(len(shown) - 1, 1),
-            "label": legend_label(name),
-        }
-        style |= {"color": COLOURS[5], "alpha": 1.0} if i == 0 else {}
+        shade = 0.25 + 0.75 * i / max(len(shown) - 1, 1)
+        style: dict[str, Any] = {"color": COLOURS[0], "alpha": shade} if i else {"color": COLOURS[5]}
+        style["label"] = legend_label(name)
         if d.discrete:
             ax.plot(points, prob_at(d, points), "o-", ms=4, lw=0.8, **style)
         else:
             draw_curve(d, ax, points, **style)
-    ax.set(xlabel=x.models[0].unknown if show == "parameter" else "x")
-    ax.set(ylabel="probability" if shown[0].discrete else "density")
-    ax.set_ylim(bottom=0)
-    return finish(ax)
+    unknown = x.models[0].unknown if show == "parameter" else "x"
+    height = "probability" if shown[0].discrete else "density"
+    return finish(ax, xlabel=unknown, ylabel=height, ylim=(0, None))
 
 
 def _dirichlet(
@@ -85,11 +78,6 @@ def _covariances(x: NormalPrecisionModel, ax: Any, *, coverage: float = 0.5, n_d
     means = np.broadcast_to(np.asarray(x.known_mean, dtype=float), precisions.shape[:-1])
     _draw_gaussians(ax, means, precisions, x.known_mean, x.prior.mean, coverage)
     return finish(ax)
-
-
-def _check_show(show: str) -> None:
-    if show not in SHOWN:
-        raise ValueError(f"show must be one of {', '.join(SHOWN)}, got {show!r}")
 
 
 @picture.register(Wishart)
@@ -145,8 +133,7 @@ def _normal_gamma(
     density = np.asarray(x.prob(tuple(np.meshgrid(mean, precision))))
     levels = [highest_density_level(density, density, c) for c in regions]
     draw_regions(ax, mean, precision, density, levels, regions)
-    ax.set(xlabel="mean", ylabel="precision")
-    return finish(ax)
+    return finish(ax, xlabel="mean", ylabel="precision")
 
 
 def _draw_gaussians(

@@ -1,6 +1,7 @@
 """Density estimates: Gaussians, histograms, kernel densities, neighbour densities, and their searches."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,6 @@ from tractable.plotting.rows import (
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
 from tractable.smoothing import BandwidthSearch
 
-__all__ = ["draw_estimate"]
-
 #: Probabilities of the regions of a kernel density when not given.
 COVERAGES = (0.5, 0.9)
 
@@ -69,10 +68,10 @@ def _univariate_histogram(
     x: HistogramDensity,
     ax: Any,
     *,
-    data: Any = None,
-    label: str = "x",
-    labels: Sequence[str] | None = None,
     coverage: float = 0.9,
+    data: Any = None,
+    labels: Sequence[str] | None = None,
+    label: str = "x",
 ) -> Any:
     """Draw heights as steps with a credible band; `data` are ticks at the bottom."""
     if x.batch_shape:
@@ -86,16 +85,14 @@ def _univariate_histogram(
     if data is not None:
         rows = np.asarray(data, dtype=float).reshape(-1)
         ax.plot(rows, np.full(len(rows), 0.015), "|", ms=5, color="0.4", transform=ax.get_xaxis_transform())
-    ax.set(xlabel=label or "x", ylabel="density", ylim=(0.0, 1.05 * float(np.max(high))))
-    return finish(ax)
+    return finish(ax, xlabel=label or "x", ylabel="density", ylim=(0.0, 1.05 * float(np.max(high))))
 
 
 def _steps(x: HistogramDensity, ax: Any, label: str, labels: Sequence[str] | None) -> Any:
     """Draw the heights of each member of a batch."""
     for member, name, colour in zip(*batch_members(x, labels), COLOURS, strict=False):
         ax.stairs(to_numpy(member.heights), to_numpy(member.edges), color=colour, lw=1.5, label=name)
-    ax.set(xlabel=label or "x", ylabel="density")
-    return finish(ax)
+    return finish(ax, xlabel=label or "x", ylabel="density")
 
 
 def _multivariate_histogram(
@@ -129,8 +126,7 @@ def _image(x: HistogramDensity, ax: Any, rows: np.ndarray | None, names: list[st
     ax.figure.colorbar(mesh, ax=ax, label="density")
     if rows is not None:
         draw_rows(ax, rows, s=4, color=COLOURS[5])
-    ax.set(xlabel=names[0], ylabel=names[1])
-    finish(ax)
+    finish(ax, xlabel=names[0], ylabel=names[1])
 
 
 @picture.register
@@ -139,60 +135,47 @@ def _bin_search(x: BinSearch, ax: Any) -> Any:
     n, best = x.n_bins.max(axis=1), int(np.argmax(x.scores))
     ax.plot(n, x.scores, color=COLOURS[0])
     ax.plot(n[best], x.scores[best], "o", color=COLOURS[5], label=f"{n[best]} bins")
-    ax.set(xscale="log", xlabel="bins", ylabel="leave-one-out log-likelihood of a row")
-    return finish(ax)
+    return finish(ax, xscale="log", xlabel="bins", ylabel="leave-one-out log-likelihood of a row")
 
 
-@picture.register
-def _nearest_neighbors(
-    x: NearestNeighborDensity,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    n_cells: int = 120,
-    coverage: float | None = None,
-    coverages: Sequence[float] | None = None,
-) -> Any:
-    """Draw the estimate, which is not normalised, over one or two columns; for more, rows shaded by it."""
+@picture.register(NearestNeighborDensity)
+@picture.register(AdaptiveKernelDensity)
+def _estimate(x: Any, ax: Any, *, data: Any = None, **options: Any) -> Any:
+    """Draw the estimate over one or two columns; one that is not normalised for more, by shaded rows."""
     check_fitted(x)
-    rows, (_, regions) = _rows(x, x.index_.points, data), resolve_coverages(coverage, coverages, COVERAGES)
-    return draw_estimate(x, ax, rows, dims, ESTIMATE, n_cells, regions)
-
-
-@picture.register
-def _adaptive(
-    x: AdaptiveKernelDensity,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    n_cells: int = 120,
-    coverage: float | None = None,
-    coverages: Sequence[float] | None = None,
-) -> Any:
-    """Draw the density over one or two columns; the balloon form has no marginals."""
-    check_fitted(x)
-    rows = _rows(x, x._unique_rows_.standardizer.inverse_transform(x._unique_rows_.points), data)
-    _, regions = resolve_coverages(coverage, coverages, COVERAGES)
-    if not x.normalized_:
-        return draw_estimate(x, ax, rows, dims, ESTIMATE, n_cells, regions)
-    columns = model_columns(x, dims)
-    if columns == list(range(x.n_features_in_)):
-        return _draw(x, ax, rows, x.score_samples, "density", n_cells, regions)
-    shown = x.distribution_.marginal(columns)
-    return _draw(x, ax, rows[:, columns], shown.log_prob, "density", n_cells, regions, columns)
+    if data is not None:
+        rows = check_columns(x, data)
+    elif isinstance(x, NearestNeighborDensity):
+        rows = x.index_.points
+    else:
+        rows = x._unique_rows_.standardizer.inverse_transform(x._unique_rows_.points)
+    label = "density" if getattr(x, "normalized_", False) else ESTIMATE
+    return with_options(partial(draw_estimate, np.asarray(rows, dtype=float), label), x, ax, options)
 
 
 def draw_estimate(
-    x: Any, ax: Any, rows: np.ndarray, dims: Any, label: str, n_cells: int, coverages: Sequence[float]
+    rows: np.ndarray,
+    label: str,
+    x: Any,
+    ax: Any,
+    *,
+    dims: Any = None,
+    n_cells: int = 120,
+    coverage: float | None = None,
+    coverages: Sequence[float] | None = None,
 ) -> Any:
-    """Draw an estimate without marginals: over its one or two columns; for more, rows shaded by it."""
-    if x.n_features_in_ > 2:
+    """Draw an estimate over one or two columns; for more, without marginals, rows shaded by it."""
+    _, regions = resolve_coverages(coverage, coverages, COVERAGES)
+    if getattr(x, "normalized_", False):
+        columns = model_columns(x, dims)
+        if columns != list(range(x.n_features_in_)):
+            marginal = x.distribution_.marginal(columns)
+            return _draw(x, ax, rows[:, columns], marginal.log_prob, label, n_cells, regions, columns)
+    elif x.n_features_in_ > 2:
         return _shaded(x, ax, rows, dims)
-    if dims is not None:
+    elif dims is not None:
         raise ValueError("dims must not be given: the estimate is no density and has no marginals")
-    return _draw(x, ax, rows, x.score_samples, label, n_cells, coverages)
+    return _draw(x, ax, rows, x.score_samples, label, n_cells, regions)
 
 
 def _draw(
@@ -245,11 +228,6 @@ def _regions(ax: Any, rows: np.ndarray, sides: list[np.ndarray], heights: Any, c
     draw_regions(ax, sides[0], sides[1], np.minimum(found, most), levels.tolist(), coverages[: len(levels)])
 
 
-def _rows(x: Any, stored: Any, data: Any) -> np.ndarray:
-    """Return the rows to draw: those of the fit, or `data`."""
-    return np.asarray(stored if data is None else check_columns(x, data), dtype=float)
-
-
 def _shaded(x: Any, ax: Any, rows: np.ndarray, dims: Any) -> Any:
     """Draw rows over two of many columns, darker where the estimate is higher."""
     first, second = two_columns(x, dims)
@@ -281,5 +259,4 @@ def _bandwidth_search(x: BandwidthSearch, ax: Any) -> Any:
         ax.axvline(chosen, color=COLOURS[5], lw=1.0, label=label)
     columns = len(x.bandwidth)
     xlabel = "bandwidth" if columns == 1 else f"bandwidth of the first of {columns} columns"
-    ax.set(xscale="log", xlabel=xlabel, ylabel="criterion, lower is better")
-    return finish(ax)
+    return finish(ax, xscale="log", xlabel=xlabel, ylabel="criterion, lower is better")

@@ -13,9 +13,6 @@ from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
 from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
 
-__all__: list[str] = []
-
-
 #: Columns with a colour and a name; the others are drawn in grey.
 NAMED = 7
 
@@ -95,8 +92,7 @@ def _lines(x: Any, ax: Any, *, against: str, named: int) -> Any:
             _log_scale(ax, positive[-1], has_zero=len(positive) < len(across))
         if not ax.xaxis_inverted():
             ax.invert_xaxis()
-    ax.set(xlabel=label, ylabel="coefficient")
-    return finish(ax, beside=True)
+    return finish(ax, xlabel=label, ylabel="coefficient", beside=True)
 
 
 @picture.register
@@ -160,18 +156,12 @@ def _diagnosis(x: Diagnosis, ax: Any) -> Any:
             points = np.column_stack([x.fitted, x.studentized])[rows]
             draw_rows(ax, points, s=sizes[rows], color=colour, label=label)
     for row in x.outliers[:8]:
-        ax.annotate(
-            str(row),
-            (x.fitted[row], x.studentized[row]),
-            xytext=(5, 4),
-            textcoords="offset points",
-            fontsize="small",
-        )
+        style = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": "small"}
+        ax.annotate(str(row), (x.fitted[row], x.studentized[row]), **style)
     ax.plot(*_running_mean(x.fitted, x.studentized), color=COLOURS[0], label="running mean")
     ax.axhline(0.0, color="0.7", lw=0.8, zorder=0)
     found = ", ".join(x.problems) or "no problem found"
-    ax.set(xlabel="fitted value", ylabel="studentized residual", title=found)
-    return finish(ax)
+    return finish(ax, xlabel="fitted value", ylabel="studentized residual", title=found)
 
 
 def _running_mean(fitted: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,8 +188,7 @@ def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0])
     positive = alphas[alphas > 0]
     if len(positive) > 1 and positive[-1] > 50 * positive[0]:
         _log_scale(ax, positive[0], has_zero=len(positive) < len(alphas))
-    ax.set(xlabel="alpha", ylabel="cross-validated mean squared error")
-    return finish(ax)
+    return finish(ax, xlabel="alpha", ylabel="cross-validated mean squared error")
 
 
 def _log_scale(ax: Any, least: float, *, has_zero: bool) -> None:

@@ -11,8 +11,8 @@ from tractable.distributions import MultivariateNormal
 from tractable.mixture.base import EMMixture
 from tractable.mixture.regression.estimator import MixtureOfRegressors
 from tractable.mixture.table.estimator import BaseTableMixture
-from tractable.plotting.columns import ColumnAxis, jittered, model_columns, positions_of
-from tractable.plotting.pictures.multivariate import usual_columns
+from tractable.plotting.columns import ColumnAxis, check_show, jittered, model_columns, positions_of
+from tractable.plotting.pictures.distributions import usual_columns
 from tractable.plotting.pictures.regression import draw_coefficients, draw_predicted
 from tractable.plotting.plot import draw, picture, with_options
 from tractable.plotting.regions import ellipse_points, mahalanobis_radius
@@ -28,8 +28,6 @@ from tractable.plotting.rows import (
     with_column_names,
 )
 from tractable.plotting.style import COLOURS, finish
-
-__all__: list[str] = []
 
 #: What `show` may be, of mixtures of rows and of mixtures of regressions.
 SHOWN, SHOWN_REGRESSION = ("density", "objective", "responsibilities"), ("density", "objective")
@@ -48,7 +46,7 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
     With ``show="objective"`` the objective at each iteration of EM.
     """
     check_fitted(x)
-    _check_show(show, SHOWN)
+    check_show(show, SHOWN)
     if show == "objective":
         return with_options(_objective, x, ax, options)
     if show == "responsibilities":
@@ -58,11 +56,6 @@ def _mixture(x: EMMixture, ax: Any, *, show: str = "density", **options: Any) ->
     return draw(x.distribution_, ax, **options)
 
 
-def _check_show(show: str, known: Sequence[str]) -> None:
-    if show not in known:
-        raise ValueError(f"show must be one of {', '.join(known)}, got {show!r}")
-
-
 def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     """Draw the objective at each iteration; the label of the last says whether EM converged."""
     heights = x.objective_trace_
@@ -70,9 +63,7 @@ def _objective(x: Any, ax: Any, *, label: str = "") -> Any:
     ax.plot(steps, heights, ".-", ms=4, color=COLOURS[0], label=label or None)
     end = f"{'' if x.converged_ else 'not '}converged after {steps[-1]}"
     ax.plot(steps[-1], heights[-1], "o", ms=8, mfc="none", color=COLOURS[5], label=end)
-    ax.set(xlabel="iteration of EM", ylabel="objective per row")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(ax, whole_numbers=True, xlabel="iteration of EM", ylabel="objective per row")
 
 
 def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
@@ -80,6 +71,8 @@ def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = No
 
     Over one column: the responsibilities themselves.
     """
+    from matplotlib.colors import to_rgb
+
     if data is None:
         raise ValueError("data must be given, the rows whose responsibilities are drawn")
     columns = model_columns(x, dims)
@@ -97,19 +90,13 @@ def _responsibilities(x: EMMixture, ax: Any, *, data: Any = None, dims: Any = No
             points = np.column_stack([rows[:, 0], responsibilities[:, k]])[some]
             ax.plot(*points.T, ".", ms=4, color=colour, label=f"component {k}")
     else:
-        _mixed_colours(ax, rows, responsibilities, colours)
+        mixed = np.clip(responsibilities @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
+        draw_rows(ax, rows, s=14, c=mixed, label=None)
         _component_ellipses(x.distribution_.marginal(columns), ax, colours)
     ax.set(xlabel=axes[0].name, ylabel="responsibility" if len(columns) == 1 else axes[1].name)
     for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=False):
         axis.label_ticks(drawn)
     return finish(ax, head=sample_note(len(rows)))
-
-
-def _mixed_colours(ax: Any, rows: np.ndarray, responsibilities: np.ndarray, colours: Sequence[str]) -> None:
-    from matplotlib.colors import to_rgb
-
-    mixed = np.clip(responsibilities @ np.array([to_rgb(colour) for colour in colours]), 0.0, 1.0)
-    draw_rows(ax, rows, s=14, c=mixed, label=None)
 
 
 def _component_ellipses(pair: Any, ax: Any, colours: Sequence[str]) -> None:
@@ -191,7 +178,7 @@ def _regression_mixture(
     """
     check_fitted(x)
     rows = rows_argument(data, X)
-    _check_show(show, SHOWN_REGRESSION)
+    check_show(show, SHOWN_REGRESSION)
     if show == "objective":
         return _objective(x, ax)
     if y is not None and rows is None:
@@ -216,8 +203,7 @@ def _regression_mixture(
     for k, (mean, weight) in enumerate(zip(dist.components.mean.T, dist.weights.T, strict=True)):
         colour = COLOURS[1 + k % (len(COLOURS) - 1)]
         _fading_line(ax, points, mean, weight, colour, f"component {k}")
-    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(targets[0], targets[-1]))
-    return finish(ax)
+    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y), ylim=(targets[0], targets[-1]))
 
 
 def _targets(dist: Any, y: Any) -> np.ndarray:

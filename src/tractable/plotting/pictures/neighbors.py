@@ -13,8 +13,6 @@ from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_
 from tractable.spatial import Brute, Index, KDTree, SearchReport
 from tractable.spatial.hyperplane_index import HyperplaneIndex, leaf_polygons
 
-__all__: list[str] = []
-
 #: Neighbours of more rows than this are not linked by lines.
 MAX_LINKED = 400
 
@@ -27,9 +25,7 @@ def _curve(x: NeighborCurve, ax: Any, *, label: str = "leave-one-out", colour: s
     ax.plot(x.n_neighbors, x.scores, color=colour, marker=".", label=label)
     best = f"K = {x.best_n_neighbors}"
     ax.plot(x.best_n_neighbors, x.best_score, "o", ms=8, mfc="none", color=COLOURS[5], label=best)
-    ax.set(xlabel="number of neighbours", ylabel=f"cross-validated {x.score}")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    return finish(ax, whole_numbers=True, xlabel="number of neighbours", ylabel=f"cross-validated {x.score}")
 
 
 @picture.register
@@ -81,19 +77,19 @@ def _draw_links(
 
     first, second = columns
 
-    def plane(x: np.ndarray) -> np.ndarray:
+    def positions(x: np.ndarray) -> np.ndarray:
         return x[:, columns] if first != second else np.column_stack([x[:, 0], np.arange(len(x))])
 
     if found is not None:
         ends = [
-            (a, plane(points)[j])
-            for a, near in zip(plane(rows), np.asarray(found), strict=True)
+            (a, positions(points)[j])
+            for a, near in zip(positions(rows), np.asarray(found), strict=True)
             for j in near
         ]
         ax.add_collection(LineCollection(ends, colors=COLOURS[0], linewidths=0.7, alpha=0.6, zorder=1))
-    draw_rows(ax, plane(points), s=14, color="0.25", zorder=2, label=label)
+    draw_rows(ax, positions(points), s=14, color="0.25", zorder=2, label=label)
     if queried:
-        ax.scatter(*plane(rows).T, s=60, marker="*", color=COLOURS[5], lw=0, label="looked up")
+        ax.scatter(*positions(rows).T, s=60, marker="*", color=COLOURS[5], lw=0, label="looked up")
     ax.set(xlabel=names[first], ylabel=names[second] if first != second else "row")
     linked = f"the {k} nearest" if k > 1 else "the nearest"
     shown = label == "rows" or queried
@@ -104,7 +100,7 @@ def _draw_links(
 @picture.register
 def _hyperplane_index(x: HyperplaneIndex, ax: Any, *, tree: int = 0, row: Any = None, k: int = 1) -> Any:
     """Draw the cells of one tree, points stored in several, and the points that a search for `row` visits."""
-    if not _has_plane_cells(x):
+    if not _has_flat_cells(x):
         return _draw_index(x, ax, row, k)
     cells = leaf_polygons(x, tree)
     _draw_cells(ax, list(cells.values()))
@@ -118,14 +114,14 @@ def _hyperplane_index(x: HyperplaneIndex, ax: Any, *, tree: int = 0, row: Any = 
 @picture.register
 def _kd_tree(x: KDTree, ax: Any, *, row: Any = None, k: int = 1) -> Any:
     """Draw the boxes of the leaves, and the points that a search for `row` visits."""
-    if not _has_plane_cells(x):
+    if not _has_flat_cells(x):
         return _draw_index(x, ax, row, k)
     _draw_cells(ax, [np.array([a, [b[0], a[1]], b, [a[0], b[1]]]) for a, b in x.cells()])
     draw_rows(ax, x.points, s=7, color="0.25", label="points")
     return _draw_search(ax, x, row, k)
 
 
-def _has_plane_cells(x: Index) -> bool:
+def _has_flat_cells(x: Index) -> bool:
     """Return whether the cells are shapes in the plane of the points: two columns, Euclidean as they are."""
     return x.points.shape[1] == 2 and x.metric.rows("points", x.points) is x.points
 
@@ -162,5 +158,4 @@ def _cost(x: SearchReport, ax: Any) -> Any:
     ax.hist(x.measured, bins="auto", color=COLOURS[0], alpha=0.6, lw=0, label="searches")
     mean = float(np.mean(x.measured))
     ax.axvline(mean, color=COLOURS[5], lw=1.2, label=f"mean {mean:.4g}")
-    ax.set(xlabel="distances computed for a row", ylabel="rows searched for")
-    return finish(ax)
+    return finish(ax, xlabel="distances computed for a row", ylabel="rows searched for")

@@ -1,5 +1,6 @@
 """Pipelines: the predictions or density of the last step over the input columns of the first."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,10 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.base import check_fitted
 from tractable.neighbors import KNeighborsClassifier
-from tractable.plotting.columns import INTERVAL, resolve_coverages
+from tractable.plotting.columns import INTERVAL
 from tractable.plotting.pictures.density import draw_estimate
 from tractable.plotting.pictures.regression import draw_coefficients
 from tractable.plotting.plot import check_options, draw, draw_as, load_pictures, picture, with_options
-
-__all__: list[str] = []
-
 
 #: The label of a density of transformed rows.
 DENSITY = "density, as transformed"
@@ -24,14 +22,10 @@ DENSITY = "density, as transformed"
 WHERE = ("data", "X", "y", "limits", "grid")
 
 
-def _last_has(method: str) -> Any:
-    return available_if(lambda self: hasattr(self[-1], method))
-
-
 class _Whole(Pipeline):
     """A fitted pipeline with `predict_interval`, which scikit-learn's does not forward."""
 
-    @_last_has("predict_interval")
+    @available_if(lambda self: hasattr(self[-1], "predict_interval"))
     def predict_interval(self, X: Any, coverage: float, **options: Any) -> Any:
         """Return prediction intervals of the last step for transformed rows."""
         return self[-1].predict_interval(self[:-1].transform(X), coverage, **options)
@@ -74,19 +68,8 @@ def _names_before_last(x: Pipeline, n: int) -> list[str]:
         return [f"x{j}" for j in range(n)]
 
 
-def _density(
-    x: Pipeline,
-    ax: Any,
-    *,
-    data: Any = None,
-    dims: Any = None,
-    n_cells: int = 120,
-    coverage: float | None = None,
-    coverages: Any = None,
-) -> Any:
+def _density(x: Pipeline, ax: Any, *, data: Any = None, **options: Any) -> Any:
     """Draw the density of transformed rows: regions that hold given fractions of them."""
     if data is None:
         raise ValueError("data must be given, the rows to draw over")
-    rows = np.asarray(data, dtype=float)
-    _, regions = resolve_coverages(coverage, coverages, (0.5, 0.9))
-    return draw_estimate(x, ax, rows, dims, DENSITY, n_cells, regions)
+    return with_options(partial(draw_estimate, np.asarray(data, dtype=float), DENSITY), x, ax, options)

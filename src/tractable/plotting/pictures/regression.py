@@ -18,8 +18,6 @@ from tractable.plotting.rows import (
 )
 from tractable.plotting.style import COLOURS, finish, legend_label, title
 
-__all__ = ["draw_coefficients", "draw_predicted"]
-
 #: Intervals of more rows than this are drawn as one band.
 MAX_BARS = 300
 
@@ -75,20 +73,15 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
     asked = with_column_names(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
     for noise, shade, what in bands if _has_intervals(x) else ():
-        low, high = _band(x.predict_interval(asked, coverage, include_noise=noise))
+        interval = x.predict_interval(asked, coverage, include_noise=noise)
+        if interval.size != 2 * len(interval):
+            raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
+        low, high = np.reshape(interval, (-1, 2)).T
         ax.fill_between(
             points, low, high, color=COLOURS[0], alpha=shade, lw=0, label=f"{coverage:.0%}, {what}"
         )
     ax.plot(points, np.reshape(x.predict(asked), -1), color=COLOURS[0], label="prediction")
-    ax.set(xlabel=column_names(x)[0], ylabel=target_name(y))
-    return finish(ax)
-
-
-def _band(interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if interval.size != 2 * len(interval):
-        raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
-    low, high = np.reshape(interval, (-1, 2)).T
-    return low, high
+    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y))
 
 
 def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: str) -> Any:
@@ -113,8 +106,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: st
     if observed is not None:
         draw_rows(ax, np.column_stack([across, observed[order]]), s=12, color="0.3", zorder=3)
     ax.set(xlabel=f"predicted {name}" if observed is not None else "rows, in order of prediction")
-    ax.set(ylabel=name)
-    return finish(ax)
+    return finish(ax, ylabel=name)
 
 
 def _has_intervals(x: Any) -> bool:
