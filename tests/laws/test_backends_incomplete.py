@@ -4,7 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.arrays import double_double, gamma, incomplete, saddle_point, special
+from special_functions import special
+from tractable.arrays import double_double, gamma, incomplete, saddle_point
 from tractable.arrays.namespace import to_numpy
 from tractable.testing.array_laws import ARRAY_LAWS, ArrayFunction
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tractable.arrays.linalg import cholesky, solve_cholesky
+from tractable.arrays.log_space import log1p_exp, sigmoid
 from tractable.arrays.namespace import to_numpy
-from tractable.arrays.special import log1p_exp, sigmoid
 from tractable.engines.newton import newton
 
 

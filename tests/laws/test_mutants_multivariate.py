@@ -12,7 +12,7 @@ from tractable import (
     NormalWishart,
     Wishart,
 )
-from tractable.arrays.special import gammaln, multigammaln
+from tractable.arrays.gamma import gammaln, multigammaln
 from tractable.distributions import MeanPrecision
 from tractable.testing import density_laws, distribution_laws, joint_laws
 from tractable.value import parameters

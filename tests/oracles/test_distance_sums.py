@@ -7,7 +7,7 @@ import pytest
 
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.kmeans.agnostic import distance_sums as obvious
-from tractable.primitives.kmeans.compiled_distances import distance_sums as fast
+from tractable.primitives.kmeans.compiled import distance_sums as fast
 
 STARTS = [0, 1, 258, 258, 600]
 

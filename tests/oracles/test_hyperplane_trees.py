@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import plain_trees as obvious
-from tractable.primitives.neighbors import (
+from tractable.primitives.neighbors.hyperplane_trees import (
     NeighbourLists,
     grow,
     halve,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from tractable.primitives.neighbors import FORMS, kd_build, kd_nearest, kd_within, nearest, within
+from tractable.primitives.neighbors import FORMS, nearest, within
+from tractable.primitives.neighbors.kd_tree import kd_build, kd_nearest, kd_within
 
 SERVED = [form for form in FORMS if form != "hamming"]
 ORDERS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf, "minkowski": 3.5}

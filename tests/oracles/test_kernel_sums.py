@@ -4,14 +4,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import (
-    KINDS,
-    kernel_spreads,
-    left_out_scales,
-    line_sums,
-    log_kernel_sums,
-)
+from tractable.primitives.kernel_sums import KINDS, kernel_spreads, left_out_scales, log_kernel_sums
 from tractable.primitives.kernel_sums.agnostic import log_kernel_sums as agnostic
+from tractable.primitives.kernel_sums.line import line_sums
 from tractable.smoothing import WINDOWS
 
 NAMES = sorted(KINDS)

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from tractable.primitives.neighbors import brute as nearest_filter
-from tractable.primitives.neighbors import (
-    filtered_nearest,
-    filtered_within,
-    nearest,
-    single_rows,
-    within,
-)
+from tractable.primitives import neighbors as nearest_filter
+from tractable.primitives.neighbors import filtered_nearest, filtered_within, nearest, single_rows, within
 
 
 def crowded(rng, dim):

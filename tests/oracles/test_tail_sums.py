@@ -4,7 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import KINDS, line_sums, tail_sums
+from tractable.primitives.kernel_sums import KINDS
+from tractable.primitives.kernel_sums.line import line_sums, tail_sums
 from tractable.smoothing import WINDOWS
 
 NAMES = sorted(KINDS)

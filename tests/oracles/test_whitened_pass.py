@@ -8,7 +8,6 @@ from tractable.primitives.em import (
     PRODUCTS,
     SQUARES,
     n_features,
-    whitened_diagonal_pass,
     whitened_pass,
 )
 from tractable.primitives.em.agnostic import whitened_diagonal_pass as obvious_diagonal
@@ -49,7 +48,7 @@ def test_compiled_diagonal_equals_obvious(n, d, k, weighted, rng):
     x, shift, scale, means, _, constants = problem(rng, n, d, k)
     w = rng.integers(0, 3, n).astype(float) if weighted else None
     given = x, w, shift, scale, means, rng.uniform(0.2, 2.0, (k, d)), constants
-    found = whitened_diagonal_pass(*given)
+    found = whitened_pass(*given)
     assert found[0].shape == (k, n_features(d, SQUARES))
     close(found, obvious_diagonal(*given))
 
@@ -60,7 +59,7 @@ def test_diagonal_is_a_special_case(rng):
     full = whitened_pass(x, None, shift, scale, means, spread[:, :, None] * np.eye(4), constants)
     squares = [0, 1, 2, 3, 4, *(5 + np.array([0, 4, 7, 9]))]
     close(
-        whitened_diagonal_pass(x, None, shift, scale, means, spread, constants),
+        whitened_pass(x, None, shift, scale, means, spread, constants),
         (full[0][:, squares], full[1]),
     )
 
@@ -106,7 +105,7 @@ def test_diagonal_digits(d, rng):
     shift, scale = x.mean(axis=0), 1.0 / x.std(axis=0)
     z, means = (x - shift) * scale, (means - shift) * scale
     whiteners = np.tile(1.0 / scale, (3, 1))
-    sums, evidence = whitened_diagonal_pass(x, None, shift, scale, means, whiteners, np.zeros(3))
+    sums, evidence = whitened_pass(x, None, shift, scale, means, whiteners, np.zeros(3))
     exact, log_p = whitened_sums(z, np.ones(len(x)), means, whiteners[:, :, None] * np.eye(d), np.zeros(3))
     first, second = np.triu_indices(d)
     exact = exact[:, [*range(1 + d), *(1 + d + np.flatnonzero(first == second))]]
@@ -121,8 +120,8 @@ def test_weights_are_repetitions(rng):
     shift, scale, means, _, constants = rest
     rest = [shift, scale, means, np.ones((4, 3)), constants]
     close(
-        whitened_diagonal_pass(x, w.astype(float), *rest),
-        whitened_diagonal_pass(np.repeat(x, w, axis=0), None, *rest),
+        whitened_pass(x, w.astype(float), *rest),
+        whitened_pass(np.repeat(x, w, axis=0), None, *rest),
     )
 
 
@@ -135,7 +134,7 @@ def test_components_without_weight_are_not_looked_at(rng):
         expected = apply(x, None, shift, scale, means[keep], whiteners[keep], constants[keep])
         assert np.all(sums[1] == 0.0)
         close((sums[keep], evidence), expected)
-    for apply in (whitened_diagonal_pass, obvious_diagonal):
+    for apply in (whitened_pass, obvious_diagonal):
         sums, evidence = apply(x, None, shift, scale, means, np.ones((3, 2)), constants)
         expected = apply(x, None, shift, scale, means[keep], np.ones((2, 2)), constants[keep])
         assert np.all(sums[1] == 0.0)
@@ -151,7 +150,7 @@ def test_rows_that_no_component_explains_count_for_nothing(weighted, rng):
     rest = np.delete(np.arange(90), 17)
     for apply, white in [
         (whitened_pass, whiteners), (obvious, whiteners),
-        (whitened_diagonal_pass, np.ones((3, 2))), (obvious_diagonal, np.ones((3, 2))),
+        (whitened_pass, np.ones((3, 2))), (obvious_diagonal, np.ones((3, 2))),
     ]:  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):
             sums, evidence = apply(far, w, shift, scale, means, white, constants)
@@ -164,7 +163,7 @@ def test_far_components_are_flushed_to_zero(rng):
     x, shift, scale, means, whiteners, constants = problem(rng, 200, 2, 2)
     constants[1] = constants[0] - 1000.0
     assert np.all(whitened_pass(x, None, shift, scale, means, whiteners, constants)[0][1] == 0.0)
-    diagonal = whitened_diagonal_pass(x, None, shift, scale, means, np.ones((2, 2)), constants)
+    diagonal = whitened_pass(x, None, shift, scale, means, np.ones((2, 2)), constants)
     assert np.all(diagonal[0][1] == 0.0)
 
 
@@ -189,6 +188,6 @@ def test_other_array_libraries(backend, rng):
     np.testing.assert_allclose(np.asarray(sums), obvious(x, w, *rest)[0], rtol=1e-12, atol=1e-12)
     rest[3] = np.ones((2, 3))
     given[5] = backend.asarray(rest[3])
-    sums, _ = whitened_diagonal_pass(*given)
+    sums, _ = whitened_pass(*given)
     assert backend.owns(sums)
     np.testing.assert_allclose(np.asarray(sums), obvious_diagonal(x, w, *rest)[0], rtol=1e-12, atol=1e-12)

@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from tractable.arrays.incomplete import betainc, betaincc, betaincinv
 from tractable.arrays.namespace import to_numpy
-from tractable.arrays.special import betainc, betaincc, betaincinv
 from tractable.distributions import Beta, Binomial, StudentT
 
 DIGITS, MANY = 30, 120  # a tail of 1e-100 is one less the other

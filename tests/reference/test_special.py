@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tractable.arrays import special
+from special_functions import special
 from tractable.arrays.namespace import to_numpy
 
 mpmath.mp.dps = 40

@@ -13,7 +13,7 @@ from rows import (
 )
 from rows.em_kmeans import kmeans
 from rows.row import Row
-from tractable.arrays.special import log_softmax, log_sum_exp
+from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.data import Whole, as_source
 from tractable.engines import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise

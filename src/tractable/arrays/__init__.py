@@ -3,6 +3,8 @@
 The only room that knows array libraries other than NumPy. SciPy is imported where it is used.
 """
 
+from tractable.arrays.error_function import erf, erfc, log_ndtr, ndtri
+from tractable.arrays.gamma import betaln, digamma, gammaln, multigammaln
 from tractable.arrays.gradient import (
     check_gradient,
     numerical_gradient,
@@ -22,6 +24,18 @@ from tractable.arrays.linalg import (
     solve_triangular,
     symmetrize,
 )
+from tractable.arrays.log_space import (
+    log1m_exp,
+    log1p_exp,
+    log_sigmoid,
+    log_softmax,
+    log_sum_exp,
+    logit,
+    sigmoid,
+    softmax,
+    xlog1py,
+    xlogy,
+)
 from tractable.arrays.namespace import (
     Array,
     as_float_array,
@@ -36,26 +50,6 @@ from tractable.arrays.random import (
     as_generator,
     standard_normal,
     uniform,
-)
-from tractable.arrays.special import (
-    betaln,
-    digamma,
-    erf,
-    erfc,
-    gammaln,
-    log1m_exp,
-    log1p_exp,
-    log_ndtr,
-    log_sigmoid,
-    log_softmax,
-    log_sum_exp,
-    logit,
-    multigammaln,
-    ndtri,
-    sigmoid,
-    softmax,
-    xlog1py,
-    xlogy,
 )
 from tractable.arrays.svd import SVD, pinv, svd_from_gram, thin_svd, truncated_svd
 

@@ -1,6 +1,7 @@
 """The gamma function and its relatives: log Γ, ψ, ψ′, log B, and what Stirling's formula leaves out."""
 
 import math
+from functools import cache
 from typing import Any
 
 from tractable.arrays.log_space import HALF_LOG_2PI
@@ -18,64 +19,8 @@ __all__ = [
     "trigamma_excess",
 ]
 
-# log Γ(2 + t) = (1 - γ) t + Σ_{k≥2} (-1)^k (ζ(k) - 1) t^k / k
-_ZETA = (
-    0.42278433509846713,
-    0.3224670334241132,
-    -0.0673523010531981,
-    0.020580808427784546,
-    -0.007385551028673986,
-    0.0028905103307415234,
-    -0.001192753911703261,
-    0.0005096695247430425,
-    -0.00022315475845357939,
-    9.945751278180853e-05,
-    -4.492623673813314e-05,
-    2.050721277567069e-05,
-    -9.439488275268397e-06,
-    4.374866789907488e-06,
-    -2.039215753801366e-06,
-    9.55141213040742e-07,
-    -4.492469198764566e-07,
-    2.1207184805554665e-07,
-    -1.0043224823968099e-07,
-    4.7698101693639804e-08,
-    -2.2711094608943164e-08,
-    1.0838659214896955e-08,
-    -5.183475041970047e-09,
-    2.4836745438024785e-09,
-    -1.1921401405860912e-09,
-    5.731367241678862e-10,
-    -2.7595228851242334e-10,
-)
-# ψ(x₀ + t) = Σ_{k≥1} ψ⁽ᵏ⁾(x₀) t^k / k! at its positive root, which needs two doubles
+# the positive root of ψ, which needs two doubles
 _PSI_ROOT, _PSI_ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
-_PSI = (
-    0.9676722454476212,
-    -0.4427631689835921,
-    0.258499760955651,
-    -0.16394270544240652,
-    0.10782405069126237,
-    -0.07219956125645471,
-    0.04880428816414311,
-    -0.03316112647484736,
-    0.022597648232218104,
-    -0.01542476590494896,
-    0.010538791616612175,
-    -0.007204534386356869,
-    0.004926781395729853,
-    -0.003369801655439328,
-    0.002305126326734928,
-    -0.0015769367714301972,
-    0.0010788252019162967,
-    -0.0007380709389960052,
-    0.000504953265834602,
-    -0.0003454680251063077,
-    0.00023635601564027053,
-    -0.00016170622091974803,
-    0.0001106337276874741,
-    -7.569179582195066e-05,
-)
 # B_2k / (2k (2k - 1)), B_2k / 2k and B_2k, the asymptotic series of log Γ, ψ and ψ′
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 _ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
@@ -240,7 +185,23 @@ def agnostic_digamma(x: Array) -> Array:
     xp, x = floats(x)
     near = xp.abs(x - _PSI_ROOT) < 0.35
     step = xp.where(near, (x - _PSI_ROOT) - _PSI_ROOT_REST, xp.zeros_like(x))
-    return xp.where(near, step * horner(_PSI, step), _digamma_away(xp, x))
+    return xp.where(near, step * horner(_digamma_series(), step), _digamma_away(xp, x))
+
+
+@cache
+def _log_gamma_series() -> tuple[float, ...]:
+    """Return the coefficients of log Γ(2 + t) = (1 - γ) t + Σ_{k≥2} (-1)^k (ζ(k) - 1) t^k / k, over t."""
+    from scipy.special import zetac
+
+    return 0.42278433509846713, *(float((-1) ** k * zetac(k) / k) for k in range(2, 28))
+
+
+@cache
+def _digamma_series() -> tuple[float, ...]:
+    """Return those of ψ(x₀ + t) = Σ_{k≥1} (-1)^(k+1) ζ(k + 1, x₀) t^k at the root x₀, divided by t."""
+    from scipy.special import zeta
+
+    return tuple(float((-1) ** (k + 1) * zeta(k + 1, _PSI_ROOT)) for k in range(1, 25))
 
 
 def _gammaln_positive(xp: Any, x: Array) -> Array:
@@ -248,7 +209,7 @@ def _gammaln_positive(xp: Any, x: Array) -> Array:
     small, middle = x < 2.5, x < _LARGE
     one = xp.where(x < 1.5, xp.ones_like(x), xp.zeros_like(x))
     t = xp.where(small, x - 2.0 + one, xp.zeros_like(x))
-    taylor = t * horner(_ZETA, t) - xp.log1p(t * one)
+    taylor = t * horner(_log_gamma_series(), t) - xp.log1p(t * one)
     y = xp.where(middle & ~small, x, xp.full_like(x, 2.5))
     product = y
     for step in range(1, 8):

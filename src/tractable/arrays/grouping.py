@@ -11,13 +11,7 @@ __all__ = ["by_pattern", "first_of_each", "group_rows", "sorted_by_pattern", "we
 
 
 def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
-    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k].
-
-    Parameters
-    ----------
-    labels : array (m,) of integers
-    weights : array (m,)
-    n : int
+    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k], (n,).
 
     Examples
     --------

@@ -20,7 +20,7 @@ import numpy as np
 from tractable.arrays.double_double import two_product, two_sum
 from tractable.arrays.error_function import erfc, ndtri
 from tractable.arrays.log_space import sigmoid
-from tractable.arrays.namespace import Array, device, is_numpy_array
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.arrays.native import floats, horner, special_function
 from tractable.arrays.saddle_point import deviance, log_beta_kernel, log_gamma_kernel
 
@@ -85,7 +85,7 @@ def gammainc(a: Array, x: Array) -> Array:
     >>> gammainc(np.array(1.0), np.array([0.0, np.log(2.0)])).round(12)
     array([0. , 0.5])
     """
-    return _by_shape("gammainc", agnostic_gammainc, lambda a, x: large_gamma_tails(a, x)[0], a, x)
+    return _gamma_tail("gammainc", 0, a, x)
 
 
 def gammaincc(a: Array, x: Array) -> Array:
@@ -97,7 +97,7 @@ def gammaincc(a: Array, x: Array) -> Array:
     >>> float(gammaincc(np.array(1.0), np.array(300.0)) * 1e130).__round__(4)
     0.5148
     """
-    return _by_shape("gammaincc", agnostic_gammaincc, lambda a, x: large_gamma_tails(a, x)[1], a, x)
+    return _gamma_tail("gammaincc", 1, a, x)
 
 
 def gammaincinv(a: Array, q: Array) -> Array:
@@ -109,7 +109,7 @@ def gammaincinv(a: Array, q: Array) -> Array:
     >>> gammaincinv(np.array(1.0), np.array([0.5, 0.75])).round(6)
     array([0.693147, 1.386294])
     """
-    return _by_shape("gammaincinv", agnostic_gammaincinv, _large_inverse, a, q)
+    return _gamma_inverse("gammaincinv", lambda q: (q, 1.0 - q), a, q)
 
 
 def gammainccinv(a: Array, q: Array) -> Array:
@@ -121,7 +121,7 @@ def gammainccinv(a: Array, q: Array) -> Array:
     >>> gammainccinv(np.array(1.0), np.array([1.0, np.exp(-300.0)])).round(9)
     array([  0., 300.])
     """
-    return _by_shape("gammainccinv", agnostic_gammainccinv, _large_inverse_of_upper, a, q)
+    return _gamma_inverse("gammainccinv", lambda q: (1.0 - q, q), a, q)
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:
@@ -133,7 +133,7 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
     >>> betainc(np.array(2.0), np.array(1.0), np.array([0.0, 0.5, 1.0])).round(12)
     array([0.  , 0.25, 1.  ])
     """
-    return _beta_tail("betainc", agnostic_betainc, a, b, x)
+    return _beta_tail("betainc", 0, a, b, x)
 
 
 def betaincc(a: Array, b: Array, x: Array) -> Array:
@@ -145,7 +145,7 @@ def betaincc(a: Array, b: Array, x: Array) -> Array:
     >>> betaincc(np.array(1.0), np.array(2.0), np.array(0.5)).round(12)
     np.float64(0.25)
     """
-    return _beta_tail("betaincc", agnostic_betaincc, a, b, x)
+    return _beta_tail("betaincc", 1, a, b, x)
 
 
 def betaincinv(a: Array, b: Array, q: Array) -> Array:
@@ -164,36 +164,6 @@ def betaincinv(a: Array, b: Array, q: Array) -> Array:
     tail, wanted = np.where(q <= 0.5, betainc(a, b, x), betaincc(a, b, x)), np.minimum(q, 1.0 - q)
     wrong = ~(np.abs(tail - wanted) <= _AGREES * np.finfo(wanted.dtype).eps * wanted)
     return _mended(x, wrong, agnostic_betaincinv, a, b, q)
-
-
-def agnostic_gammainc(a: Array, x: Array) -> Array:
-    xp, a, x = floats(a, x)
-    return gamma_tails(xp, a, x)[0]
-
-
-def agnostic_gammaincc(a: Array, x: Array) -> Array:
-    xp, a, x = floats(a, x)
-    return gamma_tails(xp, a, x)[1]
-
-
-def agnostic_gammaincinv(a: Array, q: Array) -> Array:
-    xp, a, q = floats(a, q)
-    return _gamma_quantile(xp, a, q, 1.0 - q)
-
-
-def agnostic_gammainccinv(a: Array, q: Array) -> Array:
-    xp, a, q = floats(a, q)
-    return _gamma_quantile(xp, a, 1.0 - q, q)
-
-
-def agnostic_betainc(a: Array, b: Array, x: Array) -> Array:
-    xp, a, b, x = floats(a, b, x)
-    return beta_tails(xp, a, b, x, 1.0 - x)[0]
-
-
-def agnostic_betaincc(a: Array, b: Array, x: Array) -> Array:
-    xp, a, b, x = floats(a, b, x)
-    return beta_tails(xp, a, b, x, 1.0 - x)[1]
 
 
 def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
@@ -215,6 +185,18 @@ def agnostic_betaincinv(a: Array, b: Array, q: Array) -> Array:
     return xp.where(u < _LEAST, xp.zeros_like(u), found)
 
 
+def _gamma_tail(name: str, which: int, a: Any, x: Any) -> Array:
+    return _by_shape(
+        name, lambda *ax: gamma_tails(*ax)[which], lambda *ax: large_gamma_tails(*ax)[which], a, x
+    )
+
+
+def _gamma_inverse(name: str, both: Callable[[Array], tuple[Array, Array]], a: Any, q: Any) -> Array:
+    """Return the x whose tails, lower and upper, are both(q)."""
+    small, large = _gamma_quantile, large_gamma_quantile
+    return _by_shape(name, lambda a, q: small(a, *both(q)), lambda a, q: large(a, *both(q)), a, q)
+
+
 def _by_shape(
     name: str, agnostic: Callable[..., Array], large: Callable[..., Array], a: Any, x: Any
 ) -> Array:
@@ -229,9 +211,13 @@ def _by_shape(
     return xp.where(huge, large(xp.where(huge, a, xp.full_like(a, LARGE_SHAPE)), x), small)
 
 
-def _beta_tail(name: str, agnostic: Callable[..., Array], a: Any, b: Any, x: Any) -> Array:
+def _beta_tail(name: str, which: int, a: Any, b: Any, x: Any) -> Array:
     """Call SciPy's function on NumPy arrays, but for large shapes, whole or both, whose digits it loses."""
     xp, a, b, x = floats(a, b, x)
+
+    def agnostic(a: Array, b: Array, x: Array) -> Array:
+        return beta_tails(xp, a, b, x, 1.0 - x)[which]
+
     if not is_numpy_array(x):
         return agnostic(a, b, x)
     whole = (xp.maximum(a, b) > _WHOLE) & (a == xp.floor(a)) & (b == xp.floor(b))
@@ -250,18 +236,20 @@ def _mended(found: np.ndarray, wrong: np.ndarray, agnostic: Callable[..., Array]
     return mended[()]
 
 
-def _gamma_quantile(xp: Any, a: Array, lower: Array, upper: Array) -> Array:
+def _gamma_quantile(a: Array, lower: Array, upper: Array) -> Array:
+    xp = namespace_of(a)
     a, lower, upper = xp.broadcast_arrays(a, lower, upper)
 
     def tails(u: Array) -> tuple[Array, Array, Array]:
         x = xp.exp(u)
-        return *gamma_tails(xp, a, x), xp.exp(log_gamma_kernel(a, x))
+        return *gamma_tails(a, x), xp.exp(log_gamma_kernel(a, x))
 
     return xp.exp(quantile(xp, tails, lower, upper, xp.log(a)))
 
 
-def gamma_tails(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
+def gamma_tails(a: Array, x: Array) -> tuple[Array, Array]:
     """Return P(a, x) and Q(a, x): the series below a + 1, the continued fraction above."""
+    xp = namespace_of(a, x)
     a, x = xp.broadcast_arrays(a, x)
     inside = (x > 0.0) & (x < xp.inf)
     safe = xp.where(inside, x, a)
@@ -345,14 +333,6 @@ def large_gamma_quantile(a: Array, lower: Array, upper: Array) -> Array:
         x = x * (1.0 - xp.where(low, step, -step))
     end = xp.where(lower <= 0.0, xp.zeros_like(x), xp.where(upper <= 0.0, xp.full_like(x, xp.inf), x))
     return xp.where(inside, x, xp.where(xp.isnan(lower), lower, end))
-
-
-def _large_inverse(a: Array, q: Array) -> Array:
-    return large_gamma_quantile(a, q, 1.0 - q)
-
-
-def _large_inverse_of_upper(a: Array, q: Array) -> Array:
-    return large_gamma_quantile(a, 1.0 - q, q)
 
 
 def beta_tails(xp: Any, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array]:

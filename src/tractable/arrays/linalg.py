@@ -18,11 +18,9 @@ from tractable.arrays.namespace import (
     is_torch_array,
     namespace_of,
 )
-from tractable.arrays.svd import SVD, pinv, svd_from_gram, thin_svd, truncated_svd
 from tractable.value import value
 
 __all__ = [
-    "SVD",
     "Factor",
     "block_inverse",
     "cholesky",
@@ -30,16 +28,12 @@ __all__ = [
     "is_psd",
     "jittered_cholesky",
     "log_det_cholesky",
-    "pinv",
     "rank_one_update",
     "schur_complement",
     "sherman_morrison",
     "solve_cholesky",
     "solve_triangular",
-    "svd_from_gram",
     "symmetrize",
-    "thin_svd",
-    "truncated_svd",
 ]
 
 _STEP = 8.0  # ratio of the ladder of jitters: a power of two, so that every rung is exact

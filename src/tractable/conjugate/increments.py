@@ -7,10 +7,9 @@ between the means of prior and posterior, which is small.
 import numpy as np
 
 from tractable.arrays.double_double import two_product
-from tractable.arrays.gamma import stirling_error, trigamma
+from tractable.arrays.gamma import digamma, stirling_error, trigamma
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import count_deviance, deviance
-from tractable.arrays.special import digamma
 
 __all__ = [
     "dirichlet_gradient",

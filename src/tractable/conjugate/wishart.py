@@ -4,10 +4,10 @@ from math import log, pi
 
 import numpy as np
 
+from tractable.arrays.incomplete import gammainccinv, gammaincinv
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import log_gamma_kernel
-from tractable.arrays.special import gammainccinv, gammaincinv
 from tractable.conjugate.increments import log_gamma_ratio
 from tractable.distributions.checks import check_coverage
 

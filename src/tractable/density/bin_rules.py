@@ -154,14 +154,14 @@ def choose_edges(
         raise ValueError("X must have rows of positive weight within the bounds")
     low, high = bounds or (seen.low, seen.high)
     _check_ranges(low, high)
-    n = float(seen.weight)
+    rows = BoundedRows(low=low, high=high, n=float(seen.weight), data=data, weights=weights)
     rules = {one for one in specs if isinstance(one, str)}
     spread = np.ones(len(specs))
     if rules & {"scott", "fd", "loo"}:
-        spread = _relative_deviations(low, high, data, weights)
+        spread = _relative_deviations(rows)
     search = None
     if "loo" in rules:
-        found, search = _loo_edges(low, high, spread, n, data, weights)
+        found, search = _loo_edges(rows, spread)
         if search.settled:
             return found, search
         _warn_unsettled()
@@ -175,31 +175,22 @@ def choose_edges(
         elif isinstance(one, int):
             edges.append(_evenly(low[j], high[j], one))
         elif one == "blocks":
-            edges.append(_block_edges(j, low, high, data, weights))
+            edges.append(_block_edges(j, rows))
         else:
-            n_bins = _n_bins(j, one, low, high, spread, n, data, weights)
+            n_bins = _n_bins(j, one, rows, spread[j])
             # A rule may ask for bins narrower than the spacing of numbers.
             edges.append(np.unique(even_edges(low[j], high[j], n_bins)))
     return tuple(edges), search
 
 
-def _n_bins(
-    j: int,
-    rule: str,
-    low: np.ndarray,
-    high: np.ndarray,
-    spread: np.ndarray,
-    n: float,
-    data: Any,
-    weights: Any,
-) -> int:
+def _n_bins(j: int, rule: str, rows: "BoundedRows", spread: float) -> int:
     """Return how many bins of the width of Scott (1979), or of Freedman and Diaconis (1981), column j has."""
-    width = (24.0 * np.sqrt(np.pi)) ** (1.0 / 3.0) * spread[j]
+    width = (24.0 * np.sqrt(np.pi)) ** (1.0 / 3.0) * spread
     if rule == "fd":
-        lower, upper = _order_statistics(j, (0.25, 0.75), low, high, n, data, weights)
+        lower, upper = _order_statistics(j, (0.25, 0.75), rows)
         # Where half of the rows are one number, the quartiles are equal.
-        width = 2.0 * (upper - lower) / (high[j] - low[j]) or width
-    n_bins = np.ceil(n ** (1.0 / (len(low) + 2.0)) / width)
+        width = 2.0 * (upper - lower) / (rows.high[j] - rows.low[j]) or width
+    n_bins = np.ceil(rows.n ** (1.0 / (len(rows.low) + 2.0)) / width)
     if not n_bins <= MOST_CELLS:
         raise ValueError(
             f"X has rows so far out that bins={rule!r} would make {n_bins:g} bins in column {j}; "
@@ -208,10 +199,10 @@ def _n_bins(
     return max(int(n_bins), 1)
 
 
-def _relative_deviations(low: np.ndarray, high: np.ndarray, data: Any, weights: Any) -> np.ndarray:
+def _relative_deviations(rows: "BoundedRows") -> np.ndarray:
     """Return the standard deviation of each column as a fraction of its range."""
-    moments = fold(Inside(bounds=(low, high), of=DiagonalMoments.of), data, weights=weights)
-    return np.sqrt(moments.scatter / moments.weight) / np.where(low < high, high - low, 1.0)
+    moments, length = rows.fold(DiagonalMoments.of), rows.high - rows.low
+    return np.sqrt(moments.scatter / moments.weight) / np.where(length > 0.0, length, 1.0)
 
 
 def _check_ranges(low: np.ndarray, high: np.ndarray) -> None:
@@ -248,21 +239,16 @@ def _warn_unsettled() -> None:
     )
 
 
-def _loo_edges(
-    low: np.ndarray, high: np.ndarray, spread: np.ndarray, n: float, data: Any, weights: Any
-) -> tuple[tuple[np.ndarray, ...], BinSearch]:
+def _loo_edges(rows: "BoundedRows", spread: np.ndarray) -> tuple[tuple[np.ndarray, ...], BinSearch]:
     """Return the edges of even bins of greatest leave-one-out likelihood, and the search.
 
     With n_i of N rows in bin i of B, of volume V, the others predict a row of that bin with density
     (n_i - 1 + c) / ((N - 1 + c B) V), with half a pseudo-count c in every bin. All widths are counted in one
     pass; those of several columns are in proportion to their spreads.
     """
-    tried = _candidates(low, high, spread, n)
-    grids = tuple(_grid(low, high, shape) for shape in tried)
-    columns = list(range(len(low)))
-    several = Several(grids=tuple((columns, grid) for grid in grids))
-    found = fold(Inside(bounds=(low, high), of=several), data, weights=weights)
-    scores = np.array([_score(part.counts) for part in found.parts])
+    tried = _candidates(rows, spread)
+    grids = tuple(_grid(rows.low, rows.high, shape) for shape in tried)
+    scores = np.array([_score(part.counts) for part in rows.fold(Several(grids=grids)).parts])
     best = int(np.argmax(scores))
     # Rows that all differ predict each other no better in the narrowest bins than in one.
     settled = best < len(scores) - 1 or not scores[best] > 0.0
@@ -277,9 +263,10 @@ def _score(counts: np.ndarray) -> float:
     return float((counts * predicted).sum() / n - before + np.log(n_cells))
 
 
-def _candidates(low: np.ndarray, high: np.ndarray, spread: np.ndarray, n: float) -> np.ndarray:
+def _candidates(rows: "BoundedRows", spread: np.ndarray) -> np.ndarray:
     """Return numbers of bins of each column, (k, d), from one bin in all to far more than any rule."""
-    reach = np.where(high > low, 1.0 / np.where(high > low, spread, 1.0), 0.0)
+    n, varies = rows.n, rows.high > rows.low
+    reach = np.where(varies, 1.0 / np.where(varies, spread, 1.0), 0.0)
     reach = reach / (reach.max() or 1.0)
     most = min(_MOST_BINS, int(8.0 * np.sqrt(n)) + 1)
     widest = np.unique(np.rint(np.geomspace(1.0, most, _N_WIDTHS)))
@@ -296,19 +283,19 @@ def _grid(low: np.ndarray, high: np.ndarray, shape: np.ndarray) -> Bins:
     return Bins(edges=tuple(axes))
 
 
-def _block_edges(j: int, low: np.ndarray, high: np.ndarray, data: Any, weights: Any) -> np.ndarray:
+def _block_edges(j: int, rows: "BoundedRows") -> np.ndarray:
     """Return the edges of the best blocks of column j: the exact maximum over all divisions of its cells.
 
     A cell holds one distinct number and ends half way to the next. Of more than 16,384 distinct numbers
     neighbours share cells, of about equal weight.
     """
-    column = fold(Inside(bounds=(low, high), of=DistinctOf(column=j)), data, weights=weights)
-    cells = _cells(column, low[j], high[j])
+    column, low, high = rows.fold(Distinct.of, [j]), rows.low[j], rows.high[j]
+    cells = _cells(column, low, high)
     mass = np.bincount(
         np.searchsorted(cells[1:-1], column.values, side="right"), column.weights, minlength=len(cells) - 1
     )
     # Lengths are fractions of the whole, so that units do not matter.
-    positions = (cells - low[j]) / (high[j] - low[j])
+    positions = (cells - low) / (high - low)
     return cells[best_blocks(mass, positions, _penalty(float(mass.sum())))]
 
 
@@ -329,24 +316,18 @@ def _cells(column: "Distinct", low: float, high: float) -> np.ndarray:
     return found[np.concatenate([[True], np.diff(found) > 0])] if len(found) > 2 else found
 
 
-def _order_statistics(
-    j: int, levels: tuple[float, ...], low: np.ndarray, high: np.ndarray, n: float, data: Any, weights: Any
-) -> np.ndarray:
+def _order_statistics(j: int, levels: tuple[float, ...], rows: "BoundedRows") -> np.ndarray:
     """Return quantiles of a column within bounds, interpolated as NumPy does, a weight being repetitions.
 
     The rank is bracketed by counts in ever finer bins: a few passes over data of any size.
     """
-    ranks = [max(level * (n - 1.0), 0.0) for level in levels]
-    sought = [
-        Sought(rank=r, low=low[j], high=high[j]) for rank in ranks for r in (np.floor(rank), np.ceil(rank))
-    ]
+    ranks = [max(level * (rows.n - 1.0), 0.0) for level in levels]
+    whole = [r for rank in ranks for r in (np.floor(rank), np.ceil(rank))]
+    sought = [Sought(rank=r, low=rows.low[j], high=rows.high[j]) for r in whole]
     for _ in range(_PASSES):
-        grids = tuple(([j], Bins(edges=(one.edges(),))) for one in sought)
-        found = fold(Inside(bounds=(low, high), of=Several(grids=grids)), data, weights=weights)
-        sought = [
-            one.closer(part.counts, grid)
-            for one, part, (_, grid) in zip(sought, found.parts, grids, strict=True)
-        ]
+        grids = tuple(Bins(edges=(one.edges(),)) for one in sought)
+        found = zip(sought, rows.fold(Several(grids=grids), [j]).parts, grids, strict=True)
+        sought = [one.closer(part.counts, grid) for one, part, grid in found]
     ends = np.array([one.low for one in sought]).reshape(-1, 2)
     part = np.array(ranks) - np.floor(ranks)
     return (1.0 - part) * ends[:, 0] + part * ends[:, 1]
@@ -375,17 +356,34 @@ class Sought:
 
 @value
 class Inside:
-    """The statistic of the rows within bounds."""
+    """The statistic of some columns of the rows within bounds."""
 
     bounds: Any
     of: Callable[..., Any]
+    columns: list[int] | None = None
 
     def __call__(self, x: Any, weights: Any = None) -> Any:
         """Summarise a block of rows."""
-        if self.bounds is None:
-            return self.of(x, weights=weights)
-        keep = np.all((x >= self.bounds[0]) & (x <= self.bounds[1]), axis=1)
-        return self.of(x[keep], weights=None if weights is None else np.asarray(weights)[keep])
+        if self.bounds is not None:
+            within = np.all((x >= self.bounds[0]) & (x <= self.bounds[1]), axis=1)
+            x, weights = x[within], None if weights is None else np.asarray(weights)[within]
+        return self.of(x if self.columns is None else x[:, self.columns], weights=weights)
+
+
+@value
+class BoundedRows:
+    """Rows within bounds, of total weight n, over which the rules fold."""
+
+    low: np.ndarray
+    high: np.ndarray
+    n: float
+    data: Any
+    weights: Any
+
+    def fold(self, of: Callable[..., Any], columns: list[int] | None = None) -> Any:
+        """Return the statistic of some columns of the rows."""
+        inside = Inside(bounds=(self.low, self.high), of=of, columns=columns)
+        return fold(inside, self.data, weights=self.weights)
 
 
 @value
@@ -400,13 +398,13 @@ class SeveralCounts:
 
 @value
 class Several:
-    """Several grids, each over some columns, counted in one pass."""
+    """Several grids, counted in one pass."""
 
-    grids: tuple[tuple[list[int], Bins], ...]
+    grids: tuple[Bins, ...]
 
     def __call__(self, x: Any, weights: Any = None) -> SeveralCounts:
         """Summarise a block of rows."""
-        return SeveralCounts(parts=tuple(bins.of(x[:, columns], weights) for columns, bins in self.grids))
+        return SeveralCounts(parts=tuple(bins.of(x, weights) for bins in self.grids))
 
 
 @value
@@ -427,14 +425,3 @@ class Distinct:
     def __add__(self, other: "Distinct") -> "Distinct":
         both = np.concatenate([self.values, other.values])[:, None]
         return Distinct.of(both, np.concatenate([self.weights, other.weights]))
-
-
-@value
-class DistinctOf:
-    """The distinct numbers of one column of a block of rows."""
-
-    column: int
-
-    def __call__(self, x: Any, weights: Any = None) -> Distinct:
-        """Summarise a block of rows."""
-        return Distinct.of(x[:, self.column : self.column + 1], weights)

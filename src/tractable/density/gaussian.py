@@ -25,7 +25,7 @@ from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
 from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import DiagonalMoments, IncompleteMoments
-from tractable.value import value
+from tractable.value import replace, value
 
 __all__ = ["GaussianDensity"]
 
@@ -122,16 +122,7 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         return self._density().covariance
 
     def tail_probability(self, X: Any) -> np.ndarray:
-        """Return the probability of a row of lower density: near 0 for outliers, uniform under the model.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the probability of a row of lower density: near 0 for outliers, uniform under the model."""
         from scipy.special import gammaincc
 
         distribution = self._density()
@@ -200,16 +191,10 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
         _check_observed(statistic.columns()[0])
         (moments,), search = fit_incomplete([statistic], tol=tol, max_iter=max_iter)
     structure, jitter = regular(_over(moments.scatter, moments.weight, ddof), moments.mean)
+    found = GaussianFit(mean=moments.mean, structure=structure, jitter=jitter)
     if search is None:
-        return GaussianFit(mean=moments.mean, structure=structure, jitter=jitter)
-    return GaussianFit(
-        mean=moments.mean,
-        structure=structure,
-        jitter=jitter,
-        n_iter=search.n_iter,
-        converged=search.converged,
-        interrupted=search.interrupted,
-    )
+        return found
+    return replace(found, n_iter=search.n_iter, converged=search.converged, interrupted=search.interrupted)
 
 
 def fit_diagonal(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:

@@ -117,22 +117,18 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """See `OnePassMixin.partial_fit`: where the bins are known in advance."""
         return super().partial_fit(X, y, sample_weight)
 
     @available_if(_one_pass)
     def merge(self, other: Any) -> Self:
-        """See `OnePassMixin.merge`: where the bins are known in advance."""
         return super().merge(other)
 
     @available_if(_one_pass)
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinCounts:
-        """See `OnePassMixin.summarize`: where the bins are known in advance."""
         return super().summarize(X, y, sample_weight)
 
     @available_if(_one_pass)
     def from_statistic(self, statistic: BinCounts) -> Self:
-        """See `OnePassMixin.from_statistic`: where the bins are known in advance."""
         return super().from_statistic(statistic)
 
     def _statistic(self) -> Callable[..., Any]:

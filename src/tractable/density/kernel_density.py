@@ -177,20 +177,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows and choose the bandwidth.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows X (n_samples, n_features) and choose the bandwidth; sample_weight counts rows."""
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         X = np.asarray(rows.data, dtype=np.float64)
         weights = None if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)

@@ -54,8 +54,8 @@ class NearestNeighborDensity(Estimator):
     n_infinite_ : int
         How many points hold K rows or more.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    n_samples_fit_ : int
-    n_features_in_ : int
+        How often each row counts.
+    n_samples_fit_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
     Examples
@@ -90,20 +90,7 @@ class NearestNeighborDensity(Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows, arranged for the search.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows X (n_samples, n_features), arranged for the search; sample_weight counts rows."""
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         self._check(rows)
         self.index_ = as_index(rows.data, self.metric, self.index)
@@ -119,17 +106,7 @@ class NearestNeighborDensity(Estimator):
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return log(K / (N V)) at each row: the log of an estimate that has no integral.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Infinite where K rows coincide.
-        """
+        """Return log(K / (N V)) at each row, of an estimate without integral; inf where K rows coincide."""
         check_fitted(self)
         X = check_held_columns(self, X)
         dim, near = X.shape[1], nearest_counted(self.index_, X, self.n_neighbors, self.sample_weight_)
@@ -140,33 +117,12 @@ class NearestNeighborDensity(Estimator):
             return np.log(held - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(near.farthest)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean of `score_samples`. It is no likelihood.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean of `score_samples`, rows counted by sample_weight. It is no likelihood."""
         scores = self.score_samples(X)
         return float(np.average(scores, weights=check_weights(sample_weight, scores)))
 
     def outlier_scores(self, X: Any) -> np.ndarray:
-        """Return how unusual each row is: minus the log of the estimate, larger for rows of lower density.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return minus the log of the estimate at each row: larger for rows of lower density."""
         return -self.score_samples(X)
 
     def _check(self, rows: Rows) -> None:

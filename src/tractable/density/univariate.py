@@ -19,16 +19,7 @@ class UnivariateMixin:
         return density.as_univariate()
 
     def cdf(self, X: Any) -> Array:
-        """Return the probability below each row of one column.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, 1)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the probability below each row of X (n_samples, 1)."""
         return self._univariate().cdf(check_columns(self, X)[:, 0])
 
     def icdf(self, q: Any) -> Array:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.double_double import two_product
-from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.incomplete import gammainc, gammaincc, gammainccinv, gammaincinv
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved, standard_gamma
 from tractable.arrays.saddle_point import deviance, log_gamma_kernel
-from tractable.arrays.special import digamma, gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 from tractable.distributions.checks import check_positive, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws

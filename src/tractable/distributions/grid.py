@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, freeze, namespace_of
-from tractable.arrays.special import log_sum_exp
 from tractable.distributions.checks import check_coverage
 from tractable.value import set_fields, value
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix
+from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator, uniform
-from tractable.arrays.special import log_softmax, log_sum_exp
 from tractable.covariance import Diagonal
 from tractable.data.blocks import map_rows
 from tractable.distributions.distribution import (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.gamma import stirling_error
+from tractable.arrays.gamma import digamma, multigammaln, stirling_error
 from tractable.arrays.linalg import (
     asymmetric,
     cholesky,
@@ -23,7 +23,6 @@ from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
-from tractable.arrays.special import digamma, multigammaln
 from tractable.distributions.checks import check_finite, row_weights
 from tractable.distributions.distribution import Distribution
 from tractable.value import value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.special import stdtr
+from tractable.arrays.student import stdtr
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines import LeastSquares, least_squares

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.error_function import erf
+from tractable.arrays.gamma import betaln
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, uniform
-from tractable.arrays.special import betaln, erf
 from tractable.distributions import Distribution, Empirical, Mixture, Normal, StudentT, expectation
 from tractable.distributions.checks import check_coverage
 from tractable.metrics.checks import as_targets, averaged, over_targets, row_count

@@ -1,13 +1,13 @@
 """Classification by the votes of the nearest rows."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from tractable.base import ProbabilisticClassifierMixin, Rows, all_or_nothing, check_labels
+from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
 from tractable.neighbors.leave_one_out import Trial, unit_steps
-from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
+from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.value import value
 
@@ -109,12 +109,10 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     codes_ : array of shape (n_samples_fit_,) of int
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    n_samples_fit_ : int
-        Stored rows: those of positive weight.
     rows_ : array of shape (n_samples_fit_,) of int
-        The number of each stored row among those given.
-    n_samples_given_ : int
-        Rows that were given.
+        The number, among the rows given, of each stored one: those of positive weight.
+    n_samples_fit_, n_samples_given_ : int
+        Stored rows, and rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -130,53 +128,15 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     [1.0, 1.0, 0.875, 0.75, 0.75, 0.5]
     """
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows and their classes.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : array of shape (n_samples,) or column name
-            Classes: numbers or words.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        check_neighbor_weights(self.weights)
-        rows = self._store_rows(X, y, sample_weight)
+    def _set_targets(self, rows: Rows) -> None:
         self.classes_, self.codes_ = check_labels(rows.y)
-        self._choose(rows)
-        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours."""
         return self._votes(X).probabilities
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the most votes; of tied ones that of the nearest neighbour.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the class with the most votes; of tied ones that of the nearest neighbour."""
         votes = self._votes(X)
         return self.classes_[votes.winner]
 

@@ -11,16 +11,7 @@ from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.value import value
 
-__all__ = [
-    "CoincidentRows",
-    "NeighborCurve",
-    "Trial",
-    "group_coincident",
-    "loo_curve",
-    "most_neighbors",
-    "unit_steps",
-    "usual_count",
-]
+__all__ = ["NeighborCurve"]
 
 
 @value

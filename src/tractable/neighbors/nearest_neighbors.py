@@ -30,15 +30,12 @@ class NearestNeighbors(NeighborSearch):
     radius : float
         How far neighbours may be, unless a search says another.
     metric : str or Metric
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
-        ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
+        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
     index : str or callable
-        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
-        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
-        index, as ``functools.partial(RandomizedForest, n_trees=8)``. An approximate index may find fewer than
-        K: distances then end in infinity, and indices in -1.
+        As `KNeighborsClassifier` takes it: "auto", the name or class of an index, or a function that makes
+        one. An approximate index may find fewer than K: distances then end in infinity, and indices in -1.
     random_state : None, int, RandomState or Generator
-        Passed on to an index that draws: one seed gives one model.
+        Seed of an index that draws.
 
     Attributes
     ----------
@@ -48,10 +45,8 @@ class NearestNeighbors(NeighborSearch):
         Which of the rows given each row of the index is: those of weight zero are none.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row of the index is a neighbour.
-    n_samples_fit_ : int
-        Rows in the index.
-    n_samples_given_ : int
-        Rows that were given.
+    n_samples_fit_, n_samples_given_ : int
+        Rows in the index, and rows that were given.
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -70,8 +65,6 @@ class NearestNeighbors(NeighborSearch):
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
 
-    sample_weight_: np.ndarray | None
-
     def __init__(
         self,
         *,
@@ -89,20 +82,9 @@ class NearestNeighbors(NeighborSearch):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows, arranged for the search.
+        """Store the rows X (n_samples, n_features), arranged for the search.
 
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row is a neighbour: whole numbers. A row of weight two is listed twice, one of
-            weight zero never.
-
-        Returns
-        -------
-        self
+        sample_weight, whole numbers, says how often a row is a neighbour: one of weight two is listed twice.
         """
         check_number("radius", self.radius, least=0.0)
         check_number("n_neighbors", self.n_neighbors, least=1, whole=True)
@@ -111,13 +93,8 @@ class NearestNeighbors(NeighborSearch):
         times = rows.weights
         if times is not None and np.any(times != np.floor(times)):
             raise ValueError("sample_weight must be whole numbers: a row is a neighbour so many times")
-        self.rows_ = np.arange(len(rows.data)) if times is None else np.flatnonzero(times)
-        self.sample_weight_ = None if times is None else times[self.rows_]
-        self.n_samples_fit_, self.n_samples_given_ = len(self.rows_), len(rows.data)
-        stored = rows.data if times is None else rows.data[self.rows_]
-        self.index_ = as_index(
-            stored, self.metric, self.index, k=self.n_neighbors, random_state=self.random_state
-        )
+        stored, k = self._counted_rows(rows).data, self.n_neighbors
+        self.index_ = as_index(stored, self.metric, self.index, k=k, random_state=self.random_state)
         return self
 
     def radius_neighbors(
@@ -147,18 +124,7 @@ class NearestNeighbors(NeighborSearch):
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity"
     ) -> Any:
-        """Return the graph that joins rows within a radius, as a sparse matrix (CSR).
-
-        Parameters
-        ----------
-        X, radius
-            See `radius_neighbors`.
-        mode : {"connectivity", "distance"}
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_samples, n rows given to `fit`)
-        """
+        """Return the graph that joins rows within a radius, as `kneighbors_graph` does for the nearest."""
         check_choice("mode", mode, ["connectivity", "distance"])
         near = self._within(X, radius)
         return self._matrix(near.distances, self.rows_[near.indices], near.indptr, mode)

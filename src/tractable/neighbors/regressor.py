@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.arrays.namespace import Array
-from tractable.base import PredictiveMixin, Rows, all_or_nothing, check_targets
+from tractable.base import PredictiveMixin, Rows, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.neighbors.leave_one_out import Trial, unit_steps
-from tractable.neighbors.search import NeighborModel, check_neighbor_weights, neighbor_weights
+from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
@@ -149,31 +149,25 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of
     their average, variance / K: the same targets drawn towards their mean.
 
-    Training costs nothing: rows are kept, arranged for the search. ``n_neighbors="loo"`` chooses K by
+    Training stores the rows, arranged for the search. ``n_neighbors="loo"`` chooses K by
     leave-one-out, all numbers in one search.
 
     Parameters
     ----------
     n_neighbors : int or "loo"
-        K, counted by weight: a row that counts three times is three neighbours, of which the last may be
-        counted in part. It may not be more than the total weight of the rows. Of rows at equal distance the
-        first given is the nearer. With "loo" a row is left out whole, all its weight, and with it the rows
-        that coincide with it: copies would predict each other.
+        K, counted by weight, at most the total weight of the rows; of rows at equal distance the first given
+        is the nearer. "loo" leaves out a row with all its weight and its copies.
     weights : {"uniform", "distance"} or callable
-        The weight of a neighbour: one each, 1/distance, or a function of an array of distances, entry by
-        entry. Under "distance", neighbours at distance zero have all the weight.
+        The weight of a neighbour in the mean: 1, 1/distance (all of it at distance zero), or a function of
+        an array of distances.
     metric : str or Metric
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
+        The distance between rows, by name or as a value of `tractable.spatial`.
     index : str or callable
-        The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
-        "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
-        index, as ``functools.partial(RandomizedForest, n_trees=8)``. Rows of which an approximate index finds
-        fewer than K neighbours are searched for exactly, so that K is K.
+        The search, exact or approximate, as `KNeighborsClassifier` takes it.
     max_neighbors : int, optional
-        With "loo": the largest number to try; 2 √n when not given. With an approximate index the trial ends
-        at the number it finds for nine rows in ten, with a warning where this was given.
+        The largest number that "loo" tries; 2 √n when not given.
     random_state : None, int, RandomState or Generator
-        Passed on to an index that draws: one seed gives one model.
+        Seed of an index that draws.
 
     Attributes
     ----------
@@ -184,15 +178,12 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     loo_scores_ : array
         Its scores.
     index_ : Index
-        The rows, arranged; ``index_.name`` says how.
+        The stored rows, those of positive weight, in the order of the search.
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    n_samples_fit_ : int
-        Stored rows: those of positive weight.
     rows_ : array of shape (n_samples_fit_,) of int
-        The number of each stored row among those given.
-    n_samples_given_ : int
-        Rows that were given.
+        Which of the `n_samples_given_` rows each stored one is.
+    n_samples_fit_, n_samples_given_ : int
     n_features_in_ : int
     feature_names_in_ : array of str, where the columns had names
 
@@ -209,27 +200,8 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
         found.target_tags.multi_output = True
         return found
 
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows and their targets.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
-        check_neighbor_weights(self.weights)
-        rows = self._store_rows(X, y, sample_weight)
+    def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)
-        self._choose(rows)
-        return self
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
         """Return the distribution of the neighbours' targets, or of their average.

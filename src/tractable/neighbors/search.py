@@ -1,11 +1,19 @@
 """What models of neighbours share: the search, the weights of neighbours, and the stored rows."""
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import Estimator, ModelTags, Rows, check_choice, check_fitted, check_number
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_choice,
+    check_fitted,
+    check_number,
+)
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.neighbors.leave_one_out import (
     NeighborCurve,
@@ -33,6 +41,7 @@ class NeighborSearch(Estimator):
     rows_: np.ndarray  # (n_samples_fit_,), the number of each stored row
     n_samples_fit_: int
     n_samples_given_: int
+    sample_weight_: np.ndarray | None
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Return the distances and the rows of the nearest neighbours, the nearest first.
@@ -117,6 +126,17 @@ class NeighborSearch(Estimator):
         near = nearest_counted(self.index_, self.index_.points, k, self._times, own, complete=False)
         return _listed(near, k)
 
+    def _counted_rows(self, rows: Rows) -> Rows:
+        """Set the attributes that number the rows of positive weight; return these rows."""
+        self.n_samples_given_ = len(rows.data)
+        self.rows_ = np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
+        if rows.weights is not None:
+            some = self.rows_
+            y = None if rows.y is None else rows.y[some]
+            rows = Rows(data=rows.data[some], y=y, weights=rows.weights[some])
+        self.n_samples_fit_, self.sample_weight_ = len(rows.data), rows.weights
+        return rows
+
     def _matrix(self, distances: np.ndarray, indices: np.ndarray, ends: np.ndarray, mode: str) -> Any:
         from scipy.sparse import csr_matrix
 
@@ -194,14 +214,13 @@ def _checked(weight: Any, distances: np.ndarray) -> np.ndarray:
 class NeighborModel(NeighborSearch):
     """A model that stores its rows, and chooses how many of them predict a new one.
 
-    A model supplies `_trial(rows)`: how leave-one-out scores its predictions.
+    A model supplies `_set_targets(rows)`, and `_trial(rows)`: how leave-one-out scores its predictions.
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
 
     n_neighbors_: int
     loo_curve_: NeighborCurve
-    sample_weight_: np.ndarray | None
 
     def __init__(
         self,
@@ -232,18 +251,25 @@ class NeighborModel(NeighborSearch):
     def _trial(self, rows: Rows) -> Trial:
         raise NotImplementedError(f"{type(self).__name__} must say how its predictions are scored")
 
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Store the rows X and the classes or targets y; sample_weight says how often a row counts."""
+        check_neighbor_weights(self.weights)
+        rows = self._store_rows(X, y, sample_weight)
+        self._set_targets(rows)
+        self._choose(rows)
+        return self
+
+    def _set_targets(self, rows: Rows) -> None:
+        """Set what the neighbours predict."""
+        raise NotImplementedError(f"{type(self).__name__} must say what its neighbours predict")
+
     def _store_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Check and store the rows; set `index_`."""
         as_metric(self.metric)
         if self.max_neighbors is not None:
             check_number("max_neighbors", self.max_neighbors, least=1, whole=True)
-        rows = check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False)
-        self.n_samples_given_ = len(rows.data)
-        self.rows_ = np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
-        if len(self.rows_) < len(rows.data):
-            some = self.rows_
-            rows = Rows(data=rows.data[some], y=rows.y[some], weights=rows.weights[some])
-        self.n_samples_fit_, self.sample_weight_ = len(rows.data), rows.weights
+        rows = self._counted_rows(check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False))
         k = int(2.0 * np.sqrt(len(rows.data))) if self._by_loo else check_enough(self.n_neighbors, rows)
         self.index_ = as_index(rows.data, self.metric, self.index, k=k, random_state=self.random_state)
         return rows

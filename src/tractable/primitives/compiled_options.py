@@ -4,7 +4,12 @@ A signature with read-only arrays of any memory order takes writable and contigu
 function is compiled once.
 """
 
-from numba import types
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import Any
+
+from numba import njit, types
 
 #: Sums may be reordered and contracted; NaN and infinity keep their meaning.
 FAST = {"contract", "nsz", "arcp", "reassoc"}
@@ -32,3 +37,28 @@ OUT_MATRICES = types.Array(types.float64, 3, "C")
 OUT_INDICES = types.Array(types.int64, 1, "C")
 OUT_LABELS = types.Array(types.int32, 1, "C")
 OUT_BOUNDS = types.Array(types.float32, 1, "C")
+
+
+def entry(*signatures: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function to these signatures when it is first called: an import compiles nothing.
+
+    A signature is a line of the names above, as "ROWS VECTOR INT".
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        lock = Lock()
+        compiled: list[Callable[..., Any]] = []
+
+        @wraps(function)
+        def call(*given: Any) -> Any:
+            if not compiled:
+                with lock:
+                    if not compiled:
+                        options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FAST}
+                        types_of = [tuple(globals()[name] for name in one.split()) for one in signatures]
+                        compiled.append(njit(types_of, **options)(function))
+            return compiled[0](*given)
+
+        return call
+
+    return decorate

@@ -7,19 +7,14 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives.kernel_sums import (
-    KINDS,
-    NONE,
+from tractable.primitives.kernel_sums import KINDS, NONE, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
+from tractable.primitives.kernel_sums.line import (
     LineSums,
     NearSums,
     TailSums,
-    TreeSums,
-    kernel_spreads,
     line_sums,
-    log_kernel_sums,
     near_sums,
     tail_sums,
-    tree_sums,
 )
 from tractable.primitives.threads import ordered_map
 from tractable.smoothing.windows import WINDOWS, Window

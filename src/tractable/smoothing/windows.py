@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.error_function import erfc
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.arrays.special import erfc
 from tractable.engines.quadrature import integrate
 from tractable.value import value
 

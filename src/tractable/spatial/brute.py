@@ -51,9 +51,6 @@ class Brute(Index):
     products: ClassVar[bool] = True
     block: ClassVar[int] = 384  # as many as a matrix product wants
 
-    points: np.ndarray
-    metric: Metric
-
     def __init__(self, points: Any, metric: Metric | str = "euclidean") -> None:
         self._prepare(points, metric)
         if self.metric.form == "euclidean":

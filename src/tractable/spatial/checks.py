@@ -1,22 +1,11 @@
 """What searches ask of their arguments: one ValueError that names the argument."""
 
-from operator import index as as_integer
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import is_foreign_array
-
-__all__ = [
-    "LARGEST",
-    "as_array",
-    "as_count",
-    "as_excluded",
-    "as_radii",
-    "as_rows",
-    "as_threads",
-    "check_size",
-]
+from tractable.arrays.random import as_generator
 
 #: Squares of larger numbers overflow.
 LARGEST = 1e150
@@ -48,12 +37,7 @@ def check_size(name: str, rows: np.ndarray) -> np.ndarray:
 
 def as_count(k: Any, most: int, *, excluded: bool = False) -> int:
     """Return a number of neighbours that can be had."""
-    try:
-        count = as_integer(k)
-    except TypeError:
-        count = 0
-    if isinstance(k, bool | np.bool_) or count < 1:
-        raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
+    count = as_whole("k", k, 1)
     if count > most:
         left = ", one of them excluded" if excluded else ""
         raise ValueError(f"k must be at most the number of points, {most + excluded}{left}; got {count}")
@@ -93,10 +77,36 @@ def as_excluded(exclude: Any, n_rows: int, n_points: int) -> np.ndarray | None:
 
 def as_threads(n_threads: Any) -> int | None:
     """Return a number of threads; None stands for all cores."""
-    whole = isinstance(n_threads, int | np.integer) and not isinstance(n_threads, bool)
-    if n_threads is not None and not (whole and n_threads >= 1):
-        raise ValueError(f"n_threads must be None or a whole number of at least 1, got {n_threads!r}")
-    return None if n_threads is None else int(n_threads)
+    return None if n_threads is None else as_whole("n_threads", n_threads, 1)
+
+
+def as_seed(random_state: Any) -> int:
+    """Return a whole number from which trees grow: the given one, or one drawn."""
+    try:
+        generator = as_generator(random_state)
+    except ValueError:
+        raise ValueError(
+            "random_state must be None, a whole number that is not negative, a RandomState or a Generator, "
+            f"got {random_state!r}"
+        ) from None
+    return int(random_state if isinstance(random_state, int | np.integer) else generator.integers(2**32))
+
+
+def as_whole(name: str, number: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number that is no less than `least`, and no more than `most`."""
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least or (most is not None and number > most):
+        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {wanted}, got {number!r}")
+    return int(number)
+
+
+def as_real(name: str, number: Any, least: float, below: float) -> float:
+    """Return a number from `least` to less than `below`."""
+    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+    if not real or not least <= number < below:
+        raise ValueError(f"{name} must be a number from {least:g} to less than {below:g}, got {number!r}")
+    return float(number)
 
 
 def as_array(x: Any) -> np.ndarray:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.spatial.brute import Brute
-from tractable.spatial.checks import as_rows
+from tractable.spatial.checks import as_rows, as_seed
 from tractable.spatial.index import Index
 from tractable.spatial.kd_tree import KDTree
 from tractable.spatial.metrics import Metric, as_metric
@@ -58,9 +57,9 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     tree = KDTree(points, metric)
     if rows.shape[1] <= FEW or _pays(tree, k):
         return tree
-    kept = tree.points
+    rows = tree.points
     del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
-    return Brute(kept, metric)
+    return Brute(rows, metric)
 
 
 def _pays(tree: KDTree, k: int) -> bool:
@@ -103,7 +102,7 @@ def as_index(
     >>> as_index([[0.0], [1.0]], index="spill_tree", random_state=3).random_state
     3
     """
-    seed = _seed(random_state)
+    seed = None if random_state is None else as_seed(random_state)
     if isinstance(index, str) and index == "auto":
         return choose_index(points, metric, k=k)
     make: Any = INDEXES.get(index) if isinstance(index, str) else index
@@ -117,18 +116,6 @@ def as_index(
     if not isinstance(found, Index):
         raise ValueError(f"index must make an Index, got {type(found).__name__} from {index!r}")
     return found
-
-
-def _seed(random_state: Any) -> Any:
-    """Return what indexes take: None, a whole number or a Generator."""
-    try:
-        generator = as_generator(random_state)
-    except ValueError:
-        raise ValueError(
-            "random_state must be None, a whole number that is not negative, a RandomState or a Generator, "
-            f"got {random_state!r}"
-        ) from None
-    return generator if isinstance(random_state, np.random.RandomState) else random_state
 
 
 def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads: int | None = None) -> float:

@@ -69,7 +69,7 @@ def nearest_counted(
         Where rows are points: the point each row is, which then counts one time less; -1 is none.
     copies : bool
         Whether what is left of its own point counts; without it, rows may have fewer than k neighbours.
-    places : array (n,) of int, optional
+    groups : array (n,) of int, optional
         The group of equal points each point belongs to. `own` is then the group of each row, all of whose
         points are left out; rows may have fewer than k neighbours.
     complete : bool

@@ -4,8 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
-from tractable.primitives.neighbors import (
+from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     joined,
     leaves_of,
@@ -13,12 +12,12 @@ from tractable.primitives.neighbors import (
     tree_nearest,
     tree_within,
 )
-from tractable.spatial.checks import as_rows
+from tractable.spatial.checks import as_rows, as_whole
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import replace
 
-__all__ = ["HyperplaneIndex", "as_real", "as_seed", "as_whole", "leaf_polygons"]
+__all__ = ["HyperplaneIndex", "leaf_polygons"]
 
 
 class HyperplaneIndex(Index):
@@ -46,8 +45,8 @@ class HyperplaneIndex(Index):
 
     def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
-        held, places = np.unique(first.members, return_index=True)
-        order = held[np.argsort(places, kind="stable")].astype(np.int64)
+        held, positions = np.unique(first.members, return_index=True)
+        order = held[np.argsort(positions, kind="stable")].astype(np.int64)
         local = np.ascontiguousarray(self._rows[order])
         about = local - self._centre
         self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
@@ -112,35 +111,6 @@ class HyperplaneIndex(Index):
         return tree_within(x, radii, self._local, self._order, self.trees, self._size)
 
 
-def as_seed(random_state: Any) -> int:
-    """Return a whole number from which trees grow: the given one, or one drawn."""
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if whole and random_state >= 0:
-        return int(random_state)
-    if random_state is not None and not isinstance(random_state, np.random.Generator):
-        raise ValueError(
-            f"random_state must be None, a whole number or a numpy.random.Generator, got {random_state!r}"
-        )
-    return int(as_generator(random_state).integers(2**32))
-
-
-def as_whole(name: str, number: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number that is no less than `least`, and no more than `most`."""
-    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    if not whole or number < least or (most is not None and number > most):
-        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {wanted}, got {number!r}")
-    return int(number)
-
-
-def as_real(name: str, number: Any, least: float, below: float) -> float:
-    """Return a number from `least` to less than `below`."""
-    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
-    if not real or not least <= number < below:
-        raise ValueError(f"{name} must be a number from {least:g} to less than {below:g}, got {number!r}")
-    return float(number)
-
-
 def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> dict[int, np.ndarray]:
     """Return the polygon of each leaf of a tree over points of two columns, within the box of the points.
 
@@ -186,11 +156,11 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
 
 def _clipped(cell: np.ndarray, over: np.ndarray) -> np.ndarray:
     """Return the part of a convex polygon where `over`, given at its corners, is not negative."""
-    kept = []
+    corners = []
     for i in range(len(cell)):
         j = (i + 1) % len(cell)
         if over[i] >= 0.0:
-            kept.append(cell[i])
+            corners.append(cell[i])
         if (over[i] >= 0.0) != (over[j] >= 0.0):
-            kept.append(cell[i] + over[i] / (over[i] - over[j]) * (cell[j] - cell[i]))
-    return np.array(kept).reshape(-1, 2)
+            corners.append(cell[i] + over[i] / (over[i] - over[j]) * (cell[j] - cell[i]))
+    return np.array(corners).reshape(-1, 2)

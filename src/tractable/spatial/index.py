@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from inspect import signature
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -174,16 +174,6 @@ class Index(ABC):
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return pairs as rows, indices, elementary distances, in this order; visited (m,), measured (m,)."""
 
-    @overload
-    def query(
-        self, x: Any, k: int = ..., *, exclude: Any = ..., report: Literal[False] = ..., n_threads: Any = ...
-    ) -> tuple[np.ndarray, np.ndarray]: ...
-
-    @overload
-    def query(
-        self, x: Any, k: int = ..., *, exclude: Any = ..., report: Literal[True], n_threads: Any = ...
-    ) -> tuple[np.ndarray, np.ndarray, SearchReport]: ...
-
     def query(
         self,
         x: Any,
@@ -192,7 +182,7 @@ class Index(ABC):
         exclude: Any = None,
         report: bool = False,
         n_threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, SearchReport]:
+    ) -> tuple[Any, ...]:
         """Return the distances and indices of the k nearest points of each row, the nearest first.
 
         Parameters
@@ -211,6 +201,8 @@ class Index(ABC):
         -------
         distances, indices : arrays (m, k)
             Where an approximate index finds fewer than k, the last are infinity and -1.
+        report : SearchReport
+            Where it is asked for.
         """
         x = as_rows("x", x, self.points.shape[1])
         left_out = as_excluded(exclude, len(x), len(self))
@@ -229,16 +221,6 @@ class Index(ABC):
         distances = self.metric.outer(distances)
         return (distances, indices, self._report(*cost)) if report else (distances, indices)
 
-    @overload
-    def query_radius(
-        self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[False] = ..., n_threads: Any = ...
-    ) -> Neighbors: ...
-
-    @overload
-    def query_radius(
-        self, x: Any, r: Any, *, exclude: Any = ..., report: Literal[True], n_threads: Any = ...
-    ) -> tuple[Neighbors, SearchReport]: ...
-
     def query_radius(
         self,
         x: Any,
@@ -247,7 +229,7 @@ class Index(ABC):
         exclude: Any = None,
         report: bool = False,
         n_threads: int | None = None,
-    ) -> Neighbors | tuple[Neighbors, SearchReport]:
+    ) -> Any:
         """Return all points no farther than r from each row, the nearest first.
 
         Parameters
@@ -260,7 +242,7 @@ class Index(ABC):
 
         Returns
         -------
-        Neighbors
+        Neighbors, or Neighbors and SearchReport
         """
         x = as_rows("x", x, self.points.shape[1])
         radii = as_radii(r, len(x))
@@ -346,15 +328,7 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
 def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
-    This is `Index.graph` as a function.
-
-    Parameters
-    ----------
-    index : Index
-    k : int
-        From 1 to n - 1.
-    options
-        `report` and `n_threads`, those of `Index.graph`.
+    This is `Index.graph` as a function, with its options `report` and `n_threads`.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """The k-d tree."""
 
-from operator import index as as_integer
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.neighbors import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_candidates, kd_nearest, kd_within
+from tractable.spatial.checks import as_whole
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
@@ -41,15 +41,11 @@ class KDTree(Index):
     forms: ClassVar[tuple[str, ...]] = ("euclidean", "manhattan", "chebyshev", "minkowski")
     exact: ClassVar[bool] = True
 
-    points: np.ndarray
-    metric: Metric
     leaf_size: int
     tree: KDNodes  # of the points as the metric makes them
 
     def __init__(self, points: Any, metric: Metric | str = "euclidean", leaf_size: int = 32) -> None:
-        if isinstance(leaf_size, bool) or not hasattr(leaf_size, "__index__") or as_integer(leaf_size) < 1:
-            raise ValueError(f"leaf_size must be a whole number of at least 1, got {leaf_size!r}")
-        object.__setattr__(self, "leaf_size", as_integer(leaf_size))
+        object.__setattr__(self, "leaf_size", as_whole("leaf_size", leaf_size, 1))
         object.__setattr__(self, "tree", kd_build(self._prepare(points, metric), self.leaf_size))
 
     @property

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.primitives.neighbors import (
+from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     NeighbourLists,
     finish_lists,
@@ -13,8 +13,8 @@ from tractable.primitives.neighbors import (
     join_leaves,
     mend_lists,
 )
-from tractable.spatial.checks import as_count, as_threads
-from tractable.spatial.hyperplane_index import HyperplaneIndex, as_seed, as_whole
+from tractable.spatial.checks import as_count, as_seed, as_threads, as_whole
+from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
@@ -63,13 +63,9 @@ class RandomizedForest(HyperplaneIndex):
     name: ClassVar[str] = "randomized_forest"
     exact: ClassVar[bool] = False
 
-    points: np.ndarray
-    metric: Metric
     n_trees: int
     leaf_size: int
     repair: int
-    random_state: int
-    trees: HyperplaneTrees
 
     def __init__(
         self,

@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, halve, halved_sizes
-from tractable.spatial.hyperplane_index import HyperplaneIndex, as_real, as_seed, as_whole
+from tractable.primitives.neighbors.hyperplane_trees import Split, grow, halve, halved_sizes
+from tractable.spatial.checks import as_real, as_seed, as_whole
+from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
@@ -57,14 +58,10 @@ class SpillTree(HyperplaneIndex):
 
     name: ClassVar[str] = "spill_tree"
 
-    points: np.ndarray
-    metric: Metric
     tau: float
     leaf_size: int
     search: str
     max_copies: float
-    random_state: int
-    trees: HyperplaneTrees
 
     def __init__(
         self,

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.primitives.kmeans import n_trials
-from tractable.primitives.neighbors import HyperplaneTrees, Split, grow, two_means
-from tractable.spatial.checks import as_rows
-from tractable.spatial.hyperplane_index import HyperplaneIndex, as_seed, as_whole
+from tractable.primitives.neighbors.hyperplane_trees import Split, grow, two_means
+from tractable.spatial.checks import as_rows, as_seed, as_whole
+from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
@@ -46,12 +46,8 @@ class TSVQTree(HyperplaneIndex):
     name: ClassVar[str] = "tsvq_tree"
     exact: ClassVar[bool] = False
 
-    points: np.ndarray
-    metric: Metric
     leaf_size: int
     max_depth: int
-    random_state: int
-    trees: HyperplaneTrees
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from tractable.arrays.special import gammaln
+from tractable.arrays.gamma import gammaln
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel

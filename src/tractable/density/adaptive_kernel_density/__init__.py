@@ -1,5 +1,1 @@
 """Kernel density whose windows have the covariance of the neighbours about them."""
-
-from tractable.density.adaptive_kernel_density.estimator import AdaptiveKernelDensity
-
-__all__ = ["AdaptiveKernelDensity"]

@@ -17,18 +17,6 @@ from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 from tractable.value import value
 
-__all__ = [
-    "Probes",
-    "balloon_scores",
-    "box_about",
-    "candidates",
-    "cross_validated",
-    "lattice",
-    "probes_of",
-    "sample_point_scores",
-    "search_n_neighbors",
-]
-
 
 def lattice(n: int, dim: int) -> np.ndarray:
     """Return n points of the unit cube, (n, dim): cells' middles on a line, else multiples of one step.

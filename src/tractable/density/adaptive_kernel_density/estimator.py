@@ -116,20 +116,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the windows of rows.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Find the windows of the rows X (n_samples, n_features); sample_weight counts rows."""
         check_choice("variant", self.variant, ["sample_point", "balloon"])
         check_number("shrinkage", self.shrinkage, least=0.0, most=1.0)
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
@@ -156,16 +143,6 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         return self._unique_rows_.standardizer.inverse_transform(self._unique_rows_.points)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
         check_fitted(self)
         return self._log_density(check_held_columns(self, X))
 

@@ -13,15 +13,7 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
-__all__ = [
-    "UniqueRows",
-    "balloon",
-    "local_covariances",
-    "neighbors_of_unique",
-    "sample_point",
-    "unique_rows",
-    "whitening",
-]
+__all__ = ["UniqueRows"]
 
 
 #: Entries of differences held at a time.

@@ -140,20 +140,7 @@ class MeanShift(ClusterMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the modes, and the mode each row ascends to.
-
-        Parameters
-        ----------
-        X : array, frame or source, of shape (n_samples, n_features)
-            A source is read into memory.
-        y : ignored
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-
-        Returns
-        -------
-        self
-        """
+        """Find the modes, and the mode each row of X ascends to; sample_weight counts rows."""
         self._check_parameters()
         stored = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         X = stored.data
@@ -171,7 +158,7 @@ class MeanShift(ClusterMixin, Estimator):
             labels = reached if not flat else nearest(reached, modes.centers)
             self.labels_ = self._without_orphans(standardized(scaling, X), modes, labels)
         else:
-            self.labels_ = self.predict(named(X, self))
+            self.labels_ = self._assigned(X)
         if not modes.converged:
             warnings.warn(
                 f"mean shift did not converge in {self.max_iter} steps; raise max_iter",
@@ -181,23 +168,17 @@ class MeanShift(ClusterMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each row: the mode it ascends to (or the nearest, see `assign`).
+        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for orphans.
 
         An ascent that ends elsewhere than at a known mode, or that starts with no rows in its window, belongs
-        to the mode nearest to where it ends.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) of int
-            -1 for orphans, where `cluster_all` is False.
+        to the mode nearest to where it ends. With `cluster_all`, no row is an orphan.
         """
         check_fitted(self)
+        return self._assigned(check_held_columns(self, X))
+
+    def _assigned(self, x: np.ndarray) -> np.ndarray:
         scaling, field = self._field()
-        x, modes = standardized(scaling, check_held_columns(self, X)), self._modes(scaling)
+        x, modes = standardized(scaling, x), self._modes(scaling)
         if self.assign == "nearest":
             return self._without_orphans(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
@@ -345,13 +326,3 @@ def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.n
     if weights is None or np.all(weights == 1.0):
         return X, None
     return X[weights > 0.0], np.asarray(weights[weights > 0.0], dtype=np.float64)
-
-
-def named(X: np.ndarray, model: Any) -> Any:
-    """Return rows with the names that the model knows its columns by."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return X
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=names)

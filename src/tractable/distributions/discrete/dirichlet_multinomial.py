@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tractable.arrays.gamma import trigamma
+from tractable.arrays.gamma import digamma, trigamma
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import digamma
 from tractable.distributions.checks import check_positive, row_weights
 from tractable.distributions.discrete.categorical import apportioned, check_row_totals, drawn_in_turn
 from tractable.distributions.discrete.counting import (

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.error_function import erfc
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import erfc, log_sum_exp
 from tractable.distributions.smoothed.numbers import panels
 from tractable.engines.quadrature import integrate
 from tractable.engines.roots import put_back

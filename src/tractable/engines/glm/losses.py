@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.log_space import HALF_LOG_2PI
+from tractable.arrays.error_function import log_ndtr
+from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import log_ndtr, log_sum_exp, sigmoid, softmax
 from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
-from tractable.arrays.special import log_softmax
 from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
 from tractable.engines.newton import newton
 from tractable.value import value

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import sigmoid
 from tractable.base.parameters import check_number
 from tractable.linear_model.basis.base import Basis, check_placement, spread_over
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.special import digamma
+from tractable.arrays.gamma import digamma
 from tractable.base import check_number, check_values
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.distributions import (

@@ -29,7 +29,6 @@ from tractable.primitives.em import (
     group_by_pattern,
     mixture_pass,
     pattern_pass,
-    whitened_diagonal_pass,
     whitened_pass,
 )
 from tractable.statistics import ColumnSummary, Moments, Standardizer
@@ -115,10 +114,9 @@ class WhitenedEStep(EStep):
     whiteners: np.ndarray  # (K, d, d) or (K, d)
 
     def __call__(self, block: Any) -> GaussianSums:
-        run = whitened_pass if self.whiteners.ndim == 3 else whitened_diagonal_pass
         shift, scale = self.standardizer.shift, self.standardizer.scale
         given = self.params.means, self.whiteners, self.constants
-        sums, evidence = run(block.X, block.weights, shift, scale, *given)
+        sums, evidence = whitened_pass(block.X, block.weights, shift, scale, *given)
         evidence += float(np.sum(sums[:, 0])) * self.standardizer.log_jacobian
         return self._statistic(sums, evidence, self.params.means)
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
-from tractable.arrays.special import log_sum_exp
+from tractable.arrays.log_space import log_sum_exp
 from tractable.base import (
     EMEstimator,
     ModelTags,

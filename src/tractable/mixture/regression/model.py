@@ -5,7 +5,7 @@ from math import log, pi
 
 import numpy as np
 
-from tractable.arrays.special import log_softmax
+from tractable.arrays.log_space import log_softmax
 from tractable.engines import LeastSquares
 from tractable.value import value
 

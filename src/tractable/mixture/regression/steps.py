@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.special import log_sum_exp
+from tractable.arrays.log_space import log_sum_exp
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.glm import softmax_regression

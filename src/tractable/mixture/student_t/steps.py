@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.gamma import log_minus_digamma, trigamma
-from tractable.arrays.special import log_sum_exp
+from tractable.arrays.log_space import log_sum_exp
 from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
 from tractable.data import Batch, Source, sample_rows
 from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, initial_rows

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.special import log_sum_exp
+from tractable.arrays.log_space import log_sum_exp
 from tractable.base import Rows
 from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns

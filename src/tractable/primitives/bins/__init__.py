@@ -71,13 +71,7 @@ def _scale(edges: np.ndarray) -> float:
 
 
 def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: float, n: int) -> np.ndarray:
-    """Return the masses of n nodes, low + k step, that have the sum and the mean of the points.
-
-    Parameters
-    ----------
-    x : array (m,)
-        None outside the grid.
-    weights : array (m,), optional
+    """Return the masses of n nodes, low + k step, that have the sum and the mean of the points, all inside.
 
     Examples
     --------

@@ -9,8 +9,6 @@ from typing import Any
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["best_blocks", "bin_counts", "find_cells", "linear_bin_counts"]
-
 
 def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
     xp = namespace_of(x)

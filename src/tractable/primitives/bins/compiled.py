@@ -3,8 +3,6 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["best_blocks", "count_numbers", "count_rows", "linear_binning", "split_rows"]
-
 #: Numbers binned at a time: their bins fit the first-level cache.
 _TILE = 1024
 
@@ -13,9 +11,7 @@ _NEAR = 1e-6
 
 
 @njit(nogil=True, cache=True)
-def count_numbers(
-    x: np.ndarray, weights: np.ndarray, edges: np.ndarray, scale: float
-) -> tuple[np.ndarray, float]:
+def count_numbers(x, weights, edges, scale):  # type: ignore[no-untyped-def]
     """Count numbers in bins; see `tractable.primitives.bins.bin_counts`."""
     n = len(edges) - 1
     positions = np.empty(_TILE, dtype=np.int32)
@@ -102,9 +98,7 @@ def _count(positions, m, seen):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_rows(
-    x: np.ndarray, weights: np.ndarray, edges: np.ndarray, starts: np.ndarray, scales: np.ndarray
-) -> tuple[np.ndarray, float]:
+def count_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Count rows in cells; the edges of all axes are one array, those of axis j begin at starts[j]."""
     counts, outside = np.zeros(_n_cells(starts)), 0.0
     for i in range(len(x)):
@@ -125,9 +119,7 @@ def count_rows(
 
 
 @njit(nogil=True, cache=True)
-def split_rows(
-    x: np.ndarray, weights: np.ndarray, edges: np.ndarray, starts: np.ndarray, scales: np.ndarray
-) -> tuple[np.ndarray, float]:
+def split_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Share each row between the cells whose middles surround it."""
     d = len(scales)
     counts, outside = np.zeros(_n_cells(starts)), 0.0

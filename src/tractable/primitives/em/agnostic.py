@@ -6,19 +6,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import log_sum_exp
-
-__all__ = [
-    "feature_sums",
-    "features",
-    "mixture_pass",
-    "pattern_pass",
-    "pattern_scores",
-    "responsibilities_and_evidence",
-    "whitened_diagonal_pass",
-    "whitened_pass",
-]
 
 _SQUARES, _PRODUCTS = 2, 3
 

@@ -1,47 +1,13 @@
-"""What the compiled E-steps do with a block of rows: softmax, whitening, products, factors of patterns.
-
-Numba has no library of vector mathematics, so the exponential is a polynomial of its own: two loops, the
-second of which multiplies by the power of two that the first wrote as exponent bits.
-"""
+"""What the compiled E-steps do with a block of rows: softmax, whitening, products, factors of patterns."""
 
 import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import FAST
+from tractable.primitives.compiled_tiles import exp_tile
 
-__all__ = [
-    "add_completed",
-    "centred_products",
-    "diagonal_log_joint",
-    "diagonal_products",
-    "exp_below_top",
-    "exp_in_place",
-    "factor_pattern",
-    "log_joints",
-    "observed_first",
-    "softmax_columns",
-]
-
-_TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(12, -1, -1))
 #: Below exp(-230) a responsibility counts for nothing; denormals would make products a hundred times slower.
-_FLOOR = -230.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-def exp_in_place(x, bits):  # type: ignore[no-untyped-def]
-    """Replace x ≤ 0 by exp(x), to the last digits; by zero below `_FLOOR`."""
-    for j in range(x.size):
-        v = max(x[j], _FLOOR)
-        k = np.floor(v * 1.4426950408889634 + 0.5)
-        r = (v - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
-        p = 1.6059043836821613e-10
-        for c in _TAYLOR:
-            p = c + r * p
-        x[j] = p if v > _FLOOR else 0.0
-        bits[j] = (np.int64(k) + 1023) << 52
-    power = bits.view(np.float64)
-    for j in range(x.size):
-        x[j] *= power[j]
+FLOOR = -230.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
@@ -55,7 +21,7 @@ def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
     total[:] = 0.0
     for k in range(K):
         scores[k] -= top
-        exp_in_place(scores[k], bits)
+        exp_tile(scores[k], bits, B, FLOOR)
         total += scores[k]
 
 

@@ -45,7 +45,7 @@ def softmax_loss(
     if not is_numpy_array(x):
         return agnostic.softmax_loss(x, targets, weights, shift, scale, coef)
     if len(coef) == 2:
-        from tractable.primitives.glm.compiled_two_class import two_class_loss as compiled
+        from tractable.primitives.glm.compiled import two_class_loss as compiled
     else:
         from tractable.primitives.glm.compiled import softmax_loss as compiled
 
@@ -140,6 +140,6 @@ def perceptron_pass(
     """
     if not is_numpy_array(rows):
         return agnostic.perceptron_pass(rows, codes, weights, start)
-    from tractable.primitives.glm.compiled_perceptron import perceptron_pass as compiled
+    from tractable.primitives.glm.compiled import perceptron_pass as compiled
 
     return compiled(rows, codes, weights, start)

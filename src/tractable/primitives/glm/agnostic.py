@@ -2,10 +2,8 @@
 
 from typing import Any
 
+from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import log_softmax
-
-__all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
 
 
 def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:

@@ -1,12 +1,11 @@
-"""Softmax regression: loss, gradient and Hessian over blocks of rows."""
+"""Softmax regression (loss, gradient and Hessian) over blocks of rows, and the perceptron's updates."""
 
 import numpy as np
 from numba import njit
 
-from tractable.primitives.compiled_options import BOOL, CODES, FAST, INT, MATRIX, ROWS, VECTOR
-from tractable.primitives.em.compiled_blocks import exp_below_top
-
-__all__ = ["fill", "softmax_curvature", "softmax_loss"]
+from tractable.primitives.compiled_options import FAST, entry
+from tractable.primitives.compiled_tiles import exp_tile
+from tractable.primitives.em.compiled_blocks import FLOOR, exp_below_top
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
@@ -61,13 +60,7 @@ def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-de
     return loss
 
 
-@njit(
-    [(ROWS, CODES, ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
 def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`; an empty `targets` means hard classes."""
     n_rows = x.shape[0]
@@ -111,13 +104,7 @@ def _products(features, pairs):  # type: ignore[no-untyped-def]
                 f += 1
 
 
-@njit(
-    [(ROWS, VECTOR, VECTOR, VECTOR, MATRIX, INT, BOOL)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry("ROWS VECTOR VECTOR VECTOR MATRIX INT BOOL")
 def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
     """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).
 
@@ -164,3 +151,117 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
                     found[q, i, l] = found[q, l, i] = sums[q, f]
                     f += 1
     return found
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
+    """Return the loss of a block of rows that count once, in short runs; turn z into p - t."""
+    loss = 0.0
+    for first in range(0, n, 32):
+        last = min(first + 32, n)
+        run, product = 0.0, 1.0
+        for j in range(first, last):
+            run += max(z[j] if codes[start + j] == 0 else -z[j], 0.0)
+            product *= 1.0 + small[j]  # between 1 and 2: one logarithm for 32 rows
+        loss += run + np.log(product)
+    for j in range(n):
+        z[j] = (1.0 if z[j] >= 0.0 else small[j]) / (1.0 + small[j]) - codes[start + j]
+    return loss
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-def]
+    """Return the loss of a block of weighted rows, or of rows with soft targets; turn z into p - t."""
+    loss = 0.0
+    for first in range(0, n, 32):
+        run = 0.0
+        for j in range(first, min(first + 32, n)):
+            i = start + j
+            weight = w[i] if w.size else 1.0
+            one = targets[i, 1] if targets.size else float(codes[i])
+            other = targets[i, 0] if targets.size else 1.0 - one
+            target = one + other
+            run += weight * (one * max(-z[j], 0.0) + other * max(z[j], 0.0) + target * np.log1p(small[j]))
+            z[j] = weight * (target * (1.0 if z[j] >= 0.0 else small[j]) / (1.0 + small[j]) - one)
+        loss += run
+    return loss
+
+
+@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
+def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.softmax_loss`, for two classes."""
+    n_rows, P = x.shape[0], coef.shape[1]
+    features, z, small = np.ones((block, P)), np.empty(block), np.empty(block)
+    bits = np.empty(block, np.int64)
+    coef_difference, slope, loss = coef[1] - coef[0], np.zeros(P), 0.0
+    for start in range(0, n_rows, block):
+        n = min(block, n_rows - start)
+        fill(features, x, start, n, shift, scale)
+        np.dot(features, coef_difference, z)
+        for j in range(block):
+            small[j] = -abs(z[j])
+        exp_tile(small, bits, block, FLOOR)
+        if w.size or targets.size:
+            loss += _counted(z, small, n, codes, targets, w, start)
+        else:
+            loss += _counted_once(z, small, n, codes, start)
+        z[n:] = 0.0
+        slope += np.dot(z, features)
+    gradient = np.empty((2, P))
+    gradient[0], gradient[1] = -slope, slope
+    return loss, gradient
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def _lead(row: np.ndarray, plane: np.ndarray, rival: np.ndarray) -> float:
+    """Return by how much a plane is above another at a row."""
+    total = 0.0
+    for j in range(len(row)):
+        total += (plane[j] - rival[j]) * row[j]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _rival(row: np.ndarray, code: int, coef: np.ndarray) -> int:
+    """Return the best other class where it is not below the row's own, else -1."""
+    if len(coef) == 2:
+        return 1 - code if _lead(row, coef[1 - code], coef[code]) >= 0.0 else -1
+    best, rival = -np.inf, -1
+    for k in range(len(coef)):
+        if k != code:
+            lead = _lead(row, coef[k], coef[code])
+            if lead > best:
+                best, rival = lead, k
+    return rival if best >= 0.0 else -1
+
+
+@njit(nogil=True, cache=True)
+def _is_blank(row: np.ndarray) -> bool:
+    size = 0.0
+    for j in range(len(row)):
+        size += abs(row[j])
+    return size == 0.0
+
+
+@njit(nogil=True, cache=True)
+def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def]
+    coef, late = start.copy(), np.zeros_like(start)
+    mistakes, visits = 0.0, 0.0
+    for i in range(len(rows)):
+        row, code, left = rows[i], codes[i], weights[i]
+        while left > 0.0:
+            rival = _rival(row, code, coef)
+            # A row that is right, or all zeros, changes nothing however often it is visited.
+            share = left if rival < 0 or _is_blank(row) else min(left, 1.0)
+            if rival >= 0:
+                mistakes += share
+                for j in range(len(row)):
+                    step = share * row[j]
+                    coef[code, j] += step
+                    coef[rival, j] -= step
+                    late[code, j] += visits * step
+                    late[rival, j] -= visits * step
+            visits += share
+            left -= share
+    # A step made after m visits is in all planes but the first m.
+    return coef, visits * coef - late, mistakes, visits

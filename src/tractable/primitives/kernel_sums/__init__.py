@@ -1,38 +1,262 @@
-"""Sums of kernels over points: all pairs, sorted points of a line, k-d trees, windows of different shapes."""
+"""Sums of windows over points: all pairs, k-d trees, different shapes; those of a line in `line`."""
 
-from tractable.primitives.kernel_sums.line import (
-    LineSums,
-    NearSums,
-    TailSums,
-    line_sums,
-    near_sums,
-    tail_sums,
-)
-from tractable.primitives.kernel_sums.local_windows import WindowBlocks, log_local_windows, window_blocks
-from tractable.primitives.kernel_sums.pairs import (
-    KINDS,
-    NONE,
-    kernel_spreads,
-    left_out_scales,
-    log_kernel_sums,
-)
-from tractable.primitives.kernel_sums.tree import TreeSums, tree_sums
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives.kernel_sums import agnostic
+from tractable.primitives.neighbors.hyperplane_trees import even_pieces
+from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_leaves
+from tractable.value import value
 
 __all__ = [
     "KINDS",
-    "NONE",
-    "LineSums",
-    "NearSums",
-    "TailSums",
     "TreeSums",
     "WindowBlocks",
     "kernel_spreads",
     "left_out_scales",
-    "line_sums",
     "log_kernel_sums",
     "log_local_windows",
-    "near_sums",
-    "tail_sums",
     "tree_sums",
     "window_blocks",
 ]
+
+
+#: Windows that the compiled loops know by name.
+KINDS = {
+    "gaussian": -1,
+    "tophat": 0,
+    "triangular": 1,
+    "epanechnikov": 2,
+    "biweight": 3,
+    "cosine": 4,
+    "laplace": 5,
+}
+
+NONE = np.empty(0)
+
+
+def log_kernel_sums(
+    queries: Array,
+    points: Array,
+    weights: Array,
+    log_profile: Callable[[Array], Array],
+    kind: str | None = None,
+    left: Array | None = None,
+    first: int = 0,
+    scale: float = 1.0,
+) -> Array:
+    """Return log Σ_i w_i k(|q - x_i|²) of every query q.
+
+    Every term is summed, to 1e-12 relative at any distance: where all terms of a Gaussian or Laplace window
+    are below the least number, they are added about the largest. The compiled loop makes no array of the
+    size of the pairs.
+
+    Parameters
+    ----------
+    queries : array (m, d)
+        In units of the bandwidth, as the points are.
+    points : array (n, d)
+    weights : array (n,)
+    log_profile : callable
+        log k of squared distances.
+    kind : str, optional
+        The name of the window, if it is one of `KINDS`.
+    left : array (m,), optional
+        Query j is then point first + j, of whose weight so much is left out.
+    first : int
+    scale : float
+        What differences are divided by, where the window has no name.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [2.0]])
+    >>> sums = log_kernel_sums(x[:1], x, np.ones(2), lambda s: -0.5 * s, "gaussian")
+    >>> np.exp(sums).round(6)
+    array([1.135335])
+    """
+    if kind is None or not is_numpy_array(points):
+        return agnostic.log_kernel_sums(queries, points, weights, log_profile, left, first, scale)
+    from tractable.primitives.kernel_sums.compiled import log_kernel_sums as compiled
+
+    out = np.empty(len(queries))
+    columns, given = _columns(points), NONE if left is None else left
+    compiled(
+        np.ascontiguousarray(queries, dtype=np.float64), columns, weights, KINDS[kind], given, first, out
+    )
+    return out
+
+
+def left_out_scales(
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray, n_own: int
+) -> np.ndarray:
+    """Return Σ_{i ≠ j} w_i exp(-rate_k |x_j - x_i|²), (m, K), for queries that are points first + j.
+
+    Rate k is twice rate k - n_own, so that most exponentials are squares of others.
+    """
+    from tractable.primitives.kernel_sums.compiled import left_out_scales as compiled
+
+    out = np.empty((len(queries), len(rates)))
+    compiled(np.ascontiguousarray(queries), _columns(points), weights, first, rates, n_own, out)
+    return out
+
+
+def kernel_spreads(
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
+) -> np.ndarray:
+    """Return the mean of |q - x|² weighted by w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
+    from tractable.primitives.kernel_sums.compiled import spreads
+
+    out = np.empty(len(queries))
+    spreads(np.ascontiguousarray(queries), _columns(points), weights, first, log_sums, out)
+    return out
+
+
+def _columns(points: np.ndarray) -> np.ndarray:
+    """Return points as columns (d, n), side by side in memory; a transposed array is taken as it is."""
+    return np.ascontiguousarray(points.T, dtype=np.float64)
+
+
+#: Points of a leaf: enough for a vectorised loop, few enough for a small box.
+_LEAF = 256
+
+#: The most that may be left out, as a fraction of a sum.
+TOLERANCE = 1e-13
+
+
+@value
+class TreeSums:
+    """Points in a k-d tree whose windows are summed; `tree_sums` makes one."""
+
+    tree: KDNodes
+    boxes: np.ndarray  # (m, d, 2), about the points of each node
+    weights: np.ndarray  # (n,), as leaves hold them; none where each is one
+    kind: int
+
+    def log_sums(
+        self, queries: np.ndarray, left: np.ndarray | None = None, first: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return log Σ_i w_i k(|q - x_i|²) of every query q, and how many terms were added for it.
+
+        The sum of what is not added is certified to be below 1e-13 of the sum, however far the query.
+
+        Parameters
+        ----------
+        queries : array (m, d)
+        left : array (m,), optional
+            Query j is then point first + j, of whose weight so much is left out.
+        first : int
+        """
+        from tractable.primitives.kernel_sums.compiled import log_tree_sums
+
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        out, met = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
+        positions = np.empty(0, np.int64) if left is None else self._positions[first : first + len(queries)]
+        whole = float(self.weights.sum()) if self.weights.size else float(len(self.tree.order))
+        tree = (self.tree.nodes, self.tree.packed, self.boxes, whole)
+        left = NONE if left is None else left
+        log_tree_sums(queries, tree, self.weights, self.kind, left, positions, TOLERANCE, out, met)
+        return out, met
+
+    @cached_property
+    def _positions(self) -> np.ndarray:
+        """The position of each point in the tree."""
+        positions = np.empty_like(self.tree.order)
+        positions[self.tree.order] = np.arange(len(positions))
+        return positions
+
+
+def tree_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> TreeSums:
+    """Arrange points (n, d), in units of the bandwidth, for sums of a window of `KINDS`: O(n log n).
+
+    Empty weights count every point once.
+
+    Examples
+    --------
+    >>> sums = tree_sums(np.array([[0.0, 0.0], [2.0, 0.0]]), np.empty(0), "gaussian")
+    >>> np.exp(sums.log_sums(np.zeros((1, 2)))[0]).round(6)
+    array([1.135335])
+    """
+    from tractable.primitives.kernel_sums.compiled import boxes_of
+
+    tree = kd_build(points, _LEAF)
+    boxes = np.empty((len(tree.nodes), points.shape[1], 2))
+    boxes_of(tree.nodes, tree.packed, points.shape[1], boxes)
+    ordered = np.ascontiguousarray(weights[tree.order]) if weights.size else weights
+    return TreeSums(tree=tree, boxes=boxes, weights=ordered, kind=KINDS[kind])
+
+
+#: Points of a block.
+SIZE = 24
+
+
+@value
+class WindowBlocks:
+    """Points in blocks of neighbours, and the boxes of the blocks."""
+
+    order: np.ndarray  # (m,)
+    first: np.ndarray  # (b + 1,), where blocks begin in that order
+    low: np.ndarray  # (b, d), corners of the boxes that hold their points
+    high: np.ndarray  # (b, d)
+
+
+def window_blocks(points: np.ndarray) -> WindowBlocks:
+    """Return the leaves of a k-d tree of points: blocks of at most 24 neighbours.
+
+    Examples
+    --------
+    >>> blocks = window_blocks(np.arange(100.0)[::-1, None])
+    >>> blocks.first.tolist(), blocks.low.ravel().tolist()
+    ([0, 12, 25, 37, 50, 62, 75, 87, 100], [0.0, 12.0, 25.0, 37.0, 50.0, 62.0, 75.0, 87.0])
+    """
+    tree = kd_build(points, SIZE)
+    rows, leaves, _, _ = kd_leaves(tree, points)
+    first = even_pieces(leaves, SIZE)
+    corners = np.minimum.reduceat(rows, first[:-1]), np.maximum.reduceat(rows, first[:-1])
+    return WindowBlocks(order=tree.order, first=first, low=corners[0], high=corners[1])
+
+
+def log_local_windows(
+    x: np.ndarray,
+    points: np.ndarray,
+    whiten: np.ndarray,
+    heights: np.ndarray,
+    blocks: WindowBlocks,
+    rates: np.ndarray,
+    *,
+    of_rows: bool = False,
+) -> np.ndarray:
+    """Return log Σ_j exp(h_j - |W (x_i - x_j)|² / 2) for every row x_i, W the shape of point j or of row i.
+
+    A term of a block of points is at most h - r a², with h the largest height in it, a how far the row is
+    from its box, and r half the least eigenvalue of WᵀW. Blocks and terms below e⁻⁴⁵ of the largest before
+    them are left out: less than 3e-20 of a sum together, times the number of points.
+
+    Parameters
+    ----------
+    x : array (q, d)
+    points : array (m, d)
+        In the order of the blocks, as shapes and heights of points are.
+    whiten : array (m, d, d), or (q, d, d) of rows
+        Lower triangles: the inverse Cholesky factors of the windows' covariances.
+    heights : array (m,)
+    blocks : WindowBlocks
+    rates : array (m,), or (q,) of rows
+        r of each shape.
+    of_rows : bool
+        Whether shapes belong to the rows.
+
+    Examples
+    --------
+    >>> x, one, point = np.array([[0.0], [2.0]]), np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> log_local_windows(x, point, one, np.zeros(1), window_blocks(point), np.full(1, 0.5)).tolist()
+    [0.0, -2.0]
+    """
+    from tractable.primitives.kernel_sums.compiled import log_local_windows as compiled
+
+    begins = blocks.first[:-1]
+    top = np.maximum.reduceat(heights, begins)
+    slowest = (1.0 - 1e-9) * (rates if of_rows else np.minimum.reduceat(rates, begins))
+    return compiled(x, points, whiten, heights, of_rows, blocks.first, blocks.low, blocks.high, top, slowest)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.special import log_sum_exp
-
-__all__ = ["log_kernel_sums"]
 
 #: Pairs of a query and a point that are held at a time.
 PAIRS = 2**22

@@ -9,8 +9,6 @@ divided by h, so that points far from zero keep their digits.
 import numpy as np
 from numba import njit
 
-__all__ = ["bin_points", "gauss_moments", "log_left_out", "log_sums", "sums_at_points"]
-
 ORDER = 26
 #: Bins whose centres are farther than this are summed point by point.
 _REACH = 10.5
@@ -138,12 +136,15 @@ def log_left_out(  # type: ignore[no-untyped-def]
                 spread[j] = _binned_spread(x, weights, h, starts, first, centres, moments, q, reach) / rest
 
 
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _bins_within(starts, q, h, reach):  # type: ignore[no-untyped-def]
+    return range(np.searchsorted(starts, q - (reach + 0.5) * h), np.searchsorted(starts, q + reach * h))
+
+
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     total = 0.0
-    low = np.searchsorted(starts, q - (reach + 0.5) * h)
-    high = np.searchsorted(starts, q + reach * h)
-    for b in range(low, high):
+    for b in _bins_within(starts, q, h, reach):
         v = (q - centres[b]) / h
         if abs(v) <= _REACH:
             s = 0.0
@@ -160,9 +161,7 @@ def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: 
 def _binned_spread(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     """Σ w u² exp(-u²/2), from the second derivative of the sum: exp(-v²/2) (P'' - 2 v P' + v² P)."""
     total = 0.0
-    low = np.searchsorted(starts, q - (reach + 0.5) * h)
-    high = np.searchsorted(starts, q + reach * h)
-    for b in range(low, high):
+    for b in _bins_within(starts, q, h, reach):
         v = (q - centres[b]) / h
         if abs(v) <= _REACH:
             p = dp = ddp = 0.0

@@ -10,21 +10,6 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "COLUMNS",
-    "FEW",
-    "disc_tails",
-    "laplace_passes",
-    "laplace_tails",
-    "log_disc_sums",
-    "log_laplace_sums",
-    "normal_tails",
-    "part_of_bin",
-    "plain_moments",
-    "running_totals",
-    "within",
-]
-
 #: Fewer points than this are added one by one.
 FEW = 24
 #: How many running totals are kept of every point.

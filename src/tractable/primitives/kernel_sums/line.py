@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.kernel_sums.pairs import KINDS, NONE
+from tractable.primitives.kernel_sums import KINDS, NONE
 from tractable.value import value
 
 __all__ = ["LineSums", "NearSums", "TailSums", "line_sums", "near_sums", "tail_sums"]

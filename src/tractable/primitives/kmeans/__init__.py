@@ -71,7 +71,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         )
     if not is_numpy_array(x):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
-    from tractable.primitives.kmeans.compiled_seeding import kmeans_plus_plus as compiled
+    from tractable.primitives.kmeans.compiled import kmeans_plus_plus as compiled
 
     x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -297,12 +297,12 @@ def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int
     """
     if not is_numpy_array(x):
         return agnostic.distance_sums(x, columns, weights, starts)
-    from tractable.primitives.kmeans.compiled_distances import distance_sums as compiled
+    from tractable.primitives.kmeans.compiled import distance_sums as compiled
 
     ends = np.asarray(starts, dtype=np.int64)
     if x.shape[1] <= LARGEST_DIRECT:
         return compiled(x, columns, weights, ends)
-    from tractable.primitives.kmeans.compiled_distances import distance_sums_of_products
+    from tractable.primitives.kmeans.compiled import distance_sums_of_products
 
     squares = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->j", columns, columns)
     return distance_sums_of_products(x, columns, weights, ends, x @ columns, *squares)

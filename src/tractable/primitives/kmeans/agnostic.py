@@ -6,8 +6,6 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["assign", "distance_sums", "kmeans_plus_plus", "squared_distances"]
-
 
 def squared_distances(x: Array, centers: Array) -> Array:
     """Return |x_i - μ_k|² of every row and centre, (n, K), by differences: nothing cancels."""
@@ -52,13 +50,13 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     distances = squared_distances(x, centers)
     labels = xp.argmin(distances, axis=1)
     own = xp.arange(centers.shape[0], device=device(x))
-    shares = xp.astype(labels[:, None] == own[None, :], xp.float64)
-    shares = shares if weights is None else shares * weights[:, None]
+    indicator = xp.astype(labels[:, None] == own[None, :], xp.float64)
+    indicator = indicator if weights is None else indicator * weights[:, None]
     return {
         "labels": labels,
-        "sums": shares.T @ x,
-        "counts": xp.sum(shares, axis=0),
-        "cost": xp.sum(shares * distances),
+        "sums": indicator.T @ x,
+        "counts": xp.sum(indicator, axis=0),
+        "cost": xp.sum(indicator * distances),
     }
 
 

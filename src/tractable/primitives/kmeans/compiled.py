@@ -1,25 +1,16 @@
-"""Nearest centres with Hamerly's bounds: single precision products, exact where they leave a tie."""
+"""Nearest centres with Hamerly's bounds, seeding by k-means++, and sums of distances to clusters."""
 
 import numpy as np
 from numba import njit
 
 from tractable.primitives.compiled_options import (
-    DENSE_VECTOR,
     FAST,
-    FLOAT,
-    INT,
-    LABELS,
-    MATRIX,
-    OUT_BOUNDS,
-    OUT_LABELS,
-    OUT_MATRIX,
-    OUT_VECTOR,
+    entry,
 )
+from tractable.primitives.compiled_tiles import tile_squares
 
-__all__ = ["cluster_sums", "reassign"]
-
-_given = (MATRIX, DENSE_VECTOR, DENSE_VECTOR, FLOAT, MATRIX)  # x, w, shift, scale, centers
-_moved = (DENSE_VECTOR, DENSE_VECTOR, DENSE_VECTOR)  # half, move, drop
+_given = "MATRIX DENSE_VECTOR DENSE_VECTOR FLOAT MATRIX"  # x, w, shift, scale, centers
+_moved = "DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR"  # half, move, drop
 
 EPS = 2.0**-52
 EPS_SINGLE = 2.0**-23
@@ -125,13 +116,7 @@ def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower,
     return left
 
 
-@njit(
-    [(*_given, *_moved, OUT_LABELS, OUT_BOUNDS, OUT_BOUNDS, OUT_MATRIX, OUT_VECTOR, INT)],
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath=FAST,
-)
+@entry(f"{_given} {_moved} OUT_LABELS OUT_BOUNDS OUT_BOUNDS OUT_MATRIX OUT_VECTOR INT")
 def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K = len(centers)
@@ -208,7 +193,7 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
     return cost, gain, changed
 
 
-@njit([(*_given, LABELS, OUT_MATRIX, OUT_VECTOR)], nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@entry(f"{_given} LABELS OUT_MATRIX OUT_VECTOR")
 def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
@@ -220,3 +205,150 @@ def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ig
         if weight > 0.0 and distance > away:
             away, row = distance, r
     return cost, away, row
+
+
+BLOCK = 512
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _mass(w, closest, even, i):  # type: ignore[no-untyped-def]
+    count = w[i] if len(w) else 1.0
+    return count if even else count * closest[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
+    """Fill in the rows in which the cumulative mass first exceeds each share of the whole."""
+    n = len(closest)
+    total, last = 0.0, 0
+    for i in range(n):
+        m = _mass(w, closest, even, i)
+        total += m
+        last = i if m > 0.0 else last
+    order = np.argsort(levels)
+    held, i = 0.0, -1
+    for t in order:
+        while i < last and (i < 0 or held <= levels[t] * total):
+            i += 1
+            held += _mass(w, closest, even, i)
+        rows[t] = i
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
+    """Fill in min(closest, |x - center|²) for the columns of a transposed block."""
+    for j in range(n):
+        out[j] = 0.0
+    for i in range(len(center)):
+        for j in range(n):
+            out[j] += (block[i, j] - center[i]) ** 2
+    for j in range(n):
+        out[j] = min(out[j], closest[j])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
+    """Sum w min(closest, |x - c|²) for each candidate; with `keep`, write it down for the only one."""
+    n, d = x.shape
+    block, out = np.empty((d, BLOCK)), np.empty(BLOCK)
+    costs[:] = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        for i in range(d):
+            for j in range(m):
+                block[i, j] = x[start + j, i]
+        for t in range(len(centers)):
+            _nearer(block, m, centers[t], closest[start : start + m], out)
+            for j in range(m):
+                costs[t] += out[j] * (w[start + j] if len(w) else 1.0)
+            if keep:
+                closest[start : start + m] = out[:m]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.kmeans.kmeans_plus_plus`; no weights are an empty array."""
+    n, d = x.shape
+    K, trials = uniforms.shape
+    chosen, tried = np.empty(K, np.int64), np.empty(trials, np.int64)
+    centers, one, costs = np.empty((trials, d)), np.empty((1, d)), np.empty(trials)
+    closest = np.full(n, np.inf)
+    total = np.inf
+    for k in range(K):
+        greedy = 0.0 < total < np.inf
+        m = trials if greedy else 1
+        _draw(w, closest, not greedy, uniforms[k, :m].copy(), tried)
+        best = 0
+        if greedy:
+            for t in range(trials):
+                for i in range(d):
+                    centers[t, i] = x[tried[t], i]
+            _costs(x, w, closest, centers, False, costs)
+            best = int(np.argmin(costs))
+        chosen[k] = tried[best]
+        for i in range(d):
+            one[0, i] = x[tried[best], i]
+        _costs(x, w, closest, one, True, costs[:1])
+        total = costs[0]
+    return chosen
+
+
+kmeans_plus_plus = entry("ROWS VECTOR ROWS", "SINGLE_ROWS VECTOR ROWS")(seed_rows.py_func)
+
+
+#: Columns met at a time: sixteen of them fit the first-level cache.
+_TILE = 256
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    n, n_groups = x.shape[0], len(starts) - 1
+    out = np.zeros((n, n_groups))
+    squares = np.empty(_TILE)
+    for k in range(n_groups):
+        for start in range(starts[k], starts[k + 1], _TILE):
+            end = min(start + _TILE, starts[k + 1])
+            for i in range(n):
+                tile_squares(x[i], columns, start, end - start, squares)
+                total = 0.0
+                for j in range(end - start):
+                    total += weights[start + j] * np.sqrt(squares[j])
+                out[i, k] += total
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def distance_sums_of_products(x, columns, weights, starts, products, row_squares, column_squares):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.kmeans.distance_sums`; x · columns and their squares are given."""
+    n, n_groups = x.shape[0], len(starts) - 1
+    out = np.zeros((n, n_groups))
+    squares = np.empty(_TILE)
+    for i in range(n):
+        for k in range(n_groups):
+            total = 0.0
+            for start in range(starts[k], starts[k + 1], _TILE):
+                end = min(start + _TILE, starts[k + 1])
+                product, other = products[i, start:end], column_squares[start:end]
+                doubtful = 0
+                for j in range(end - start):
+                    both = row_squares[i] + other[j]
+                    squares[j] = both - 2.0 * product[j]
+                    doubtful += squares[j] < 0.01 * both
+                if doubtful:
+                    _repair(x[i], columns, start, row_squares[i] + other, squares)
+                for j in range(end - start):
+                    total += weights[start + j] * np.sqrt(squares[j])
+            out[i, k] = total
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def _repair(row, columns, start, both, squares):  # type: ignore[no-untyped-def]
+    """Take the differences where the products have cancelled."""
+    for j in range(len(both)):
+        if squares[j] < 0.01 * both[j]:
+            total = 0.0
+            for c in range(len(row)):
+                step = columns[c, start + j] - row[c]
+                total += step * step
+            squares[j] = total

@@ -83,12 +83,7 @@ def triangle(rows: Array) -> Array:
     """Return R, upper triangular with a diagonal that is not negative, so that RᵀR = rowsᵀ rows.
 
     By Householder reflections, panel after panel under the running factor: R has the digits of a QR of all
-    rows at once, whatever their condition.
-
-    Parameters
-    ----------
-    rows : array (n, d), finite
-        Any n, less than d included.
+    rows (n, d) at once, whatever their condition; n may be less than d.
 
     Examples
     --------
@@ -144,15 +139,9 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
 
 
 def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
-    """Return the triangular factor of two triangular factors and a few rows.
+    """Return the triangular factor of two triangular factors (d, d) and a few rows (k, d).
 
     A third of the work that the same rows would be if they were not triangles already.
-
-    Parameters
-    ----------
-    first, second : array (d, d)
-        Upper triangular.
-    rows : array (k, d)
 
     Examples
     --------
@@ -205,21 +194,9 @@ def _upright(factor: np.ndarray) -> np.ndarray:
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
     """Return Σ w r, Σ w (x - centre) r and Σ w r², with r = y - offset - (x - centre)ᵀ coef.
 
-    All in double-double arithmetic, each number a pair high + low. Near a least squares fit the sums are what
-    is left of much larger terms, and have digits only so.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    y : array (n, t)
-    weights : array (n,)
-    centre : array (d,)
-    coef : two arrays (t, d)
-    offset : two arrays (t,)
-
-    Returns
-    -------
-    two arrays (t, d + 2)
+    All in double-double arithmetic, each number a pair high + low: `coef` is two arrays (t, d), `offset` two
+    (t,), and the sums of x (n, d) and y (n, t) two (t, d + 2). Near a least squares fit the sums are what is
+    left of much larger terms, and have digits only so.
 
     Examples
     --------

@@ -4,8 +4,6 @@ from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum, tw
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["centred_triangle", "gradient_pass", "residual_sums", "squared_mahalanobis", "triangle"]
-
 
 def triangle(rows: Array) -> Array:
     xp = namespace_of(rows)

@@ -3,22 +3,11 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["gradient_pass", "residual_sums", "squared_mahalanobis"]
-
 # No fastmath here: every rounding error is wanted.
 
 
 @njit(nogil=True, cache=True)
-def residual_sums(
-    x: np.ndarray,
-    y: np.ndarray,
-    weights: np.ndarray,
-    centre: np.ndarray,
-    coef_high: np.ndarray,
-    coef_low: np.ndarray,
-    offset_high: np.ndarray,
-    offset_low: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+def residual_sums(x, y, weights, centre, coef_high, coef_low, offset_high, offset_low):  # type: ignore[no-untyped-def]
     n, d = x.shape
     t = y.shape[1]
     high, low = np.zeros((t, d + 2)), np.zeros((t, d + 2))
@@ -64,14 +53,7 @@ def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def gradient_pass(
-    rows: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    steps: np.ndarray,
-    batch_size: int,
-    start: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, float]:
+def gradient_pass(rows, targets, weights, steps, batch_size, start):  # type: ignore[no-untyped-def]
     n, p = rows.shape
     w, total, slope = start.copy(), np.zeros(p), np.empty(p)
     squared = 0.0

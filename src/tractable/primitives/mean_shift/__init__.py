@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives.mean_shift import agnostic
-from tractable.primitives.neighbors import kd_build, kd_leaves
+from tractable.primitives.neighbors.kd_tree import kd_build, kd_leaves
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -48,15 +48,7 @@ class Ascents:
 
 
 def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 48) -> KernelField:
-    """Arrange points, in units of the bandwidth, for ascents.
-
-    Parameters
-    ----------
-    points : array (n, d)
-    weights : array (n,), optional
-        Positive.
-    leaf_size : int
-    """
+    """Arrange points (n, d) of positive weights, in units of the bandwidth, for ascents."""
     if not is_numpy_array(points):
         ones = namespace_of(points).ones_like(points[:, 0]) if weights is None else weights
         return KernelField(points=points, weights=ones)

@@ -4,8 +4,6 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["ascend", "expand"]
-
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 

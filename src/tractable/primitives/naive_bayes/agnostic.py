@@ -3,8 +3,6 @@
 from tractable.arrays.log_space import softmax
 from tractable.arrays.namespace import Array, device, namespace_of
 
-__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
-
 
 def class_moments(
     x: Array, codes: Array, n_classes: int, weights: Array | None = None

@@ -5,8 +5,6 @@ from numba import njit
 
 from tractable.primitives.compiled_options import FAST
 
-__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
-
 _FAST = {"contract", "nsz", "arcp"}
 
 
@@ -20,12 +18,8 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
         one = 1.0 if w.size == 0 else w[i]
         total[c] += one
         into = sums[c]
-        if w.size == 0:
-            for j in range(d):
-                into[j] += row[j]
-        else:
-            for j in range(d):
-                into[j] += one * row[j]
+        for j in range(d):
+            into[j] += one * row[j]
     weight = np.empty((K, d))
     complete = True
     for c in range(K):
@@ -38,35 +32,21 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
         for j in range(d):
             sums[c, j] /= weight[c, j] if weight[c, j] > 0.0 else 1.0
     left, scatter = np.zeros((K, d)), np.zeros((K, d))
-    if complete:
-        _scatter(x, codes, w, sums, left, scatter)
-    else:
-        _observed_scatter(x, codes, w, sums, left, scatter)
+    for i in range(n):
+        c, row = codes[i], x[i]
+        one = 1.0 if w.size == 0 else w[i]
+        centre, first, second = sums[c], left[c], scatter[c]
+        for j in range(d):
+            step = row[j] - centre[j]
+            step = step if complete or step == step else 0.0  # noqa: PLR0124  (a missing entry)
+            first[j] += one * step
+            second[j] += one * step * step
     for c in range(K):
         for j in range(d):
             step = left[c, j] / (weight[c, j] if weight[c, j] > 0.0 else 1.0)
             sums[c, j] += step
             scatter[c, j] -= weight[c, j] * step * step
     return weight, sums, scatter, total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _scatter(x, codes, w, mean, left, scatter):  # type: ignore[no-untyped-def]
-    n, d = x.shape
-    for i in range(n):
-        c, row = codes[i], x[i]
-        centre, first, second = mean[c], left[c], scatter[c]
-        if w.size == 0:
-            for j in range(d):
-                step = row[j] - centre[j]
-                first[j] += step
-                second[j] += step * step
-        else:
-            one = w[i]
-            for j in range(d):
-                step = row[j] - centre[j]
-                first[j] += one * step
-                second[j] += one * step * step
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
@@ -80,19 +60,6 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
             if not np.isnan(x[i, j]):
                 weight[c, j] += one
                 sums[c, j] += one * x[i, j]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
-def _observed_scatter(x, codes, w, mean, left, scatter):  # type: ignore[no-untyped-def]
-    n, d = x.shape
-    for i in range(n):
-        c = codes[i]
-        one = 1.0 if w.size == 0 else w[i]
-        for j in range(d):
-            if not np.isnan(x[i, j]):
-                step = x[i, j] - mean[c, j]
-                left[c, j] += one * step
-                scatter[c, j] += one * step * step
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)

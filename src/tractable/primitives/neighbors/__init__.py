@@ -1,68 +1,292 @@
-"""Nearest neighbours: all pairs, k-d trees, trees of hyperplanes, and neighbour lists from their leaves."""
+"""The nearest points of rows, by every distance: the plain search that all others must agree with."""
 
-from tractable.primitives.neighbors.brute import (
-    FORMS,
-    SingleRows,
-    distances,
-    filtered_nearest,
-    filtered_within,
-    nearest,
-    single_rows,
-    sorted_pairs,
-    within,
-)
-from tractable.primitives.neighbors.hyperplane_trees import (
-    HyperplaneTrees,
-    Split,
-    grow,
-    halve,
-    halved_sizes,
-    joined,
-    leaves_of,
-    tree_candidates,
-    tree_nearest,
-    tree_within,
-    two_means,
-)
-from tractable.primitives.neighbors.kd_tree import (
-    KDNodes,
-    kd_build,
-    kd_candidates,
-    kd_leaves,
-    kd_nearest,
-    kd_within,
-)
-from tractable.primitives.neighbors.leaf_join import NeighbourLists, finish_lists, join_leaves, mend_lists
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives.neighbors import agnostic
+from tractable.primitives.neighbors.agnostic import distances
+from tractable.value import value
 
 __all__ = [
     "FORMS",
-    "HyperplaneTrees",
-    "KDNodes",
-    "NeighbourLists",
     "SingleRows",
-    "Split",
     "distances",
     "filtered_nearest",
     "filtered_within",
-    "finish_lists",
-    "grow",
-    "halve",
-    "halved_sizes",
-    "join_leaves",
-    "joined",
-    "kd_build",
-    "kd_candidates",
-    "kd_leaves",
-    "kd_nearest",
-    "kd_within",
-    "leaves_of",
-    "mend_lists",
     "nearest",
     "single_rows",
     "sorted_pairs",
-    "tree_candidates",
-    "tree_nearest",
-    "tree_within",
-    "two_means",
     "within",
 ]
+
+
+#: Distances of differences of coordinates, in the order in which the compiled twin counts them.
+FORMS = ("euclidean", "manhattan", "chebyshev", "hamming", "minkowski")
+
+
+def nearest(
+    x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
+) -> tuple[Array, Array]:
+    """Return the distances and indices of the k nearest points of each row, the nearest first.
+
+    Of points at the same distance the smaller index comes first. Coordinates are added one after another, so
+    that every search which measures its candidates thus returns the same bits.
+
+    Parameters
+    ----------
+    x : array (m, d)
+    points : array (n, d)
+    k : int
+        From 1 to n.
+    form : {"euclidean", "manhattan", "chebyshev", "hamming", "minkowski"}
+        √Σ(x-y)², Σ|x-y|, max|x-y|, the share of coordinates that differ, or (Σ|x-y|^order)^(1/order).
+    order : float
+        Of Minkowski's distance.
+
+    Returns
+    -------
+    distances, indices : arrays (m, k)
+
+    Examples
+    --------
+    >>> distances, indices = nearest(np.array([[0.0]]), np.array([[2.0], [1.0], [-1.0]]), 2)
+    >>> distances.tolist(), indices.tolist()
+    ([[1.0, 1.0]], [[1, 2]])
+    """
+    if not is_numpy_array(x):
+        return agnostic.nearest(x, points, k, form, order)
+    from tractable.primitives.neighbors.compiled import nearest as compiled
+
+    near, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
+    compiled(*_ready(x, points), k, FORMS.index(form), float(order), near, indices)
+    return near, indices
+
+
+def within(
+    x: Array, points: Array, radii: Array, form: str = "euclidean", order: float = 2.0
+) -> tuple[Array, Array, Array]:
+    """Return rows, indices and distances of all pairs that are no farther apart than the row's radius.
+
+    Pairs come by row, then by distance, then by index.
+
+    Parameters
+    ----------
+    x : array (m, d)
+    points : array (n, d)
+    radii : array (m,)
+    form, order
+        See `nearest`.
+
+    Examples
+    --------
+    >>> rows, indices, distances = within(np.array([[0.0]]), np.array([[2.0], [1.0]]), np.array([2.0]))
+    >>> rows.tolist(), indices.tolist(), distances.tolist()
+    ([0, 0], [1, 0], [1.0, 2.0])
+    """
+    if not is_numpy_array(x):
+        return agnostic.within(x, points, radii, form, order)
+    from tractable.primitives.neighbors.compiled import within as compiled
+
+    radii = np.ascontiguousarray(radii, dtype=np.float64)
+    return sorted_pairs(*compiled(*_ready(x, points), radii, FORMS.index(form), float(order)))
+
+
+def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tuple[Any, Any, Any]:
+    """Return pairs by row, then by how far they are apart, then by index."""
+    order = np.lexsort((indices, apart, rows))
+    return rows[order], indices[order], apart[order]
+
+
+def _ready(x: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(points, dtype=np.float64)
+
+
+#: Points met at a time. No power of two, whose rows of products would fall on one another in the cache.
+COLUMNS = 960
+
+#: The compiled scan looks at so many columns at once.
+GROUP = 64
+
+#: Products of smaller numbers would be too small for single precision, and slow.
+SMALLEST = np.float32(2.0**-63)
+
+#: Points, spread evenly, of which medians are taken; and how many times the middle one's the largest size is.
+SOME, WIDEST = 1024, 2.0**40
+
+#: Rows farther away, in units of the points' spread, are searched in double precision.
+FARTHEST = 2.0**50
+
+
+@value
+class SingleRows:
+    """Points in single precision, about their middle and in units of their spread."""
+
+    centre: np.ndarray  # (d,)
+    scale: float
+    rows: np.ndarray  # (n + padding, d)
+    squares: np.ndarray  # (n + padding,), |y|² less its error; infinite where padded
+    slack: np.ndarray  # (n,), how far a key may lie below the true one, for its |y|²
+    share: float  # c
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return self.rows.nbytes + self.squares.nbytes + self.slack.nbytes
+
+
+def single_rows(points: np.ndarray) -> SingleRows:
+    """Return the points as the filter wants them.
+
+    Examples
+    --------
+    >>> single_rows(np.array([[1e8], [1e8 + 2.0]])).rows[:2].tolist()
+    [[-1.0], [1.0]]
+    """
+    n, d = points.shape
+    centre, scale = _middle(points)
+    step = min(COLUMNS, -(-n // GROUP) * GROUP)
+    padded = -(-n // step) * step
+    rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
+    for start in range(0, n, 4096):
+        part = (points[start : start + 4096] - centre) * scale
+        rows[start : start + len(part)] = part
+        squares[start : start + len(part)] = np.einsum("ij,ij->i", part, part)
+    rows[np.abs(rows) < SMALLEST] = 0.0
+    share = 1.01 * (d + 8) * 2.0**-24
+    return SingleRows(
+        centre=centre,
+        scale=scale,
+        rows=rows,
+        squares=(squares * (1.0 - share)).astype(np.float32),
+        slack=(2.02 * share * squares[:n]).astype(np.float32),
+        share=share,
+    )
+
+
+def filtered_nearest(
+    x: np.ndarray, points: np.ndarray, single: SingleRows, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `nearest` returns, to the bit.
+
+    Parameters
+    ----------
+    x : array (m, d)
+        A block of rows: hundreds, not millions.
+    points : array (n, d)
+    single : SingleRows
+        Of the same points.
+    k : int
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [5.0], [3.0]])
+    >>> filtered_nearest(np.array([[4.0]]), points, single_rows(points), 2)[1].tolist()
+    [[1, 2]]
+    """
+    from tractable.primitives.neighbors.compiled import refine, scan
+
+    m, cap = len(x), 4 * k + 2 * GROUP
+    if cap > len(points) or single.share > 2.0**-6:
+        return nearest(x, points, k)
+    q, sizes = _queries(x, single)
+    key, idx = np.empty((m, cap), np.float32), np.empty((m, cap), np.int32)
+    count = np.where(sizes > FARTHEST**2, -1, 0)
+    limit = np.full(m, np.inf, np.float32)
+    doubt = 2.0 * single.share * sizes + _least(single, sizes)
+    for start, gram, squares in _tiles(q, single):
+        scan(gram, squares, start, k, single.slack, doubt, key, idx, count, limit)
+    distances, indices = np.empty((m, k)), np.empty((m, k), np.int64)
+    refine(x, points, k, single.slack, doubt, key, idx, count, distances, indices)
+    anew = count < 0
+    if anew.any():
+        distances[anew], indices[anew] = nearest(x[anew], points, k)
+    return distances, indices
+
+
+def filtered_within(
+    x: np.ndarray, points: np.ndarray, single: SingleRows, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `within` returns, to the bit.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [5.0], [3.0]])
+    >>> filtered_within(np.array([[4.0]]), points, single_rows(points), np.array([1.0]))[1].tolist()
+    [1, 2]
+    """
+    from tractable.primitives.neighbors.compiled import count_hits, fill_hits
+
+    with np.errstate(over="ignore"):
+        q, sizes = _queries(x, single)
+        reach = (radii * single.scale) ** 2
+    if np.any(sizes > FARTHEST**2) or np.any(reach > FARTHEST**2) or single.share > 2.0**-6:
+        return within(x, points, radii)
+    limit = reach - sizes + single.share * (reach + sizes) + _least(single, sizes)
+    limit = np.nextafter(limit.astype(np.float32), np.float32(np.inf))
+    found = []
+    for start, gram, squares in _tiles(q, single):
+        hits = count_hits(gram, squares, limit)
+        if hits:
+            found.append(fill_hits(x, points, gram, squares, start, limit, radii, hits))
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    return sorted_pairs(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _queries(x: np.ndarray, single: SingleRows) -> tuple[np.ndarray, np.ndarray]:
+    """Return -2 x in single precision, and |x|², about the centre and in its units."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        shifted = (x - single.centre) * single.scale
+        sizes = np.nan_to_num(np.einsum("ij,ij->i", shifted, shifted), nan=np.inf)
+    shifted[sizes > FARTHEST**2] = 0.0
+    q = (-2.0 * shifted).astype(np.float32)
+    q[np.abs(q) < SMALLEST] = 0.0
+    return q, sizes
+
+
+def _least(single: SingleRows, sizes: np.ndarray) -> np.ndarray:
+    """Bound what is lost where small numbers count as zeros."""
+    d = single.rows.shape[1]
+    largest = np.sqrt(np.max(single.squares, where=np.isfinite(single.squares), initial=0.0))
+    return 2.0**-58 * d * (1.0 + np.sqrt(np.minimum(sizes, FARTHEST**2)) + float(largest))
+
+
+def _tiles(q: np.ndarray, single: SingleRows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield the first column, the products and the squares of each tile."""
+    step = min(COLUMNS, len(single.rows))
+    gram = np.empty((len(q), step), np.float32)
+    for start in range(0, len(single.rows), step):
+        part = slice(start, start + step)
+        yield start, np.matmul(q, single.rows[part].T, out=gram), single.squares[part]
+
+
+def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return about what, and in which unit, points keep their digits: medians, which outliers do not move.
+
+    Where outliers would be too large for single precision in that unit, or most points are one, the mean and
+    the spread of all.
+    """
+    some = points[:: max(1, len(points) // SOME)]
+    centre = np.median(some, axis=0)
+    typical = float(np.sqrt(np.median(np.mean((some - centre) ** 2, axis=1))))
+    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
+    if 0.0 < typical < np.inf and largest / typical < WIDEST:
+        return centre, _power_of_two(typical)
+    with np.errstate(over="ignore"):
+        centre = points.mean(axis=0)
+    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
+    scale = _power_of_two(largest)
+    total = sum(float(np.sum(((part - centre) * scale) ** 2)) for part in _parts(points))
+    return centre, scale * _power_of_two(np.sqrt(total / points.size))
+
+
+def _parts(points: np.ndarray) -> Iterator[np.ndarray]:
+    return (points[start : start + 4096] for start in range(0, len(points), 4096))
+
+
+def _power_of_two(size: float) -> float:
+    """Return the power of two nearest to 1 / size, or 1 where there is none."""
+    return float(2.0 ** -np.clip(np.round(np.log2(size)), -1000, 1000)) if 0.0 < size < np.inf else 1.0

@@ -4,8 +4,6 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = ["distances", "nearest", "within"]
-
 
 def nearest(
     x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0

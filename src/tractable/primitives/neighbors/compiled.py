@@ -6,22 +6,6 @@ No `fastmath`: a distance is summed coordinate by coordinate, so every path to i
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "count_hits",
-    "cut_back",
-    "fill_hits",
-    "finished",
-    "in_order",
-    "key_limit",
-    "nearest",
-    "pair_distance",
-    "refine",
-    "replace_worst",
-    "scan",
-    "tile_keys",
-    "within",
-]
-
 #: Points met at a time: their coordinates stay in the cache while the rows pass.
 _TILE = 256
 
@@ -66,25 +50,38 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
 @njit(nogil=True, cache=True)
 def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
     rows, (n, d) = len(x), points.shape
-    found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
-    tile, keys, m = np.empty((d, _TILE)), np.empty(_TILE), 0
+    found, tile, keys, m = new_pairs(), np.empty((d, _TILE)), np.empty(_TILE), 0
     for start in range(0, n, _TILE):
         end = min(start + _TILE, n)
         tile[:, : end - start] = points[start:end].T
         for r in range(rows):
             tile_keys(x[r], tile, end - start, form, keys)
-            if m + _TILE > len(found_r):
-                found_r = np.concatenate((found_r, np.empty_like(found_r)))
-                found_i = np.concatenate((found_i, np.empty_like(found_i)))
-                found_d = np.concatenate((found_d, np.empty_like(found_d)))
+            found = room_for(found, m + _TILE)
             most = key_limit(radii[r], d, form)
             for j in range(end - start):
                 if keys[j] <= most:
                     distance = finished(keys[j], x[r], points[start + j], form, order)
                     if distance <= radii[r]:
-                        found_r[m], found_i[m], found_d[m] = r, start + j, distance
+                        found[0][m], found[1][m], found[2][m] = r, start + j, distance
                         m += 1
-    return found_r[:m].copy(), found_i[:m].copy(), found_d[:m].copy()
+    return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
+
+
+@njit(nogil=True, cache=True)
+def new_pairs():  # type: ignore[no-untyped-def]
+    """Return room for rows, indices and distances of pairs."""
+    return np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
+
+
+@njit(nogil=True, cache=True)
+def room_for(found, n):  # type: ignore[no-untyped-def]
+    """Return the arrays of pairs, doubled until they hold n."""
+    rows, indices, distances = found
+    while n > len(rows):
+        rows = np.concatenate((rows, np.empty_like(rows)))
+        indices = np.concatenate((indices, np.empty_like(indices)))
+        distances = np.concatenate((distances, np.empty_like(distances)))
+    return rows, indices, distances
 
 
 @njit(nogil=True, cache=True)

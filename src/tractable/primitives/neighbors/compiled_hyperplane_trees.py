@@ -6,19 +6,14 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 import numpy as np
 from numba import njit
 
-from tractable.primitives.neighbors.compiled import in_order, pair_distance, replace_worst
-
-__all__ = [
-    "finish",
-    "halve",
-    "join",
-    "leaves_of",
-    "mend",
-    "projection",
-    "tree_nearest",
-    "tree_within",
-    "unit",
-]
+from tractable.primitives.kmeans.compiled import seed_rows
+from tractable.primitives.neighbors.compiled import (
+    in_order,
+    new_pairs,
+    pair_distance,
+    replace_worst,
+    room_for,
+)
 
 _EUCLIDEAN = 0
 
@@ -89,29 +84,6 @@ def _cut(key, n):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _select(key, rank):  # type: ignore[no-untyped-def]
-    """Reorder keys so that none before `rank` is larger than any from it on (Hoare)."""
-    lo, hi = 0, len(key) - 1
-    while lo < hi:
-        pivot, i, j = key[(lo + hi) >> 1], lo, hi
-        while i <= j:
-            while key[i] < pivot:
-                i += 1
-            while key[j] > pivot:
-                j -= 1
-            if i <= j:
-                key[i], key[j] = key[j], key[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            hi = j
-        elif rank >= i:
-            lo = i
-        else:
-            break
-
-
-@njit(nogil=True, cache=True)
 def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
     """Write both parts, the nearest of either side in both of them; return where the first ends."""
     n = len(ids)
@@ -127,16 +99,14 @@ def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.neighbors.halve`. Parts keep the order of rows: memory is read one way."""
-    key, work, end = np.empty(len(ids)), np.empty(len(ids)), 0
+    key, end = np.empty(len(ids)), 0
     for s in range(len(ptr) - 1):
         held = ids[ptr[s] : ptr[s + 1]]
         n, normal = len(held), normals[s]
         _direction(x, held, uniforms[s], far, normal)
         for i in range(n):
             key[i] = projection(x[held[i]], normal)
-            work[i] = key[i]
-        _select(work[:n], n // 2)
-        left, offset = _cut(work[:n], n)
+        left, offset = _cut(np.partition(key[:n], n // 2), n)
         offsets[s] = offset
         if margin > 0.0:
             first, both = _spill(key[:n], held, left, margin, halves[end:])
@@ -172,6 +142,16 @@ def _descend(q, node, nearest, trees, slack, nodes, bounds, top):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
+def _next_leaf(q, limit, trees, slack, nodes, bounds, top):  # type: ignore[no-untyped-def]
+    """Descend to the next leaf that may hold a point within the limit; -1 where there is none."""
+    while top:
+        top -= 1
+        if bounds[top] <= limit:
+            return _descend(q, nodes[top], bounds[top], trees, slack, nodes, bounds, top)
+    return -1, 0, 0
+
+
+@njit(nogil=True, cache=True)
 def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
     """Write the leaf to which each row descends."""
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
@@ -193,13 +173,10 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
         q = x[r]
         for root in roots:
             nodes[0], bounds[0], top = root, 0.0, 1
-            while top:
-                top -= 1
-                if bounds[top] > near[r, 0]:
-                    continue
-                leaf, top, steps = _descend(
-                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
-                )
+            while True:
+                leaf, top, steps = _next_leaf(about[r], near[r, 0], trees, slack[r], nodes, bounds, top)
+                if leaf < 0:
+                    break
                 visited[r] += steps
                 for i in members[ptr[leaf] : ptr[leaf + 1]]:
                     if seen[i] == r:
@@ -221,18 +198,15 @@ def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, rad
     ptr, members = leaves
     seen = np.full(len(points), -1, np.int32)
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
-    rows, ids, near, m = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024), 0
+    found, m = new_pairs(), 0
     for r in range(len(x)):
         q = x[r]
         for root in roots:
             nodes[0], bounds[0], top = root, 0.0, 1
-            while top:
-                top -= 1
-                if bounds[top] > radii[r]:
-                    continue
-                leaf, top, steps = _descend(
-                    about[r], nodes[top], bounds[top], trees, slack[r], nodes, bounds, top
-                )
+            while True:
+                leaf, top, steps = _next_leaf(about[r], radii[r], trees, slack[r], nodes, bounds, top)
+                if leaf < 0:
+                    break
                 visited[r] += steps
                 for i in members[ptr[leaf] : ptr[leaf + 1]]:
                     if seen[i] == r:
@@ -241,13 +215,11 @@ def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, rad
                     measured[r] += 1
                     apart = pair_distance(q, points[i], _EUCLIDEAN, 2.0)
                     if apart <= radii[r]:
-                        if m == len(rows):
-                            rows = np.concatenate((rows, np.empty_like(rows)))
-                            ids = np.concatenate((ids, np.empty_like(ids)))
-                            near = np.concatenate((near, np.empty_like(near)))
-                        rows[m], ids[m], near[m] = r, order[i], apart
+                        if m == len(found[0]):
+                            found = room_for(found, m + 1)
+                        found[0][m], found[1][m], found[2][m] = r, order[i], apart
                         m += 1
-    return rows[:m].copy(), ids[:m].copy(), near[:m].copy()
+    return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
 
 
 #: Columns compared at a time: Numba makes an OR of comparisons a few vector instructions.
@@ -384,3 +356,73 @@ def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-un
         m, row = min(m, k), order[i]
         distances[row, :m], indices[row, :m] = apart[:m], names[:m]
         distances[row, m:], indices[row, m:] = np.inf, -1
+
+
+@njit(nogil=True, cache=True)
+def _means(rows, right, centers):  # type: ignore[no-untyped-def]
+    """Write the means of both sides; return how many rows are on the right."""
+    n, d = rows.shape
+    sums, count = np.zeros((2, d)), 0
+    for i in range(n):
+        side = 1 if right[i] else 0
+        count += side
+        for c in range(d):
+            sums[side, c] += rows[i, c]
+    for c in range(d):
+        centers[0, c] = sums[0, c] / max(n - count, 1)
+        centers[1, c] = sums[1, c] / max(count, 1)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _between(rows, centers, normal, right):  # type: ignore[no-untyped-def]
+    """Put rows on the side of the nearer centre; return the offset of the plane and how many changed."""
+    unit(centers[0], centers[1], normal)
+    offset = 0.5 * (projection(centers[0], normal) + projection(centers[1], normal))
+    changed = 0
+    for i in range(len(rows)):
+        side = projection(rows[i], normal) > offset
+        changed += side != right[i]
+        right[i] = side
+    return offset, changed
+
+
+@njit(nogil=True, cache=True)
+def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # type: ignore[no-untyped-def]
+    widest = 0
+    for s in range(len(ptr) - 1):
+        widest = max(widest, ptr[s + 1] - ptr[s])
+    room, sides = np.empty((widest, x.shape[1])), np.empty(widest, np.bool_)
+    centers = np.empty((2, x.shape[1]))
+    none = np.empty(0)
+    for s in range(len(ptr) - 1):
+        held = ids[ptr[s] : ptr[s + 1]]
+        n = len(held)
+        rows, right = room[:n], sides[:n]
+        for i in range(n):
+            rows[i] = x[held[i]] - x[held[0]]
+        seeds = seed_rows(rows, none, uniforms[s])
+        centers[0], centers[1] = rows[seeds[0]], rows[seeds[1]]
+        right[:] = False
+        offset, changed = _between(rows, centers, normals[s], right)
+        for _ in range(max_iter):
+            if not 0 < _means(rows, right, centers) < n:
+                break
+            offset, changed = _between(rows, centers, normals[s], right)
+            if not changed:
+                break
+        # The rows were taken about the first; the plane is said where they lie, and parts them as it says.
+        offsets[s] = offset + projection(x[held[0]], normals[s])
+        count = 0
+        for i in range(n):
+            right[i] = projection(x[held[i]], normals[s]) > offsets[s]
+            count += right[i]
+        i, j = ptr[s], ptr[s] + n - count
+        ends[2 * s], ends[2 * s + 1] = j, ptr[s + 1]
+        for t in range(n):
+            if right[t]:
+                parts[j] = held[t]
+                j += 1
+            else:
+                parts[i] = held[t]
+                i += 1

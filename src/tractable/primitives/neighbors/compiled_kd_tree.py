@@ -3,9 +3,15 @@
 import numpy as np
 from numba import njit
 
-from tractable.primitives.neighbors.compiled import finished, in_order, key_limit, replace_worst, tile_keys
-
-__all__ = ["build", "nearest", "within"]
+from tractable.primitives.neighbors.compiled import (
+    finished,
+    in_order,
+    key_limit,
+    new_pairs,
+    replace_worst,
+    room_for,
+    tile_keys,
+)
 
 #: A bound is a sum of terms added and taken away again: what its rounding cannot reach.
 _SURE = 1.0 - 1e-12
@@ -86,34 +92,23 @@ def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.neighbors.kd_nearest`; `entered` ends as the last row to enter a leaf."""
+    """See `tractable.primitives.neighbors.kd_tree`; `entered` ends as the last row to enter a leaf."""
     order, nodes, _, _, _, packed, box = tree
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
-    stack, bounds, sides = _stack(nodes)
+    todo = _todo(nodes)
     for r in range(len(x)):
         row, near, ids = x[r], out_d[r], out_i[r]
         near[:] = np.inf
         ids[:] = len(order)
-        limit, opened, seen = np.inf, 0, 0
-        bounds[0] = _start(row, box, form, side)
-        stack[0, 0], stack[0, 1], sides[0] = 0, 0, side[0]
-        top = 1
-        while top:
-            top -= 1
-            node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
+        limit, seen = np.inf, 0
+        top = _start(row, box, form, side, todo)
+        visited[r] = 0
+        while True:
+            node, top, opened = _next_leaf(row, limit, form, tree, side, todo, top)
             if node < 0:
-                side[dim] = sides[top]
-                continue
-            if bound * _SURE > limit:
-                continue
-            side[dim], sides[top] = sides[top], side[dim]
-            stack[top, 0] = -1
-            top += 1
-            opened += 1
-            depth = nodes[node, 3]
-            node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top)
-            opened += nodes[node, 3] - depth
+                break
+            visited[r] += opened
             entered[node] = r
             first, last = nodes[node, 0], nodes[node, 1]
             n = last - first
@@ -128,7 +123,7 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered): 
                         replace_worst(near, ids, k, apart, i)
                         limit = key_limit(near[0], d, form)
         in_order(near, ids, k)
-        visited[r], measured[r] = opened, seen
+        measured[r] = seen
 
 
 @njit(nogil=True, cache=True)
@@ -136,46 +131,51 @@ def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-u
     order, nodes, _, _, _, packed, box = tree
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
-    stack, bounds, sides = _stack(nodes)
-    found_r, found_i, found_d = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
-    m = 0
+    todo = _todo(nodes)
+    found, m = new_pairs(), 0
     for r in range(len(x)):
-        row, limit, opened, seen = x[r], key_limit(radii[r], d, form), 0, 0
-        bounds[0] = _start(row, box, form, side)
-        stack[0, 0], stack[0, 1], sides[0] = 0, 0, side[0]
-        top = 1
-        while top:
-            top -= 1
-            node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
+        row, limit = x[r], key_limit(radii[r], d, form)
+        top = _start(row, box, form, side, todo)
+        visited[r] = measured[r] = 0
+        while True:
+            node, top, opened = _next_leaf(row, limit, form, tree, side, todo, top)
             if node < 0:
-                side[dim] = sides[top]
-                continue
-            if bound * _SURE > limit:
-                continue
-            side[dim], sides[top] = sides[top], side[dim]
-            stack[top, 0] = -1
-            top += 1
-            opened += 1
-            depth = nodes[node, 3]
-            node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top)
-            opened += nodes[node, 3] - depth
+                break
+            visited[r] += opened
             first, last = nodes[node, 0], nodes[node, 1]
             n = last - first
-            seen += n
+            measured[r] += n
             tile = packed[first * d : last * d].reshape((d, n))
             tile_keys(row, tile, n, form, keys)
-            while m + n > len(found_r):
-                found_r = np.concatenate((found_r, np.empty_like(found_r)))
-                found_i = np.concatenate((found_i, np.empty_like(found_i)))
-                found_d = np.concatenate((found_d, np.empty_like(found_d)))
+            found = room_for(found, m + n)
             for j in range(n):
                 if keys[j] <= limit:
                     apart = finished(keys[j], row, tile[:, j], form, power)
                     if apart <= radii[r]:
-                        found_r[m], found_i[m], found_d[m] = r, order[first + j], apart
+                        found[0][m], found[1][m], found[2][m] = r, order[first + j], apart
                         m += 1
-        visited[r], measured[r] = opened, seen
-    return found_r[:m].copy(), found_i[:m].copy(), found_d[:m].copy()
+    return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
+
+
+@njit(nogil=True, cache=True)
+def _next_leaf(row, limit, form, tree, side, todo, top):  # type: ignore[no-untyped-def]
+    """Return the next leaf that may hold a point within the limit (-1: none), the stack, and nodes opened."""
+    stack, bounds, sides = todo
+    nodes = tree[1]
+    while top:
+        top -= 1
+        node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
+        if node < 0:
+            side[dim] = sides[top]
+            continue
+        if bound * _SURE > limit:
+            continue
+        side[dim], sides[top] = sides[top], side[dim]
+        stack[top, 0] = -1
+        depth = nodes[node, 3]
+        node, top = _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top + 1)
+        return node, top, 1 + nodes[node, 3] - depth
+    return -1, 0, 0
 
 
 @njit(nogil=True, cache=True)
@@ -206,20 +206,22 @@ def _largest_leaf(nodes):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _stack(nodes):  # type: ignore[no-untyped-def]
+def _todo(nodes):  # type: ignore[no-untyped-def]
     """Room for what is left to do: nodes with the side that changes, and sides to change back."""
     room = 2 * (nodes[:, 3].max() + 2)
     return np.empty((room, 2), np.int64), np.empty(room), np.empty(room)
 
 
 @njit(nogil=True, cache=True)
-def _start(row, box, form, side):  # type: ignore[no-untyped-def]
-    """Fill how far the row lies from the box of all points along each side; return the bound that follows."""
+def _start(row, box, form, side, todo):  # type: ignore[no-untyped-def]
+    """Put the root on the stack; its bound is how far the row lies from the box of all points."""
+    stack, bounds, sides = todo
     bound = 0.0
     for c in range(len(row)):
         side[c] = max(box[0, c] - row[c], row[c] - box[1, c], 0.0)
         bound = _farther(bound, 0.0, side[c], form)
-    return bound
+    stack[0, 0], stack[0, 1], bounds[0], sides[0] = 0, 0, bound, side[0]
+    return 1
 
 
 @njit(nogil=True, cache=True)

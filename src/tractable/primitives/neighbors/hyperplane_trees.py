@@ -3,6 +3,10 @@
 A plane is a direction of length one and an offset; rows with ``(x - centre) · normal > offset`` go right. A
 search goes down to one leaf of each tree (defeatist), and behind a plane it may look back only where the node
 says so: then the distance from the plane bounds that of all points behind it.
+
+Neighbour lists come from the leaves: all pairs of a leaf are measured, then lists are mended. Their squared
+distances, in single precision about the mean of the leaf (in double where they are too small for that), only
+rank candidates.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,23 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.neighbors.brute import sorted_pairs
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.neighbors import sorted_pairs
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import replace, value
-
-__all__ = [
-    "HyperplaneTrees",
-    "Split",
-    "grow",
-    "halve",
-    "halved_sizes",
-    "joined",
-    "leaves_of",
-    "tree_candidates",
-    "tree_nearest",
-    "tree_within",
-    "two_means",
-]
 
 
 @value
@@ -343,15 +333,15 @@ def _split_groups(found: Split) -> Split:
     """Leave out groups that could not be split."""
     if not found.whole.any():
         return found
-    kept = ~found.whole
-    ids, ptr = _groups(found.ids, found.ptr, np.repeat(kept, 2))
+    apart = ~found.whole
+    ids, ptr = _groups(found.ids, found.ptr, np.repeat(apart, 2))
     return replace(
         found,
-        normals=found.normals[kept],
-        offsets=found.offsets[kept],
+        normals=found.normals[apart],
+        offsets=found.offsets[apart],
         ids=ids,
         ptr=ptr,
-        whole=np.zeros(int(kept.sum()), bool),
+        whole=np.zeros(int(apart.sum()), bool),
     )
 
 
@@ -364,9 +354,8 @@ def two_means(
 
     Parameters
     ----------
-    x : array (n, d)
-    ids, ptr : arrays
-        Rows of group g are ``ids[ptr[g]:ptr[g + 1]]``.
+    x, ids, ptr
+        See `halve`.
     uniforms : array (groups, 2, trials)
         For the seeds, see `tractable.primitives.kmeans.kmeans_plus_plus`.
     max_iter : int
@@ -383,7 +372,7 @@ def two_means(
     >>> found.offsets.tolist(), found.ids.tolist(), found.ptr.tolist()
     ([4.5], [0, 2, 1, 3], [0, 2, 4])
     """
-    from tractable.primitives.neighbors.compiled_two_means import part
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import part
 
     groups = len(ptr) - 1
     normals, offsets = np.empty((groups, x.shape[1])), np.empty(groups)
@@ -394,3 +383,121 @@ def two_means(
     return Split(
         normals=normals, offsets=offsets, ids=parts, ptr=bounds, whole=sizes.min(axis=1, initial=len(x)) == 0
     )
+
+
+#: Leaves, or points, that a thread takes at a time.
+LEAVES, POINTS = 16, 4096
+
+
+@value
+class NeighbourLists:
+    """Candidates of each point, sorted; filled in place."""
+
+    near: np.ndarray  # (n, k), squared distances in single precision; infinity where there is none yet
+    ids: np.ndarray  # (n, k), -1 where there is none yet
+    measured: np.ndarray  # (n,), how many pairs were looked at
+    scale: float  # by which differences are multiplied
+
+    @classmethod
+    def empty(cls, n: int, k: int, scale: float) -> "NeighbourLists":
+        """Return lists of nothing."""
+        return cls(
+            near=np.full((n, k), np.inf, np.float32),
+            ids=np.full((n, k), -1, np.int32),
+            measured=np.zeros(n, np.int64),
+            scale=scale,
+        )
+
+
+def join_leaves(
+    x: np.ndarray, trees: HyperplaneTrees, lists: NeighbourLists, most: int, n_threads: int | None = None
+) -> None:
+    """Offer every point all others of its leaf in each tree.
+
+    Each tree must hold each point once. Leaves of more than `most` points, all of them equal, are taken
+    in pieces.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [5.0], [1.0]])
+    >>> lists = NeighbourLists.empty(3, 2, 1.0)
+    >>> join_leaves(x, grow(x, 3, None), lists, 3)
+    >>> lists.ids.tolist()
+    [[2, 1], [2, 0], [0, 1]]
+    """
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import join
+
+    ends = even_pieces(trees.ptr, most)
+    per_tree = np.searchsorted(ends, len(x) * np.arange(len(trees.roots) + 1))
+
+    def part(leaves: tuple[int, int]) -> None:
+        ptr = ends[leaves[0] : leaves[1] + 1]
+        join(x, ptr, trees.members, lists.scale, lists.near, lists.ids, lists.measured)
+
+    with single_threaded_blas():
+        for first, last in pairwise(per_tree):
+            parts = ((start, min(start + LEAVES, last)) for start in range(first, last, LEAVES))
+            for _ in ordered_map(part, parts, n_threads):
+                pass
+
+
+def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = None) -> None:
+    """Offer every point the neighbours of its neighbours.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [2.0]])
+    >>> lists = NeighbourLists.empty(3, 2, 1.0)
+    >>> lists.ids[:], lists.near[:] = [[1, -1], [2, -1], [1, -1]], [[1, np.inf]] * 3
+    >>> mend_lists(x, lists)
+    >>> lists.ids.tolist()
+    [[1, 2], [2, -1], [1, -1]]
+    """
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
+
+    old = lists.ids.copy()
+
+    def part(start: int) -> None:
+        end = min(start + POINTS, len(x))
+        mend(x, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
+
+    for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
+        pass
+
+
+def finish_lists(
+    x: np.ndarray, order: np.ndarray, lists: NeighbourLists, k: int, n_threads: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances and indices of the k nearest candidates, measured in double precision, (n, k).
+
+    Point i is called ``order[i]`` outside. Where there are fewer candidates, the last are infinity and -1.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [3.0]])
+    >>> lists = NeighbourLists.empty(3, 2, 1.0)
+    >>> lists.ids[:] = [[2, 1], [0, 2], [1, -1]]
+    >>> distances, indices = finish_lists(x, np.arange(3), lists, 2)
+    >>> distances.tolist(), indices.tolist()
+    ([[1.0, 3.0], [1.0, 2.0], [2.0, inf]], [[1, 2], [0, 2], [1, -1]])
+    """
+    from tractable.primitives.neighbors.compiled_hyperplane_trees import finish
+
+    distances, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
+
+    def part(start: int) -> None:
+        finish(x, start, min(start + POINTS, len(x)), order, lists.ids, distances, indices)
+
+    for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
+        pass
+    return distances, indices
+
+
+def even_pieces(ptr: np.ndarray, most: int) -> np.ndarray:
+    """Cut leaves of more than `most` points into even pieces."""
+    pieces = -(-np.diff(ptr) // most)
+    cuts = [
+        np.linspace(lo, hi, n + 1).astype(np.int64)[1:]
+        for lo, hi, n in zip(ptr, ptr[1:], pieces, strict=False)
+    ]
+    return np.concatenate([[0], *cuts]) if np.any(pieces > 1) else ptr

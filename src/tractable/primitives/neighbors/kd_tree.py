@@ -5,7 +5,7 @@ Neighbours and distances are those of `tractable.primitives.neighbors`, to the b
 
 import numpy as np
 
-from tractable.primitives.neighbors.brute import FORMS, sorted_pairs
+from tractable.primitives.neighbors import FORMS, sorted_pairs
 from tractable.value import value
 
 __all__ = ["KDNodes", "kd_build", "kd_candidates", "kd_leaves", "kd_nearest", "kd_within"]
@@ -35,14 +35,9 @@ class KDNodes:
 
 
 def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
-    """Split points at the median of their widest side, until at most `leaf_size` are left: O(n log n).
+    """Split points (n, d) at the median of their widest side, until at most `leaf_size` are left: O(n log n).
 
     Points that coincide stay together, however many.
-
-    Parameters
-    ----------
-    points : array (n, d)
-    leaf_size : int
 
     Examples
     --------
@@ -154,11 +149,9 @@ def kd_within(
 
     Parameters
     ----------
-    x : array (m, d)
-    tree : KDNodes
+    x, tree, form, order
+        See `kd_nearest`.
     radii : array (m,)
-    form, order
-        See `tractable.primitives.neighbors.nearest`; not "hamming".
 
     Examples
     --------

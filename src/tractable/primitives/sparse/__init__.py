@@ -50,11 +50,6 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
 def remove_row(factor: np.ndarray, k: int, at: int) -> None:
     """Remove row `at` from the Cholesky factor of k columns, in place, by Givens rotations.
 
-    Parameters
-    ----------
-    factor : array (at least k, at least k)
-    k, at : int
-
     Examples
     --------
     >>> factor = np.array([[2.0, 0.0], [1.0, 3.0]])
@@ -68,13 +63,7 @@ def remove_row(factor: np.ndarray, k: int, at: int) -> None:
 
 
 def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """Return x with L Lᵀ x = b, for the first k rows of L.
-
-    Parameters
-    ----------
-    factor : array (at least k, at least k)
-    b : array (k,)
-    k : int
+    """Return x with L Lᵀ x = b (k,), for the first k rows of the factor L.
 
     Examples
     --------
@@ -89,13 +78,7 @@ def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
 
 def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
-    """Return Σ_i weights_i matrix[which_i].
-
-    Parameters
-    ----------
-    matrix : array (n, p)
-    which : array (k,) of int
-    weights : array (k,)
+    """Return Σ_i weights_i matrix[which_i], (p,), of k rows of a matrix (n, p).
 
     Examples
     --------
@@ -111,13 +94,7 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
 
 
 def row_products(matrix: Array, which: Array, vector: Array) -> Array:
-    """Return the inner products matrix[which_i] · vector.
-
-    Parameters
-    ----------
-    matrix : array (n, p)
-    which : array (k,) of int
-    vector : array (p,)
+    """Return the inner products matrix[which_i] · vector, (k,), of k rows of a matrix (n, p).
 
     Examples
     --------

@@ -4,16 +4,6 @@ from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
 
-__all__ = [
-    "PARALLEL",
-    "coordinate_sweeps",
-    "duality_gap",
-    "first_to_enter",
-    "row_products",
-    "solve_lasso",
-    "weighted_rows",
-]
-
 
 def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     return weights @ namespace_of(matrix).take(matrix, which, axis=0)

@@ -5,17 +5,6 @@ from numba import njit
 
 from tractable.primitives.sparse.agnostic import PARALLEL
 
-__all__ = [
-    "append_row",
-    "coordinate_sweeps",
-    "first_to_enter",
-    "remove_row",
-    "row_products",
-    "solve_lasso",
-    "solve_rows",
-    "weighted_rows",
-]
-
 #: A pivot below this share of its column's own square says that the column follows from the others: products
 #: of columns are known to little more.
 DEPENDENT = 1e-13
@@ -266,24 +255,12 @@ def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
-    """Change all coefficients in use, four at a time."""
-    if length == 0.0:
-        return
-    i = 0
-    while i + 4 <= k:
-        a, b, c, d = support[i], support[i + 1], support[i + 2], support[i + 3]
-        s, t, u, v = length * step[i], length * step[i + 1], length * step[i + 2], length * step[i + 3]
-        w[a] += s
-        w[b] += t
-        w[c] += u
-        w[d] += v
-        first, second, third, fourth = gram[a], gram[b], gram[c], gram[d]
-        for j in range(len(w)):
-            q[j] -= s * first[j] + t * second[j] + u * third[j] + v * fourth[j]
-        i += 4
-    while i < k:
-        _shift(gram, support[i], length * step[i], w, q)
-        i += 1
+    """Change all coefficients in use."""
+    if length != 0.0:
+        change, used = length * step[:k], support[:k]
+        for i in range(k):
+            w[used[i]] += change[i]
+        q -= weighted_rows(gram, used, change)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
@@ -305,9 +282,7 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def coordinate_sweeps(
-    hessian: np.ndarray, slope: np.ndarray, penalty_weights: np.ndarray, x: np.ndarray, n_sweeps: int
-) -> tuple[np.ndarray, np.ndarray]:
+def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ignore[no-untyped-def]
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):
         moved = False
