@@ -7,12 +7,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.gamma import log_minus_digamma, stirling_error, trigamma, trigamma_excess
-from tractable.arrays.log_space import LOG_2PI
+from tractable.arrays.gamma import (
+    betaln,
+    digamma,
+    log_minus_digamma,
+    stirling_error,
+    trigamma,
+    trigamma_excess,
+)
+from tractable.arrays.incomplete import betainc, betaincc, betaincinv
+from tractable.arrays.log_space import LOG_2PI, sigmoid, softmax
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import log_standard_gamma
 from tractable.arrays.saddle_point import deviance, log_beta_kernel
-from tractable.arrays.special import betainc, betaincc, betaincinv, betaln, digamma, sigmoid, softmax
 from tractable.covariance import other_dims
 from tractable.distributions.checks import (
     check_positive,

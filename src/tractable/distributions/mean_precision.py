@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tractable.arrays.gamma import gammaln
 from tractable.arrays.linalg import log_det_cholesky, solve_triangular
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import log_gamma_kernel
-from tractable.arrays.special import gammaln
 from tractable.covariance import Full
 from tractable.distributions.checks import check_finite, check_positive, check_sample_weight
 from tractable.distributions.distribution import Distribution, as_parameters

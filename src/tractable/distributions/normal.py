@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
+from tractable.arrays.error_function import erfc, ndtri
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import HALF_LOG_2PI, LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import standard_normal
-from tractable.arrays.special import erfc, ndtri
 from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.data.blocks import BLOCK_ENTRIES, map_entries
 from tractable.distributions.checks import (

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.gamma import log_minus_digamma
+from tractable.arrays.gamma import betaln, digamma, gammaln, log_minus_digamma
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.saddle_point import deviance
-from tractable.arrays.special import betaln, digamma, gammaln, stdtr, stdtrit
+from tractable.arrays.student import stdtr, stdtrit
 from tractable.covariance import Covariance
 from tractable.data.source import Whole
 from tractable.distributions.checks import (

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.incomplete import betainc, betaincc
+from tractable.arrays.log_space import log_sigmoid, sigmoid
+from tractable.arrays.log_space import logit as log_odds
 from tractable.arrays.namespace import Array, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import betainc, betaincc, log_sigmoid, sigmoid
-from tractable.arrays.special import logit as log_odds
 from tractable.distributions.checks import check_finite, check_probability, exactly_one
 from tractable.distributions.discrete.counting import Counting, EitherForm, as_counts, check_whole
 from tractable.distributions.distribution import as_parameters

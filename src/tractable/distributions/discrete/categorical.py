@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.log_space import log_softmax, softmax
 from tractable.arrays.namespace import Array, as_float_array, device, freeze, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, factorial_rest
-from tractable.arrays.special import log_softmax, softmax
 from tractable.distributions.checks import check_finite, check_nonnegative, check_probabilities, exactly_one
 from tractable.distributions.discrete.binomial import Binomial
 from tractable.distributions.discrete.counting import (

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.gamma import stirling_error
-from tractable.arrays.incomplete import betainc, betaincc
+from tractable.arrays.incomplete import betainc, betaincc, gammainc, gammaincc
 from tractable.arrays.log_space import LOG_2PI
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, deviance, factorial_rest
-from tractable.arrays.special import gammainc, gammaincc
 from tractable.distributions.checks import check_nonnegative, check_positive, check_probability, exactly_one
 from tractable.distributions.discrete.counting import FittedCounting, as_counts
 from tractable.distributions.distribution import as_parameters

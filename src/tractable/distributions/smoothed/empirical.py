@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, matvec
+from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
-from tractable.arrays.special import log_sum_exp
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.diagonal import Uncorrelated
 from tractable.distributions.checks import as_point_weights, check_finite, check_positive
