@@ -28,6 +28,7 @@ __all__ = [
     "is_psd",
     "jittered_cholesky",
     "log_det_cholesky",
+    "product",
     "rank_one_update",
     "schur_complement",
     "sherman_morrison",
@@ -45,6 +46,20 @@ class Factor:
 
     lower: Array  # (..., d, d)
     jitter: Array  # (..., d)
+
+
+def product(a: Array, b: Array) -> Array:
+    """Return a @ b of vectors and matrices, for blocks of rows on several threads.
+
+    NumPy's `@` holds the interpreter lock where the product is small, however many rows it sums over; its
+    `dot` releases it.
+
+    Examples
+    --------
+    >>> product(np.ones(3), np.eye(3)[:, :2]).tolist()
+    [1.0, 1.0]
+    """
+    return np.dot(a, b) if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) else a @ b
 
 
 def cholesky(a: Array, *, name: str = "matrix") -> Array:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
@@ -61,7 +62,7 @@ class LinearFactor:
         x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
         y, flat = _as_targets(y, x)
-        centre = xp.concat([one @ x, one @ y]) / or_one(total, xp)
+        centre = xp.concat([product(one, x), product(one, y)]) / or_one(total, xp)
         _check_finite(centre, x.shape[1])
         root = None if w is None else xp.sqrt(w)
         if reduce:

@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.primitives.linear import moments
 from tractable.statistics.rows import (
     MeanStatistic,
     Statistic,
@@ -52,19 +54,9 @@ class Moments(MeanStatistic):
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":
         """Summarise a block of rows: the corrected two-pass algorithm, stable far from the origin."""
-        x, w, one, total = weighted_rows(x, weights)
-        xp = namespace_of(x)
-        safe = or_one(total, xp)
-        mean = one @ x / safe
-        centred = x - mean
-        remainder = one @ centred / safe
-        # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
-        root = centred if w is None else centred * xp.sqrt(w)[:, None]
-        return cls(
-            weight=total,
-            mean=mean + remainder,
-            scatter=root.T @ root - total * remainder[:, None] * remainder[None, :],
-        )
+        x = as_rows(x)
+        weight, mean, scatter = moments(x, as_weights(weights, x))
+        return cls(weight=weight, mean=mean, scatter=scatter)
 
     def _merged(self, other: "Moments") -> "Moments":
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
@@ -136,7 +128,7 @@ class DiagonalMoments(MeanStatistic):
         x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
         with np.errstate(invalid="ignore", over="ignore"):
-            mean = one @ x / or_one(total, xp)
+            mean = product(one, x) / or_one(total, xp)
             # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
             complete = bool(xp.all(xp.isfinite(mean)))
             found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
@@ -147,11 +139,11 @@ class DiagonalMoments(MeanStatistic):
     def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
         xp = namespace_of(x)
         centred = x - mean
-        remainder = one @ centred / or_one(total, xp)
+        remainder = product(one, centred) / or_one(total, xp)
         return cls(
             weight=total + xp.zeros_like(mean),
             mean=mean + remainder,
-            scatter=one @ (centred * centred) - total * remainder * remainder,
+            scatter=product(one, centred * centred) - total * remainder * remainder,
             total=total,
             unseen=total * 0.0,
         )

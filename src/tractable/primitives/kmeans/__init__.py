@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives.kmeans import agnostic
 from tractable.primitives.kmeans.agnostic import squared_distances
+from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
 __all__ = [
@@ -24,6 +25,13 @@ __all__ = [
     "reassign",
     "seeding_probabilities",
 ]
+
+
+#: Entries times candidates from which on seeding is compiled.
+COMPILED_SEEDING = 2**22
+
+#: Rows of a block of seeding.
+SEEDING_ROWS = 2**15
 
 
 def n_trials(n_clusters: int) -> int:
@@ -69,13 +77,50 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if not is_numpy_array(x):
+    if not is_numpy_array(x) or x.size * uniforms.size < COMPILED_SEEDING:
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
-    from tractable.primitives.kmeans.compiled import kmeans_plus_plus as compiled
-
     x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    return compiled(x, w, np.asarray(uniforms, dtype=np.float64))
+    return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
+
+
+def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Return the seeds of `kmeans_plus_plus`, block by block on all cores."""
+    from tractable.primitives.kmeans.compiled import seeding_costs
+
+    blocks = [slice(a, a + SEEDING_ROWS) for a in range(0, len(x), SEEDING_ROWS)]
+    closest = np.full(len(x), np.inf)  # min_l |x - μ_l|²
+
+    def costs(centers: np.ndarray, *, keep: bool) -> np.ndarray:
+        """Return Σ w min(closest, |x - μ|²) for every block and centre; with `keep`, of the only one."""
+
+        def of(rows: slice) -> np.ndarray:
+            return seeding_costs(x[rows], w[rows], closest[rows], centers, keep)
+
+        return np.array(list(ordered_map(of, blocks)))
+
+    def drawn(levels: np.ndarray, masses: np.ndarray, *, even: bool) -> list[int]:
+        """Return the rows in which the cumulative mass first exceeds each fraction of the whole."""
+        edges = np.r_[0.0, np.cumsum(masses)]
+        found = []
+        for level in levels * edges[-1]:
+            k = min(np.searchsorted(edges[1:], level, side="right"), int(np.flatnonzero(masses)[-1]))
+            count = w[blocks[k]] if len(w) else np.ones(len(closest[blocks[k]]))
+            mass = count if even else count * closest[blocks[k]]
+            row = np.searchsorted(edges[k] + np.cumsum(mass), level, side="right")
+            found.append(blocks[k].start + min(int(row), int(np.flatnonzero(mass)[-1])))
+        return found
+
+    counts = np.array([w[rows].sum() if len(w) else len(closest[rows]) for rows in blocks], dtype=np.float64)
+    chosen = drawn(uniforms[0, :1], counts, even=True)
+    masses = costs(x[chosen], keep=True)[:, 0]
+    for levels in uniforms[1:]:
+        greedy = masses.sum() > 0.0
+        tried = drawn(levels, masses, even=False) if greedy else drawn(levels[:1], counts, even=True)
+        best = int(np.argmin(costs(x[tried], keep=False).sum(axis=0))) if len(tried) > 1 else 0
+        chosen.append(tried[best])
+        masses = costs(x[chosen[-1:]], keep=True)[:, 0]
+    return np.array(chosen)
 
 
 def seeding_probabilities(x: Array, weights: Array | None, centers: Array) -> Array:

@@ -239,9 +239,16 @@ def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
     """Fill in min(closest, |x - center|²) for the columns of a transposed block."""
     for j in range(n):
         out[j] = 0.0
-    for i in range(len(center)):
+    few = len(center) % 4
+    for i in range(few):
         for j in range(n):
             out[j] += (block[i, j] - center[i]) ** 2
+    for i in range(few, len(center), 4):
+        a, b, c, d = center[i], center[i + 1], center[i + 2], center[i + 3]
+        for j in range(n):
+            out[j] += ((block[i, j] - a) ** 2 + (block[i + 1, j] - b) ** 2) + (
+                (block[i + 2, j] - c) ** 2 + (block[i + 3, j] - d) ** 2
+            )
     for j in range(n):
         out[j] = min(out[j], closest[j])
 
@@ -293,7 +300,11 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     return chosen
 
 
-kmeans_plus_plus = entry("ROWS VECTOR ROWS", "SINGLE_ROWS VECTOR ROWS")(seed_rows.py_func)
+@entry("ROWS VECTOR OUT_VECTOR ROWS BOOL", "SINGLE_ROWS VECTOR OUT_VECTOR SINGLE_ROWS BOOL")
+def seeding_costs(x, w, closest, centers, keep):  # type: ignore[no-untyped-def]
+    costs = np.empty(len(centers))
+    _costs(x, w, closest, centers, keep, costs)
+    return costs
 
 
 #: Columns met at a time: sixteen of them fit the first-level cache.

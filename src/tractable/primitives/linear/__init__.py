@@ -14,6 +14,7 @@ __all__ = [
     "centred_triangle",
     "gradient_pass",
     "merged_triangle",
+    "moments",
     "reflect",
     "residual_sums",
     "squared_mahalanobis",
@@ -29,7 +30,8 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
     factor : array (d, d)
         Upper triangular, float64, by columns.
     below : array (m, d)
-        Float64, by columns; the last `triangular` rows are upper triangular.
+        Float64, by columns, which may be some rows of a larger array; the last `triangular` rows are upper
+        triangular.
     triangular : int
     width : int
         Columns reflected at a time.
@@ -46,7 +48,8 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
         return lapack.dtpqrt(triangular, width, factor, below, overwrite_a=1, overwrite_b=1)[0]
     m, d = below.shape
     block, work = np.empty((width, d), order="F"), np.empty(width * d)
-    sizes = [ctypes.c_int(n) for n in (m, d, triangular, width, max(d, 1), max(m, 1), width, 0)]
+    apart = max(below.strides[1] // 8, m, 1)  # of columns: the rows may be some of a larger array
+    sizes = [ctypes.c_int(n) for n in (m, d, triangular, width, max(d, 1), apart, width, 0)]
     rows, columns, last, nb, of_factor, of_below, of_block, info = (ctypes.addressof(n) for n in sizes)
     a, b, t, w = (x.ctypes.data for x in (factor, below, block, work))
     found(rows, columns, last, nb, a, of_factor, b, of_below, t, of_block, w, info)
@@ -77,6 +80,9 @@ def _dtpqrt() -> Callable[..., None] | None:
 #: Rows folded at a time: the panel and the factor above it stay in cache. No power of two: columns that far
 #: apart would fall on each other there.
 PANEL = 1000
+
+#: Panels that are filled at a time.
+PANELS = 8
 
 
 def triangle(rows: Array) -> Array:
@@ -158,13 +164,15 @@ def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
 def _householder(n: int, d: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
     """Reflect panel after panel into the running factor; `fill` writes the rows of a part into a panel."""
     factor = np.zeros((d, d), order="F")
-    for start in range(0, n if d else 0, PANEL):
-        stop = min(start + PANEL, n)
-        panel = np.empty((stop - start, d), order="F")
-        fill(panel, slice(start, stop))
-        # A panel that is not tall would be reflected into nothing but zeros.
-        few = start == 0 and stop < 3 * d
-        factor = _alone(panel) if few else _reflected(factor, panel)
+    for start in range(0, n if d else 0, PANELS * PANEL):
+        stop = min(start + PANELS * PANEL, n)
+        rows = np.empty((stop - start, d), order="F")
+        fill(rows, slice(start, stop))
+        for top in range(0, stop - start, PANEL):
+            panel = rows[top : top + PANEL]
+            # A panel that is not tall would be reflected into nothing but zeros.
+            few = start + top == 0 and len(panel) < 3 * d
+            factor = _alone(panel) if few else _reflected(factor, panel)
     return _upright(factor)
 
 
@@ -189,6 +197,38 @@ def _upright(factor: np.ndarray) -> np.ndarray:
     """Flip the signs of rows so that the diagonal is not negative."""
     sign = np.where(np.diagonal(factor) < 0, -1.0, 1.0)
     return np.ascontiguousarray(factor * sign[:, None]) + 0.0  # and no zero either
+
+
+#: Entries from which on the moments of a block are compiled, and columns up to which.
+COMPILED_ENTRIES, COMPILED_COLUMNS = 2**18, 128
+
+#: Bytes of the rows that are centred at a time: they stay in the cache of a core.
+CENTRED_BYTES = 2**16
+
+
+def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight, the mean and the scatter Σ w (x - mean)(x - mean)ᵀ of rows.
+
+    By the corrected two-pass algorithm, stable far from the origin; compiled, on a few rows at a time, which
+    are merged by the pairwise update of Chan, Golub and LeVeque (1983).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, scatter = moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    >>> float(weight), mean.tolist(), scatter.tolist()
+    (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
+    """
+    if not is_numpy_array(x) or x.size < COMPILED_ENTRIES or x.shape[1] > COMPILED_COLUMNS:
+        return agnostic.moments(x, weights)
+    from tractable.primitives.linear.compiled import moments as compiled
+
+    one = np.empty(0) if weights is None else weights
+    return compiled(x, one, max(64, CENTRED_BYTES // (8 * x.shape[1])))
 
 
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:

@@ -1,7 +1,7 @@
 """The functions of `tractable.primitives.linear` in the array API."""
 
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum, two_sum
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import product, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 
 
@@ -22,6 +22,20 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
         return triangle(rows), xp.sum(rows, axis=0)
     rows = rows * roots[:, None]
     return triangle(rows), roots @ rows
+
+
+def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    xp = namespace_of(x)
+    one = xp.ones(x.shape[0], dtype=x.dtype, device=device(x)) if weights is None else weights
+    total = xp.sum(one)
+    safe = xp.where(total > 0, total, xp.ones_like(total))
+    mean = product(one, x) / safe
+    centred = x - mean
+    remainder = product(one, centred) / safe
+    # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
+    root = centred if weights is None else centred * xp.sqrt(weights)[:, None]
+    scatter = product(root.T, root) - total * remainder[:, None] * remainder[None, :]
+    return total, mean + remainder, scatter
 
 
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:

@@ -1,9 +1,57 @@
-"""Exact residual sums, gradient steps, and Mahalanobis distances."""
+"""Moments, exact residual sums, gradient steps, and Mahalanobis distances."""
 
 import numpy as np
 from numba import njit
 
-# No fastmath here: every rounding error is wanted.
+from tractable.primitives.compiled_options import entry
+
+
+@entry("ROWS VECTOR INT")
+def moments(x, weights, rows):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    total, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
+    centred, center, product = np.empty((rows, d)), np.empty(d), np.empty((d, d))
+    remainder = np.empty(d)
+    # Means are about the first row: far from the origin, their differences would have few digits.
+    shift = x[0].copy()
+    for start in range(0, n, rows):
+        m = min(rows, n - start)
+        z = centred[:m]
+        weight = 0.0
+        center[:], remainder[:] = 0.0, 0.0
+        for i in range(m):
+            w = weights[start + i] if len(weights) else 1.0
+            weight += w
+            for j in range(d):
+                z[i, j] = x[start + i, j] - shift[j]
+                center[j] += w * z[i, j]
+        if weight == 0.0:
+            continue
+        for j in range(d):
+            center[j] /= weight
+        for i in range(m):
+            w = weights[start + i] if len(weights) else 1.0
+            root = np.sqrt(w)
+            for j in range(d):
+                step = z[i, j] - center[j]
+                remainder[j] += w * step
+                z[i, j] = root * step
+        np.dot(z.T, z, product)
+        both = total + weight
+        for j in range(d):
+            remainder[j] /= weight
+            center[j] += remainder[j]
+        for j in range(d):
+            for k in range(d):
+                between = total * weight / both * (center[j] - mean[j]) * (center[k] - mean[k])
+                scatter[j, k] += product[j, k] - weight * remainder[j] * remainder[k] + between
+        for j in range(d):
+            mean[j] += weight / both * (center[j] - mean[j])
+        total = both
+    return total, mean + shift, scatter
+
+
+# No fastmath below: every rounding error is wanted.
 
 
 @njit(nogil=True, cache=True)

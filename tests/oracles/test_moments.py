@@ -1,0 +1,55 @@
+"""Moments of a block: compiled, on a few rows at a time, against the two-pass formula and exact sums."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tractable.primitives.linear import COMPILED_ENTRIES, agnostic, moments
+
+
+def table(rng, d, far=0.0):
+    n = COMPILED_ENTRIES // d + 3
+    return far + rng.standard_normal((n, d)) * rng.uniform(0.1, 10.0, d)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("d", [1, 3, 16, 128])
+def test_the_compiled_form_is_the_formula(rng, d, weighted):
+    x = table(rng, d)
+    w = rng.integers(0, 3, len(x)).astype(float) if weighted else None
+    for found, wanted in zip(moments(x, w), agnostic.moments(x, w), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-10)
+
+
+def test_far_from_the_origin_no_digits_are_lost(rng):
+    x = np.round(table(rng, 2) * 2.0**20) / 2.0**20
+    near, far = moments(x), moments(x + 2.0**23)  # x + 2²³ is exact
+    np.testing.assert_allclose(far[2], near[2], rtol=1e-13)
+
+
+def test_the_scatter_of_numbers_that_are_not_rounded(rng):
+    x = rng.integers(-1000, 1000, (COMPILED_ENTRIES, 1)).astype(float)
+    whole = [int(v) for v in x[:, 0]]
+    scatter = sum(v * v for v in whole) - Fraction(sum(whole)) ** 2 / len(whole)
+    np.testing.assert_allclose(moments(x)[2], [[float(scatter)]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("order", ["F", "strided", "read-only"])
+def test_any_memory_order(rng, order):
+    x = table(rng, 4)
+    given = (
+        np.asfortranarray(x) if order == "F" else np.repeat(x, 2, axis=1)[:, ::2] if order == "strided" else x
+    )
+    given.flags.writeable = False
+    for found, wanted in zip(moments(given), moments(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
+def test_rows_of_no_weight_count_for_nothing(rng):
+    x = table(rng, 4)
+    w = np.ones(len(x))
+    w[:20_000] = 0.0
+    for found, wanted in zip(moments(x, w), agnostic.moments(x[20_000:]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11)
+    assert moments(x, 0.0 * w)[0] == 0.0
