@@ -20,8 +20,8 @@ from tractable.testing.estimator_laws import example, learn, predictions
 from tractable.value import value
 
 #: Most bytes of a block function: parameters of small models, and no rows (which take more).
-MOST_BYTES = 24_000
-N_ROWS, BLOCK = 1500, 400
+MOST_BYTES = 40_000
+N_ROWS, BLOCK = 3000, 800
 
 ROWS = [row for row in ESTIMATORS if row.make().model_tags.streaming.startswith("exact")]
 FIRST = list({type(row.make()): row for row in reversed(ROWS)}.values())

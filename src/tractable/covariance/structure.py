@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -206,9 +206,13 @@ class Covariance(ABC):
 
     def precision(self) -> Array:
         """Return Σ⁻¹ as an array, (*batch, d, d)."""
+        return self._precision
+
+    @cached_property
+    def _precision(self) -> Array:
         xp = namespace_of(self.diagonal)
         inverse = xp.moveaxis(self.solve(one_vectors(self.dim, len(self.batch_shape), self.diagonal)), 0, -1)
-        return 0.5 * (inverse + xp.matrix_transpose(inverse))
+        return freeze(0.5 * (inverse + xp.matrix_transpose(inverse)))
 
     def affine(self, A: Array) -> "Covariance":
         """Return the covariance A Σ Aᵀ of A x, a :class:`Full` structure; A is (*batch, m, d)."""

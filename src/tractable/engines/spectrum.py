@@ -1,5 +1,6 @@
 """Spectra of penalised least squares: one decomposition, of the columns or of few rows, for every penalty."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,13 @@ class RowSpectrum:
         """Return, for every penalty, residual sums of squares (t, k) and the sum of α/(λ + α), (k,)."""
         shrinkage = residual_shrinkage(self.eigenvalues, penalties)
         return (self.projections.T**2) @ (shrinkage**2), namespace_of(penalties).sum(shrinkage, axis=0)
+
+    def coefficients(self, penalty: float) -> Array:
+        """Return Aᵀ (A Aᵀ + αI)⁻¹ y, (p, t), along the directions in which the rows vary."""
+        xp = namespace_of(self.rows)
+        total = xp.where(self.eigenvalues > 0, self.eigenvalues + penalty, inf)
+        with single_threaded_blas():
+            return self.rows.T @ (self.basis @ (self.projections / total[:, None]))
 
     def row_residuals(self, penalties: Array) -> tuple[Array, Array]:
         """Return residuals (m, t, k) and one minus leverage (m, k) of each row, for every penalty.

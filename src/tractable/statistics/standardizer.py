@@ -81,7 +81,9 @@ class Standardizer:
         width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
         if common:
             some = bool(xp.any(varies))
-            width = xp.full_like(width, float(xp.mean((width[varies] if some else width) ** 2)) ** 0.5)
+            widths = width[varies] if some else width
+            peak = float(xp.max(widths))  # squares neither overflow nor underflow
+            width = xp.full_like(width, peak * float(xp.mean((widths / peak) ** 2)) ** 0.5)
             varies = xp.full_like(varies, some)
         if exact:
             width = 2.0 ** xp.floor(xp.log2(width))

@@ -1,6 +1,6 @@
 """Automatic relevance determination: a precision for every coefficient, chosen by the evidence."""
 
-from functools import partial
+from functools import cache, partial
 from math import inf, log, pi
 from typing import Any
 
@@ -11,7 +11,7 @@ from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines import em
-from tractable.engines.least_squares import reduced_rows
+from tractable.engines.least_squares import column_lengths, reduced_rows
 from tractable.linear_model.bayes.evidence import (
     EvidenceFit,
     EvidenceModel,
@@ -107,13 +107,16 @@ def ard(
     stops when the coefficients change by less than `tol`, all together.
     """
     xp = namespace_of(rows)
-    gram = rows.T @ rows
-    columns = _Columns(rows=rows, targets=targets, rest=rest, gram=gram, products=rows.T @ targets)
-    nonzero = xp.linalg.diagonal(gram) > 0
+    lengths = column_lengths(rows)
+    nonzero, ones = lengths > 0, xp.ones_like(lengths)
     active = xp.nonzero(nonzero)[0]
 
+    @cache  # in the first step of EM, which holds BLAS to one thread
+    def columns() -> _Columns:
+        return _Columns(rows=rows, targets=targets, rest=rest, gram=rows.T @ rows, products=rows.T @ targets)
+
     def expect(at: _Params) -> _Expected:
-        found = _posterior(columns.only(at.active), at.prior, at.noise)
+        found = _posterior(columns().only(at.active), at.prior, at.noise)
         objective = _log_evidence(found, at.prior, at.noise, weight)
         objective += hyper.log_density(at.prior, at.noise)
         return _Expected(params=at, posterior=found, objective=objective)
@@ -123,16 +126,16 @@ def ard(
         partial(_mackay_update, hyper, weight, threshold),
         _Params(
             active=active,
-            prior=xp.ones_like(xp.take(columns.products, active)),
+            prior=xp.take(ones, active),
             noise=1.0,
-            pruned_prior=xp.where(nonzero, xp.ones_like(columns.products), inf),
+            pruned_prior=xp.where(nonzero, ones, inf),
         ),
         max_iter=max_iter,
         label="evidence",
         settled=partial(_settled, tol),
     )
     at: _Params = found.params
-    used = columns.only(at.active)
+    used = columns().only(at.active)
     last = _posterior(used, at.prior, at.noise)
     none = xp.zeros_like(at.pruned_prior)
     outside = xp.zeros((none.shape[0], at.active.shape[0]), dtype=none.dtype, device=device(none))

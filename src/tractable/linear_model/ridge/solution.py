@@ -235,8 +235,7 @@ def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, al
     nonzero = xp.nonzero(spectrum.eigenvalues > 0)[0]
     basis = xp.take(spectrum.basis, nonzero, axis=1)
     values = xp.take(spectrum.eigenvalues, nonzero)
-    projections = xp.take(spectrum.projections, nonzero, axis=0)
-    weights = spectrum.rows.T @ (basis @ (projections / (values + alpha)[:, None]))
+    weights = spectrum.coefficients(alpha)
     penalty = xp.asarray([alpha], dtype=spectrum.rows.dtype, device=device(spectrum.rows))
     rss, dof = spectrum.residuals(penalty)[0][:, 0], float(xp.sum(values / (values + alpha)))
     inverse = DualInverse(rows=spectrum.rows, basis=basis, eigenvalues=values, alpha=alpha)

@@ -117,7 +117,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     [0]
     """
 
-    model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact over several passes")
     cluster_centers_: np.ndarray
 
     def __init__(
@@ -140,6 +139,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         self.batch_size = batch_size
         self.random_state = random_state
         self.algorithm = algorithm
+
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """Batches of rows in memory are drawn, those of a stream are not."""
+        streaming = "exact over several passes" if self.batch_size is None else "approximate"
+        return ModelTags(kind="mapping", parametric=True, streaming=streaming)  # type: ignore[arg-type]
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
