@@ -48,15 +48,15 @@ def test_copies_of_the_own_point_may_be_left_out():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_points_of_the_own_place_may_be_left_out(rng, weighted):
+def test_points_of_the_own_group_may_be_left_out(rng, weighted):
     points = rng.integers(0, 3, (30, 2)).astype(float)
     weights = rng.uniform(0.5, 2.0, 30) if weighted else None
-    places = np.unique(points, axis=0, return_inverse=True)[1].ravel()
-    near = nearest_counted(Brute(points), points, 6, weights, places, places=places)
+    groups = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+    near = nearest_counted(Brute(points), points, 6, weights, groups, groups=groups)
     assert np.all(near.counts[:, 0] > 0.0)
     np.testing.assert_allclose(near.total, 6.0)
     for row in range(30):
-        others = np.flatnonzero(places != places[row])
+        others = np.flatnonzero(groups != groups[row])
         alone = nearest_counted(
             Brute(points[others]), points[row : row + 1], 6, weights if weights is None else weights[others]
         )

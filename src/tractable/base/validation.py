@@ -133,10 +133,16 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
 
 
 def check_columns(
-    estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1, finite: bool = True
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool = False,
+    min_rows: int = 1,
+    finite: bool = True,
+    allow_nan: bool | None = None,
 ) -> Array:
     """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
-    allow_nan = estimator.model_tags.missing_values
+    allow_nan = estimator.model_tags.missing_values if allow_nan is None else allow_nan
     if is_foreign_array(X):
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
     X = _readable(X)
@@ -173,10 +179,10 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
         raise ValueError(f"{name} has values so large that their squares overflow; rescale {what}")
 
 
-def check_query(estimator: Any, X: Any) -> np.ndarray:
-    """Check rows of a query, as float64 on the host."""
+def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
+    """Check rows of a query, as float64 on the host; NaN is allowed as in learning, unless said otherwise."""
     refuse_foreign(X)
-    return np.asarray(check_columns(estimator, X), dtype=np.float64)
+    return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 
 
 def check_weights(sample_weight: Any, X: Array) -> Array | None:

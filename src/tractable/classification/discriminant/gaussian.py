@@ -133,7 +133,7 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         return None if names is None else tuple(names)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        return self.distribution_.log_joint(check_query(self, X))
+        return self.distribution_.log_joint(check_query(self, X, allow_nan=True))
 
     def _report(self) -> None:
         if not self.converged_:

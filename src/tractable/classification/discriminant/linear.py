@@ -32,8 +32,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     discriminant functions, and boundaries are hyperplanes. By maximum likelihood, the means are those of the
     classes and Σ = Σ_k (n_k/n) S_k. Exact in one pass: rows may be streamed, merged, and read from files
     larger than memory. Missing entries (NaN) are marginalised, in learning by maximum likelihood (EM on the
-    statistic) and in every prediction; with `shrinkage="auto"` or
-    `estimate="bayes"`, which need complete rows, they are refused.
+    statistic) and in every prediction.
 
     Parameters
     ----------
@@ -136,7 +135,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Missing entries are replaced by their expectations given those observed.
         """
         check_answerable(self)
-        rows = check_query(self, X)
+        rows = check_query(self, X, allow_nan=True)
         if np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
@@ -149,7 +148,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return super()._log_scores(X)
 
     def _log_scores(self, X: Any) -> np.ndarray:
-        rows = check_query(self, X)
+        rows = check_query(self, X, allow_nan=True)
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)

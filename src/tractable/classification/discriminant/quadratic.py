@@ -20,8 +20,7 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     The log odds of two classes are quadratic, and so are the boundaries between them. By maximum likelihood
     each class has the mean and covariance of its rows. Exact in one pass: rows may be streamed, merged, and
     read from files larger than memory. Missing entries (NaN) are marginalised, in learning by maximum
-    likelihood (EM on the statistic of each class) and in every prediction; with `shrinkage="auto"` or
-    `estimate="bayes"`, which need complete rows, they are refused.
+    likelihood (EM on the statistic of each class) and in every prediction.
 
     A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
     within all classes is added, which is warned of and stored in `jitter_`. ``shrinkage="auto"`` or
