@@ -10,7 +10,9 @@ from tractable.conjugate.checks import (
     as_counts,
     check_columns,
     check_statistic,
+    check_strength,
     check_whole_number,
+    one_number,
     some_weight,
 )
 from tractable.conjugate.increments import (
@@ -111,7 +113,9 @@ class CountModel(AdditiveModel):
         **known
             What else the model takes.
         """
-        return cls(prior=cls.prior_families[0].from_mean_strength(mean, strength), **known)  # type: ignore[attr-defined,call-arg]
+        family: Any = cls.prior_families[0]  # type: ignore[attr-defined]
+        mean = mean if family is Dirichlet else one_number("mean", mean)
+        return cls(prior=family.from_mean_strength(mean, check_strength(strength)), **known)  # type: ignore[call-arg]
 
 
 class OrderlessModel(CountModel):
