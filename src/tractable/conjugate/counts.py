@@ -115,7 +115,7 @@ class CountModel(AdditiveModel):
         """
         family: Any = cls.prior_families[0]  # type: ignore[attr-defined]
         mean = mean if family is Dirichlet else one_number("mean", mean)
-        return cls(prior=family.from_mean_strength(mean, check_strength(strength)), **known)  # type: ignore[call-arg]
+        return cls(prior=family.from_mean_strength(mean, check_strength(strength)), **known)
 
 
 class OrderlessModel(CountModel):
