@@ -113,9 +113,10 @@ class CountModel(AdditiveModel):
         **known
             What else the model takes.
         """
-        family: Any = cls.prior_families[0]  # type: ignore[attr-defined]
+        family: Any = cls.prior_families[0]
         mean = mean if family is Dirichlet else one_number("mean", mean)
-        return cls(prior=family.from_mean_strength(mean, check_strength(strength)), **known)
+        prior = family.from_mean_strength(mean, check_strength(strength))
+        return cls(prior=prior, **known)  # type: ignore[call-arg]
 
 
 class OrderlessModel(CountModel):
