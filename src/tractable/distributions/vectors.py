@@ -217,9 +217,10 @@ def split_mapping(observed: Mapping[Any, Any], values: Any, like: Array) -> tupl
         raise ValueError("values must not be given twice: dims is a mapping that has them")
     xp = namespace_of(like)
     columns = [as_reals("values", v, like) for v in observed.values()]
+    if not columns:
+        return [], xp.zeros((0,), dtype=like.dtype, device=device(like))
     shape = np.broadcast_shapes(*(tuple(c.shape) for c in columns))
-    stacked = [xp.broadcast_to(c, shape) for c in columns] or [like[..., 0]]
-    return list(observed), xp.stack(stacked, axis=-1)[..., : len(columns)]
+    return list(observed), xp.stack([xp.broadcast_to(c, shape) for c in columns], axis=-1)
 
 
 def taken(x: Array, dims: Sequence[int]) -> Array:

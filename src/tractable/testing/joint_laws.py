@@ -38,7 +38,9 @@ def conditioning_twice_is_conditioning_once(d: Any, rng: np.random.Generator) ->
 def conditioning_on_nothing_is_idle(d: Any, rng: np.random.Generator) -> None:
     """p(x | nothing) = p(x)."""
     x = d.sample(3, rng=rng)
-    _assert_close(d.condition([], np.empty(0)).log_prob(x), d.log_prob(x))
+    for given in (d.condition([], np.empty(0)), d.condition({})):
+        assert given.batch_shape == d.batch_shape
+        _assert_close(given.log_prob(x), d.log_prob(x))
 
 
 def values_become_batch_axes(d: Any, rng: np.random.Generator) -> None:
