@@ -1,4 +1,4 @@
-"""Read-only installs without a home crashed where a kernel was imported, damaged caches where it was called."""
+"""Read-only installs without a home crashed where a kernel was imported, damaged caches at its first call."""
 
 import os
 import shutil
