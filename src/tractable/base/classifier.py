@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.estimator import check_answerable
+from tractable.base.scores import ClassifierMixin
 from tractable.data.blocks import map_rows
 from tractable.distributions import Categorical
 from tractable.metrics.classification import check_class_loss, least_loss

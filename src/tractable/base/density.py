@@ -8,6 +8,7 @@ from tractable.arrays.namespace import Array, to_numpy
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import check_columns, check_rows
 from tractable.data import Batch, Source
+from tractable.data.predict_to import FittedColumns
 from tractable.value import value
 
 
@@ -20,6 +21,18 @@ class LogLikelihood:
     def __call__(self, block: Batch) -> np.ndarray:
         weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
         return np.array([weights @ self.density.log_prob(block.X), weights.sum()])
+
+
+@value
+class EstimatedDensity:
+    """The log density that a model gives rows of a source, of models that have no `distribution_`."""
+
+    model: Any
+    columns: FittedColumns
+
+    def log_prob(self, X: Any) -> Array:
+        """Return the model's `score_samples` of rows."""
+        return self.model.score_samples(self.columns(X))
 
 
 class DensityMixin:
@@ -62,7 +75,10 @@ class DensityMixin:
         check_answerable(self)
         rows = check_rows(self, X, None, sample_weight, reset=False)
         if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=self._density()))
+            density = getattr(self, "distribution_", None)
+            if density is None:
+                density = EstimatedDensity(model=self, columns=FittedColumns.of(self, rows.data))
+            total = rows.data.reduce(LogLikelihood(density=density))
             return float(total[0] / total[1])
         log_prob = to_numpy(self.score_samples(X))
         return float(np.average(log_prob, weights=None if rows.weights is None else to_numpy(rows.weights)))

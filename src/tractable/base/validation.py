@@ -53,9 +53,9 @@ def check_rows(
     """
     y = y if supervised else None
     if isinstance(sample_weight, str) or isinstance(y, str):
-        X, y, sample_weight = _source(X, y, sample_weight), None, None
+        X, y, sample_weight = as_rows_source(X, y, sample_weight), None, None
     if is_streamed(X):
-        source = _source(X, y, sample_weight)
+        source = as_rows_source(X, y, sample_weight)
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
@@ -88,7 +88,8 @@ def check_table(X: Any, name: str = "X") -> np.ndarray:
     return x
 
 
-def _source(X: Any, y: Any, sample_weight: Any) -> Source:
+def as_rows_source(X: Any, y: Any, sample_weight: Any) -> Source:
+    """Return rows with their targets and weights as a source; errors name `sample_weight`."""
     try:
         return as_source(X, y, sample_weight)
     except ValueError as error:

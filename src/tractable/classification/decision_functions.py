@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import norm
-from sklearn.base import ClassifierMixin
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.base import check_answerable, check_fitted
+from tractable.base.scores import ClassifierMixin
 from tractable.base.validation import check_query
 from tractable.value import value
 

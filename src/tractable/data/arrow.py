@@ -1,6 +1,7 @@
 """Columns of Arrow memory as arrays: one contiguous copy a column, nulls as NaN."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,37 @@ def text_features(schema: Any, roles: Roles) -> dict[Any, str]:
     return {name: str(kind) for name, kind in kinds.items() if is_label(kind) and not is_numeric(kind)}
 
 
-def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: Any) -> Roles:
+def saved_index(schema: Any) -> tuple[str, ...]:
+    """Return the columns of a schema that pandas wrote as the index of its rows, by the metadata it adds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pyarrow as pa
+    >>> some = pd.DataFrame({"km": [1.5, 8.0, 3.0]}).iloc[1:]
+    >>> saved_index(pa.Table.from_pandas(some, preserve_index=True).schema)
+    ('__index_level_0__',)
+    """
+    try:
+        said = (schema.pandas_metadata or {}).get("index_columns", [])
+    except (ValueError, AttributeError):  # metadata of another writer, which is no JSON, or no mapping
+        said = []
+    # An index that counts is written as a mapping, and has no column.
+    named = {name for name in said if isinstance(name, str)}
+    return tuple(name for name in schema.names if name in named or re.fullmatch(r"__index_level_\d+__", name))
+
+
+def common_roles(
+    schemas: dict[Path, Any], features: Any, target: Any, weight: Any, index: Collection[str] = ()
+) -> Roles:
     """Return the roles of columns that every file has, with suitable types, in the order of the first file.
 
     Numbers may differ in type from file to file (whole where a file has no nulls, floats where it has): all
-    become floats. Features may be text, in all files, for models of tables with text.
+    become floats. Features may be text, in all files, for models of tables with text. The columns in `index`
+    are features only where they are named.
     """
     first = next(iter(schemas))
-    roles = assign_roles(schemas[first].names, features, target, weight, where=str(first))
+    roles = assign_roles(schemas[first].names, features, target, weight, where=str(first), index=index)
     texts = [
         set(text_features(schema, roles))
         for schema in schemas.values()
@@ -57,7 +81,7 @@ def common_roles(schemas: dict[Path, Any], features: Any, target: Any, weight: A
     ]
     text = tuple(set.intersection(*texts))
     for path, schema in schemas.items():
-        found = assign_roles(schema.names, features, target, weight, where=str(path))
+        found = assign_roles(schema.names, features, target, weight, where=str(path), index=index)
         odd = sorted(set(found.features) ^ set(roles.features))
         if odd:
             raise ValueError(f"{path} and {first} do not both have {', '.join(odd)}; choose features=")

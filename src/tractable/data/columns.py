@@ -1,7 +1,7 @@
 """The roles of the columns of a table: features, targets and weight."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from tractable.data.names import nearest
@@ -47,8 +47,9 @@ def assign_roles(
     *,
     where: str,
     arguments: tuple[str, str, str] = ("features", "target", "weight"),
+    index: Collection[Hashable] = (),
 ) -> Roles:
-    """Return the roles of columns, checked; features are all other columns when not given."""
+    """Return the roles of columns, checked; features are all others, but the row index, when not given."""
     doubled = [str(name) for name, count in Counter(available).items() if count > 1]
     if doubled:
         raise ValueError(f"{where} has several columns named {', '.join(doubled)}")
@@ -60,7 +61,7 @@ def assign_roles(
         check_known(names, available, argument, where)
     taken = {*roles.targets, *([] if weight is None else [weight])}
     if features is None:
-        features = [name for name in available if name not in taken]
+        features = [name for name in available if name not in taken and name not in index]
     features = [features] if is_column_name(features) else list(features)
     check_known(features, available, arguments[0], where)
     if len(set(features)) < len(features):

@@ -1,5 +1,7 @@
 """Tables in files that need not fit in memory: Parquet, CSV and NumPy matrices, opened with `scan`."""
 
+import re
+import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +27,9 @@ T = TypeVar("T")
 #: Bytes of text parsed at a time.
 CSV_BYTES = 2**21
 
+#: Names of a first column that has none, as it is written and as pandas reads it.
+UNNAMED = re.compile(r"|Unnamed: 0(\.\d+)*")
+
 #: Bytes read at a time from each Parquet column. Without it Arrow holds a row group's compressed columns.
 BUFFER_BYTES = 2**16
 
@@ -40,7 +45,8 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
         Parquet (``.parquet``, ``.pq``), CSV with a line of names (``.csv``, ``.tsv``, either with ``.gz``) or
         NumPy matrices (``.npy``); one kind at a time. Patterns and folders are read in the order of names.
     features : list of names, optional
-        Columns of X, in this order; all that are left when not given. Numbers, truth values and decimals
+        Columns of X, in this order; all that are left when not given, but an index of the rows that pandas
+        wrote beside them (a warning says which). Numbers, truth values and decimals
         become floats, nulls NaN. Text is for models of tables, such as :class:`tractable.NaiveBayes`; others
         refuse it before any row is read. Columns of ``.npy`` files go by their number.
     target : name or list of names, optional
@@ -143,7 +149,8 @@ class ParquetSource(FileSource):
             with _open_parquet(path) as file:
                 schemas[path] = file.schema_arrow
                 rows += file.metadata.num_rows
-        roles = arrow.common_roles(schemas, features, target, weight)
+        index = {path: arrow.saved_index(schema) for path, schema in schemas.items()}
+        roles = _roles(schemas, features, target, weight, index)
         _check_rows(rows, paths)
         dtype = arrow.common_dtype(schemas.values(), roles)
         return cls(paths=paths, roles=roles, dtype=dtype, rows=rows, text=_text(schemas[paths[0]], roles))
@@ -198,8 +205,9 @@ class CsvSource(FileSource):
     def open(cls, paths: tuple[Path, ...], features: Any, target: Any, weight: Any) -> "CsvSource":
         heads = {path: _csv_head(path) for path in paths}
         schemas = {path: schema for path, (schema, _) in heads.items()}
-        roles = arrow.common_roles(schemas, features, target, weight)
-        _check_rows(sum(has_rows for _, has_rows in heads.values()), paths)
+        index = {path: _unnamed_index(block) for path, (_, block) in heads.items()}
+        roles = _roles(schemas, features, target, weight, index)
+        _check_rows(sum(block is not None for _, block in heads.values()), paths)
         return cls(paths=paths, roles=roles, dtype=float, rows=None, text=_text(schemas[paths[0]], roles))
 
     def tables_of(self, path: Path) -> Iterator[Any]:
@@ -350,10 +358,44 @@ def _open_csv(path: Path, kinds: dict[str, Any] | None = None) -> Iterator[Any]:
         raise ValueError(f"{path} cannot be read as CSV: {error}") from error
 
 
-def _csv_head(path: Path) -> tuple[Any, bool]:
-    """Return the columns of a file by its first block, and whether it has rows."""
+def _csv_head(path: Path) -> tuple[Any, Any]:
+    """Return the columns of a file by its first block, and this block; None where there are no rows."""
     with _open_csv(path) as reader:
-        return reader.schema, next(iter(reader), None) is not None
+        return reader.schema, next(iter(reader), None)
+
+
+def _unnamed_index(block: Any) -> tuple[str, ...]:
+    """Return the first column of a CSV file where it is a row index by its first block, else nothing.
+
+    Programs that write the index of a table (pandas, R) give its column no name, which pandas reads as
+    "Unnamed: 0". Its entries are whole numbers or text, and no two are equal.
+    """
+    from pyarrow import types
+
+    if block is None or block.num_columns < 2 or not UNNAMED.fullmatch(block.schema.names[0]):
+        return ()
+    column = block.column(0)
+    may_count = types.is_integer(column.type) or not arrow.is_numeric(column.type)
+    is_index = may_count and not column.null_count and len(column.unique()) == len(column)
+    return (block.schema.names[0],) if is_index else ()
+
+
+def _roles(
+    schemas: dict[Path, Any], features: Any, target: Any, weight: Any, index: dict[Path, tuple[str, ...]]
+) -> Roles:
+    """Return the roles of columns; a row index is no feature unless it is named, and a warning says so."""
+    names = tuple(dict.fromkeys(name for found in index.values() for name in found))
+    roles = arrow.common_roles(schemas, features, target, weight, names)
+    left = [name for name in names if name not in roles.columns]
+    if features is None and left:
+        where = next(path for path, found in index.items() if left[0] in found)
+        warnings.warn(
+            f"{where}: {', '.join(map(repr, left))} is taken for a row index, and is no feature; "
+            "name it in features= if it is one",
+            UserWarning,
+            stacklevel=4,
+        )
+    return roles
 
 
 def _csv_types(schema: Any, roles: Roles) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Frames of pandas, polars and pyarrow, recognised without importing any of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,16 @@ FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")
 def is_frame(x: Any) -> bool:
     """Whether x is a frame of pandas, polars or pyarrow, or of a class derived from one."""
     return _library(x) is not None
+
+
+def column_names(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame, in order."""
+    return list(frame.schema.names if _library(frame) == "pyarrow" else frame.columns)
+
+
+def select_columns(frame: Any, names: Sequence[Any]) -> Any:
+    """Return a frame with some columns of another."""
+    return frame[list(names)] if _library(frame) == "pandas" else frame.select(list(names))
 
 
 def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource":
@@ -38,7 +48,7 @@ def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource
     >>> batch.X.tolist(), batch.y.tolist()
     ([[1.5], [8.0]], [7, 21])
     """
-    columns = list(frame.schema.names if _library(frame) == "pyarrow" else frame.columns)
+    columns = column_names(frame)
     target = y if _are_names(y, columns) else None
     weight = weights if isinstance(weights, str) else None
     roles = assign_roles(columns, None, target, weight, where="the frame", arguments=("X", "y", "weights"))
@@ -53,6 +63,34 @@ def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource
     else:
         arrow.check_types(_table(frame, slice(0, 0)).schema, roles, "the frame")
     return FrameSource(frame=frame, roles=roles, beside=beside)
+
+
+def split_frame(frame: Any, y: Any = None, weights: Any = None) -> tuple[Any, Any, Any]:
+    """Return a frame without the columns that y and weights name, and these; arrays stay as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> trips = pd.DataFrame({"km": [1.5, 8.0], "city": ["Ulm", "Bonn"], "fare": [7, 21]})
+    >>> X, y, _ = split_frame(trips, "fare")
+    >>> list(X.columns), y.tolist()
+    (['km', 'city'], [7, 21])
+    """
+    columns = column_names(frame)
+    target = y if _are_names(y, columns) else None
+    weight = weights if isinstance(weights, str) else None
+    if target is None and weight is None:
+        return frame, y, weights
+    roles = assign_roles(
+        columns, None, target, weight, where="the frame", arguments=("X", "y", "sample_weight")
+    )
+    if _library(frame) == "pandas":
+        found, counted = _targets(frame, roles), None if weight is None else frame[weight]
+    else:
+        table = _table(frame, slice(0, len(frame)))
+        found, counted = arrow.targets_of(table, roles), arrow.weights_of(table, roles, "the frame")
+    held = select_columns(frame, roles.features)
+    return held, y if target is None else found, weights if weight is None else np.asarray(counted)
 
 
 @value

@@ -3,6 +3,7 @@
 import math
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,10 +20,15 @@ def check_writable(path: Path, argument: str) -> None:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file that replaces the target when the block succeeds, and is removed otherwise."""
+    """Yield a temporary file that replaces the target when the block succeeds, and is removed otherwise.
+
+    Who may read the target may read what replaces it, and nobody else.
+    """
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         with draft.open("xb") as file:
+            with suppress(FileNotFoundError):  # a new file has the mode that the system gives
+                draft.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())

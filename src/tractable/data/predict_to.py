@@ -13,6 +13,7 @@ from tractable.data.dispatch import as_source
 from tractable.data.files import FileSource
 from tractable.data.output import check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
+from tractable.value import value
 
 #: Names of columns in the file, by method; others have the name of the method.
 NAMES = {"predict": "prediction", "predict_proba": "probability", "score_samples": "score"}
@@ -114,7 +115,7 @@ def _rows(
             (table.select(list(wanted)).to_pandas(), {name: table.column(name) for name in carried})
             for table in source.tables()
         )
-    features = _features(estimator, source)
+    features = FittedColumns.of(estimator, source)
     if isinstance(source, FileSource):
         source.check_numbers()
 
@@ -142,24 +143,35 @@ def _carried(source: Source, columns: Sequence[str] | None) -> dict[str, Callabl
     return {name: taken(name) for name in columns}
 
 
-def _features(estimator: Any, source: Source) -> Callable[[np.ndarray], Any]:
-    """Return a function from a batch to the columns that the model was fitted on, by name if it has names."""
-    names, wanted = source.feature_names, getattr(estimator, "feature_names_in_", None)
-    if names is None or wanted is None:
-        width = getattr(estimator, "n_features_in_", source.n_features)
-        if width != source.n_features:
-            raise ValueError(f"source has {source.n_features} features, the model was fitted on {width}")
-        return lambda X: X
-    check_known(wanted, names, "source", "the source")
-    picked = [names.index(name) for name in wanted]
+@value
+class FittedColumns:
+    """A function from rows of a source to the columns that a model was fitted on, by name if it has names."""
 
-    def by_name(X: np.ndarray) -> Any:
+    names: tuple[str, ...] | None = None  # of the columns of the model
+    picked: tuple[int, ...] | None = None  # where they are in the source; None where they are all, in order
+
+    @classmethod
+    def of(cls, estimator: Any, source: Source) -> "FittedColumns":
+        """Return the columns of a source that a model was fitted on; refuse a source that has not all."""
+        names, wanted = source.feature_names, getattr(estimator, "feature_names_in_", None)
+        if names is None or wanted is None:
+            width = getattr(estimator, "n_features_in_", source.n_features)
+            if width != source.n_features:
+                raise ValueError(
+                    f"source has {source.n_features} features, the model was fitted on {width} features"
+                )
+            return cls()
+        check_known(wanted, names, "source", "the source")
+        picked = tuple(names.index(name) for name in wanted)
+        return cls(names=tuple(wanted), picked=None if picked == tuple(range(len(names))) else picked)
+
+    def __call__(self, X: np.ndarray) -> Any:
+        if self.names is None:
+            return X
         from pandas import DataFrame
 
-        X = X if picked == list(range(X.shape[1])) else X[:, picked]
-        return DataFrame(X, columns=list(wanted), copy=False)
-
-    return by_name
+        X = X if self.picked is None else X[:, list(self.picked)]
+        return DataFrame(X, columns=list(self.names), copy=False)
 
 
 def _predictions(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:

@@ -7,8 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.grouping import group_rows, weighted_counts
-from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted, check_weights
+from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted, check_rows
+from tractable.base.density import EstimatedDensity, LogLikelihood
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows, total_weight
+from tractable.data import Source
+from tractable.data.predict_to import FittedColumns
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import nearest_counted
 from tractable.spatial.metrics import Chebyshev, Euclidean, Mahalanobis, Metric, Minkowski, as_metric
@@ -115,9 +118,17 @@ class NearestNeighborDensity(Estimator):
             return np.log(held - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(near.farthest)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean of `score_samples`, rows counted by sample_weight. It is no likelihood."""
-        scores = self.score_samples(X)
-        return float(np.average(scores, weights=check_weights(sample_weight, scores)))
+        """Return the mean of `score_samples`, rows counted by sample_weight. It is no likelihood.
+
+        Rows are an array, a frame, a source or a re-iterable of batches, and weights may be a column name.
+        """
+        check_fitted(self)
+        rows = check_rows(self, X, None, sample_weight, reset=False)
+        if isinstance(rows.data, Source):
+            estimate = EstimatedDensity(model=self, columns=FittedColumns.of(self, rows.data))
+            total = rows.data.reduce(LogLikelihood(density=estimate))
+            return float(total[0] / total[1])
+        return float(np.average(self.score_samples(X), weights=rows.weights))
 
     def outlier_scores(self, X: Any) -> np.ndarray:
         """Return minus the log of the estimate at each row: larger for rows of lower density."""

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
@@ -23,6 +22,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_number
+from tractable.base.scores import RegressorMixin
 from tractable.data import Batch, Source
 from tractable.engines import fold
 from tractable.linear_model.noise_floor import check_squarable

@@ -3,8 +3,6 @@
 import warnings
 from typing import Any, Self
 
-from sklearn.base import RegressorMixin
-
 from tractable.arrays import Array, namespace_of
 from tractable.base import (
     Estimator,
@@ -16,6 +14,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
+from tractable.base.scores import RegressorMixin
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine

@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from tractable.arrays.namespace import Array
 from tractable.base import PredictiveMixin, Rows, check_targets
+from tractable.base.scores import RegressorMixin
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf

@@ -5,7 +5,8 @@ power of two whose exponent bits are written on the way.
 """
 
 import numpy as np
-from numba import njit
+
+from tractable.primitives.compiled_options import compiled
 
 _TAYLOR = tuple(1.0 / np.prod(np.arange(1.0, k + 1)) for k in range(11, -1, -1))
 
@@ -16,7 +17,7 @@ LOWEST = -708.0
 _SHIFT = 6755399441055744.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz", "arcp"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "nsz", "arcp"}, inline="always")
 def exp_tile(x, bits, n, lowest):  # type: ignore[no-untyped-def]
     """Replace x[:n] ≤ 0 by exp(x), to the last digits; by zero below `lowest`."""
     power = bits.view(np.float64)
@@ -35,7 +36,7 @@ def exp_tile(x, bits, n, lowest):  # type: ignore[no-untyped-def]
         x[j] *= power[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
 def tile_squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
     """Squared distances from a query to a tile of points, four coordinates at a time."""
     d = len(query)

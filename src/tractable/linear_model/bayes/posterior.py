@@ -2,8 +2,6 @@
 
 from typing import Any, Self
 
-from sklearn.base import RegressorMixin
-
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, standard_gamma, standard_normal
 from tractable.base import (
@@ -14,6 +12,7 @@ from tractable.base import (
     check_columns,
 )
 from tractable.base.parameters import check_number
+from tractable.base.scores import RegressorMixin
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.rows import (

@@ -2,8 +2,6 @@
 
 from typing import Any, Self
 
-from sklearn.base import RegressorMixin
-
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -11,6 +9,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
+from tractable.base.scores import RegressorMixin
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge

@@ -4,7 +4,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
@@ -18,6 +17,7 @@ from tractable.base import (
     check_fitted,
 )
 from tractable.base.parameters import check_choice, check_number
+from tractable.base.scores import RegressorMixin
 from tractable.distributions import Normal
 from tractable.engines import EMResult, LeastSquares
 from tractable.linear_model.noise_floor import check_squarable

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
@@ -20,6 +19,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.parameters import check_number
+from tractable.base.scores import RegressorMixin
 from tractable.engines import fold
 from tractable.linear_model.rows import as_floats, check_factor
 from tractable.linear_model.sparse.columns import Columns

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.log_space import log_sum_exp
@@ -22,6 +21,7 @@ from tractable.base import (
     check_weights,
     refuse_foreign,
 )
+from tractable.base.scores import RegressorMixin
 from tractable.data import Source
 from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult

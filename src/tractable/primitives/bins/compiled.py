@@ -1,7 +1,8 @@
 """Counts in the bins of a grid, linear binning, and Bayesian blocks."""
 
 import numpy as np
-from numba import njit
+
+from tractable.primitives.compiled_options import compiled
 
 #: Numbers binned at a time: their bins fit the first-level cache.
 _TILE = 1024
@@ -10,7 +11,7 @@ _TILE = 1024
 _NEAR = 1e-6
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_numbers(x, weights, edges, scale):  # type: ignore[no-untyped-def]
     """Count numbers in bins; see `tractable.primitives.bins.bin_counts`."""
     n = len(edges) - 1
@@ -33,7 +34,7 @@ def count_numbers(x, weights, edges, scale):  # type: ignore[no-untyped-def]
     return total[1:].copy(), total[0]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _find_even_bins(tile, edges, n, scale, positions):  # type: ignore[no-untyped-def]
     """Bins from 1 of numbers, 0 outside: by arithmetic, and by comparing where an edge is near."""
     low, high, doubtful = edges[0], edges[n], np.int32(0)
@@ -50,7 +51,7 @@ def _find_even_bins(tile, edges, n, scale, positions):  # type: ignore[no-untype
             positions[i] = _find_bin(tile[i], edges, 0, n, scale) + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _table(edges):  # type: ignore[no-untyped-def]
     """How many inner edges lie in even cells before each: between which edges a cell's numbers are sought."""
     n = len(edges) - 1
@@ -60,13 +61,13 @@ def _table(edges):  # type: ignore[no-untyped-def]
     return np.cumsum(table)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _even_cell(v, low, high, n):  # type: ignore[no-untyped-def]
     """The index of a number among n even cells: monotone in the number, which is all that is needed."""
     return min(max(int((0.5 * v - 0.5 * low) / (0.5 * high - 0.5 * low) * n), 0), n)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _find_bins_by_table(tile, edges, n, table, positions):  # type: ignore[no-untyped-def]
     """Bins from 1 of numbers, 0 outside: searched among the edges of their even cell."""
     for i in range(len(tile)):
@@ -84,7 +85,7 @@ def _find_bins_by_table(tile, edges, n, table, positions):  # type: ignore[no-un
             positions[i] = bin_ + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _count(positions, m, seen):  # type: ignore[no-untyped-def]
     one, two, three, four = seen[0], seen[1], seen[2], seen[3]
     whole = m - m % 4
@@ -97,7 +98,7 @@ def _count(positions, m, seen):  # type: ignore[no-untyped-def]
         one[positions[i]] += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Count rows in cells; the edges of all axes are one array, those of axis j begin at starts[j]."""
     counts, outside = np.zeros(_n_cells(starts)), 0.0
@@ -118,7 +119,7 @@ def count_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-de
     return counts, outside
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def split_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Share each row between the cells whose middles surround it."""
     d = len(scales)
@@ -147,7 +148,7 @@ def split_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-de
     return counts, outside
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _find_bin(v, edges, first, n, scale):  # type: ignore[no-untyped-def]
     """The bin of a number, -1 outside; edges decide, arithmetic only says which to look at."""
     low = edges[first]
@@ -170,7 +171,7 @@ def _find_bin(v, edges, first, n, scale):  # type: ignore[no-untyped-def]
     return bin_
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _split(v, edges, first, n, bin_, positions, fractions):  # type: ignore[no-untyped-def]
     """The bin of a number and the neighbour it leans to, and how much each has of it."""
     own = 0.5 * edges[first + bin_] + 0.5 * edges[first + bin_ + 1]
@@ -182,7 +183,7 @@ def _split(v, edges, first, n, bin_, positions, fractions):  # type: ignore[no-u
         fractions[0] = 1.0 - fractions[1]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _n_cells(starts):  # type: ignore[no-untyped-def]
     cells = 1
     for j in range(len(starts) - 1):
@@ -190,7 +191,7 @@ def _n_cells(starts):  # type: ignore[no-untyped-def]
     return cells
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def linear_binning(x: np.ndarray, weights: np.ndarray, low: float, step: float, n: int) -> np.ndarray:
     """See `tractable.primitives.bins.linear_binning`; empty weights are ones."""
     masses = np.zeros(n)
@@ -204,7 +205,7 @@ def linear_binning(x: np.ndarray, weights: np.ndarray, low: float, step: float, 
     return masses
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def best_blocks(mass: np.ndarray, positions: np.ndarray, penalty: float) -> np.ndarray:
     m = len(mass)
     total = np.zeros(m + 1)

@@ -1,10 +1,10 @@
 """The E-steps of mixtures over blocks of rows: natural parameters, whitened coordinates, missing entries."""
 
 import numpy as np
-from numba import njit
 
 from tractable.primitives.compiled_options import (
     FAST,
+    compiled,
     entry,
 )
 from tractable.primitives.em.compiled_blocks import (
@@ -19,7 +19,7 @@ from tractable.primitives.em.compiled_blocks import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _squares(features, d, kind):  # type: ignore[no-untyped-def]
     """Fill in the second-order features: none (0), their sum (1), squares (2), or all products (3)."""
     block = features.shape[1]
@@ -63,7 +63,7 @@ def mixture_pass(x, w, shift, scale, natural, kind, block):  # type: ignore[no-u
     return sums, evidence
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _load_rows(x, start, n, shift, scale, z):  # type: ignore[no-untyped-def]
     """Fill the first n columns of z with shifted and scaled rows."""
     for i in range(z.shape[0]):
@@ -118,7 +118,7 @@ _LOG_2PI = np.log(2.0 * np.pi)
 _BLOCK = 256
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _load_entries(flat, start, z):  # type: ignore[no-untyped-def]
     """Fill the columns of z with rows of entries."""
     d, n = z.shape
@@ -229,7 +229,7 @@ def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, va
     return sums, evidence
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _squared_length(row, mean, whitener, d, centred):  # type: ignore[no-untyped-def]
     """Return |W (row - mean)|² for a lower triangular W."""
     for i in range(d):

@@ -1,14 +1,13 @@
 """Softmax regression (loss, gradient and Hessian) over blocks of rows, and the perceptron's updates."""
 
 import numpy as np
-from numba import njit
 
-from tractable.primitives.compiled_options import FAST, entry
+from tractable.primitives.compiled_options import FAST, compiled, entry
 from tractable.primitives.compiled_tiles import exp_tile
 from tractable.primitives.em.compiled_blocks import FLOOR, exp_below_top
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     """Write a block of rows, shifted and scaled, behind the ones of the intercept where there is one."""
     d = x.shape[1]
@@ -19,7 +18,7 @@ def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     features[n:] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _behind(scores, n, start, codes, targets, w, behind, mass):  # type: ignore[no-untyped-def]
     """Write by how much the best score of a row exceeds those of its targets, and the row's weight."""
     K = scores.shape[0]
@@ -40,7 +39,7 @@ def _behind(scores, n, start, codes, targets, w, behind, mass):  # type: ignore[
             behind[j], mass[j] = weight * (best - scores[codes[start + j], j]), weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-def]
     """Return the loss of a block, summed in short runs: its roundings must not hide the last Newton steps."""
     loss = 0.0
@@ -92,7 +91,7 @@ def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: igno
     return loss, gradient
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _products(features, pairs):  # type: ignore[no-untyped-def]
     """Write all products x_i x_j, i ≤ j, of every row."""
     B, P = features.shape
@@ -153,7 +152,7 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
     return found
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     """Return the loss of a block of rows that count once, in short runs; turn z into p - t."""
     loss = 0.0
@@ -169,7 +168,7 @@ def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     return loss
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-def]
     """Return the loss of a block of weighted rows, or of rows with soft targets; turn z into p - t."""
     loss = 0.0
@@ -212,7 +211,7 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
     return loss, gradient
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _lead(row: np.ndarray, plane: np.ndarray, rival: np.ndarray) -> float:
     """Return by how much a plane is above another at a row."""
     total = 0.0
@@ -221,7 +220,7 @@ def _lead(row: np.ndarray, plane: np.ndarray, rival: np.ndarray) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _rival(row: np.ndarray, code: int, coef: np.ndarray) -> int:
     """Return the best other class where it is not below the row's own, else -1."""
     if len(coef) == 2:
@@ -235,7 +234,7 @@ def _rival(row: np.ndarray, code: int, coef: np.ndarray) -> int:
     return rival if best >= 0.0 else -1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _is_blank(row: np.ndarray) -> bool:
     size = 0.0
     for j in range(len(row)):
@@ -243,7 +242,7 @@ def _is_blank(row: np.ndarray) -> bool:
     return size == 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def]
     coef, late = start.copy(), np.zeros_like(start)
     mistakes, visits = 0.0, 0.0

@@ -1,8 +1,8 @@
 """Sums of windows over all pairs, over the boxes of a k-d tree, and of windows of different shapes."""
 
 import numpy as np
-from numba import njit
 
+from tractable.primitives.compiled_options import compiled
 from tractable.primitives.compiled_tiles import LOWEST, exp_tile, tile_squares
 
 #: Points met at a time: their squared distances and exponentials stay in the first-level cache.
@@ -12,7 +12,7 @@ TILE = 512
 _FAR = 1e-280
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def log_kernel_sums(queries, columns, weights, kind, left, first, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k(|q - x_i|²) for every query; points are columns (d, n), empty weights are ones.
 
@@ -36,7 +36,7 @@ def log_kernel_sums(queries, columns, weights, kind, left, first, out):  # type:
             out[q] = _far(queries[q], columns, weights, kind, own, values, bits)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-untyped-def]
     """The same in logarithms: about the nearest point, whose own term is then one."""
     n = columns.shape[1]
@@ -59,7 +59,7 @@ def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-u
     return np.log(total) - shift
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no-untyped-def]
     """Write Σ_i w_i |q - x_i|² exp(-|q - x_i|²/2) / S, with log S given; query j is point first + j."""
     n = columns.shape[1]
@@ -81,7 +81,7 @@ def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no
         out[q] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # type: ignore[no-untyped-def]
     """Write Σ_{i ≠ j} w_i exp(-rate_k |x_j - x_i|²) for every query j and rate k, (m, K).
 
@@ -114,7 +114,7 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
                 out[q, k] += tile_sum(row, weights, start, size, -1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
 def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
     """Turn squared distances into heights of the window; -1 is the Gaussian, 5 the Laplace."""
     if kind == -1:
@@ -143,7 +143,7 @@ def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-de
             values[j] = np.sin(0.5 * np.pi * (1.0 - np.sqrt(values[j]))) if values[j] < 1.0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
 def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     """Add up a tile, without the point `own`."""
     if own >= start and own < start + size:
@@ -159,7 +159,7 @@ def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def boxes_of(nodes, packed, d, boxes):  # type: ignore[no-untyped-def]
     """Write the least box (d, 2) about the points of every node; children come after their parents."""
     for node in range(len(nodes) - 1, -1, -1):
@@ -173,7 +173,7 @@ def boxes_of(nodes, packed, d, boxes):  # type: ignore[no-untyped-def]
                 boxes[node, c, 1] = max(boxes[node + 1, c, 1], boxes[right, c, 1])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def log_tree_sums(queries, tree, weights, kind, left, positions, tol, out, met):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k(|q - x_i|²), and in `met` how many terms were added.
 
@@ -226,7 +226,7 @@ def log_tree_sums(queries, tree, weights, kind, left, positions, tol, out, met):
         met[q] = seen
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _nearest(query, nodes, packed, boxes, weights, own, stack, values):  # type: ignore[no-untyped-def]
     """Squared distance to the nearest point that counts, other than `own`."""
     near, top = np.inf, 1
@@ -254,7 +254,7 @@ def _nearest(query, nodes, packed, boxes, weights, own, stack, values):  # type:
     return near
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _apart(query, box):  # type: ignore[no-untyped-def]
     """Squared distance from a query to a box."""
     total = 0.0
@@ -268,7 +268,7 @@ def _apart(query, box):  # type: ignore[no-untyped-def]
 _NOTHING = 45.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def log_local_windows(x, points, whiten, heights, of_rows, first, low, high, top, rates):  # type: ignore[no-untyped-def]
     out, bounds = np.empty(len(x)), np.empty(len(top))
     for i in range(len(x)):
@@ -294,7 +294,7 @@ def log_local_windows(x, points, whiten, heights, of_rows, first, low, high, top
     return out
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _squared_gap(a, low, high):  # type: ignore[no-untyped-def]
     square = 0.0
     for k in range(len(a)):
@@ -303,7 +303,7 @@ def _squared_gap(a, low, high):  # type: ignore[no-untyped-def]
     return square
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _exponent(a, b, whiten, height, least):  # type: ignore[no-untyped-def]
     """Return h - |W (a - b)|² / 2, or what it fell to below `least`."""
     exponent = height

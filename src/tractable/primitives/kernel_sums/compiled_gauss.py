@@ -7,7 +7,8 @@ divided by h, so that points far from zero keep their digits.
 """
 
 import numpy as np
-from numba import njit
+
+from tractable.primitives.compiled_options import compiled
 
 ORDER = 26
 #: Bins whose centres are farther than this are summed point by point.
@@ -34,7 +35,7 @@ def _terms() -> np.ndarray:
 _TERMS = _terms()
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def bin_points(x, width):  # type: ignore[no-untyped-def]
     """Cut sorted points into bins no wider than `width`: where each begins, its first point, its centre."""
     first = np.empty(len(x) + 1, dtype=np.int64)
@@ -57,7 +58,7 @@ def bin_points(x, width):  # type: ignore[no-untyped-def]
     return starts, first, centres
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def gauss_moments(x, weights, h, starts, first, centres):  # type: ignore[no-untyped-def]
     """Σ w exp(-u²/2) u^k / k! about the centre of every bin, (bins, ORDER)."""
     moments = np.zeros((len(starts), ORDER))
@@ -79,7 +80,7 @@ def gauss_moments(x, weights, h, starts, first, centres):  # type: ignore[no-unt
     return moments
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def log_sums(x, weights, h, total_weight, starts, first, centres, moments, queries, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i exp(-((q - x_i)/h)²/2) for every query; weights are positive."""
     n = len(x)
@@ -98,7 +99,7 @@ def log_sums(x, weights, h, total_weight, starts, first, centres, moments, queri
             out[j] = np.log(_binned(x, weights, h, starts, first, centres, moments, q, reach))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def log_left_out(  # type: ignore[no-untyped-def]
     x, weights, h, total_weight, starts, first, centres, moments, whole, left, begin, out, spread
 ):
@@ -136,12 +137,12 @@ def log_left_out(  # type: ignore[no-untyped-def]
                 spread[j] = _binned_spread(x, weights, h, starts, first, centres, moments, q, reach) / rest
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _bins_within(starts, q, h, reach):  # type: ignore[no-untyped-def]
     return range(np.searchsorted(starts, q - (reach + 0.5) * h), np.searchsorted(starts, q + reach * h))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract"}, inline="always")
 def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     total = 0.0
     for b in _bins_within(starts, q, h, reach):
@@ -157,7 +158,7 @@ def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: 
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _binned_spread(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     """Σ w u² exp(-u²/2), from the second derivative of the sum: exp(-v²/2) (P'' - 2 v P' + v² P)."""
     total = 0.0
@@ -177,7 +178,7 @@ def _binned_spread(x, weights, h, starts, first, centres, moments, q, reach):  #
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _about_nearest(x, weights, h, q, near, beyond, own, kept):  # type: ignore[no-untyped-def]
     """Sum about the nearest point, in logarithms: only those within reach count, and `own` for `kept`."""
     # √(near² + beyond) - near, without cancellation.
@@ -192,7 +193,7 @@ def _about_nearest(x, weights, h, q, near, beyond, own, kept):  # type: ignore[n
     return np.log(total) - 0.5 * near * near
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _spread_about(x, weights, h, q, own, log_sum):  # type: ignore[no-untyped-def]
     if log_sum == -np.inf:
         return 0.0
@@ -218,7 +219,7 @@ _COEFFICIENTS = (
 _COEFFICIENTS = _COEFFICIENTS / NODES
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def sums_at_points(x, weights, h, total_weight, starts, first, centres, moments, begin, out):  # type: ignore[no-untyped-def]
     """Write Σ_j w_j exp(-((x_i - x_j)/h)²/2) for the sorted points from `begin` on."""
     end, i = begin + len(out), begin
@@ -246,7 +247,7 @@ def sums_at_points(x, weights, h, total_weight, starts, first, centres, moments,
         i, b = stop, b + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _interpolated(x, scale, centre, coefficients, begin, end, out):  # type: ignore[no-untyped-def]
     """Clenshaw's sum of Chebyshev's polynomials at the points of a bin."""
     for i in range(begin, end):

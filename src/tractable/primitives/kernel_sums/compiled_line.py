@@ -8,7 +8,8 @@ difference. Where that difference might not leave eleven digits, the points are 
 import math
 
 import numpy as np
-from numba import njit
+
+from tractable.primitives.compiled_options import compiled
 
 #: Fewer points than this are added one by one.
 FEW = 24
@@ -18,7 +19,7 @@ COLUMNS = 6
 _TOLERANCE = 1e-11
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-untyped-def]
     """Running totals within every bin of w times the functions of the window, (n, 6)."""
     totals = np.zeros((len(x), COLUMNS))
@@ -39,7 +40,7 @@ def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-unty
     return totals
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def within(x, q, h):  # type: ignore[no-untyped-def]
     """The first sorted point that is no farther than h, and the first beyond."""
     low, high = np.searchsorted(x, q - h), np.searchsorted(x, q + h, "right")
@@ -51,7 +52,7 @@ def within(x, q, h):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, begin, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k((q - x_i)/h); or, where `left` is not empty, of points without so much of them."""
     for j in range(len(queries)):
@@ -74,7 +75,7 @@ def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, be
         out[j] = np.log(total) if total > 0.0 else -np.inf
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _height(kind, r):  # type: ignore[no-untyped-def]
     if r > 1.0:
         return 0.0
@@ -89,7 +90,7 @@ def _height(kind, r):  # type: ignore[no-untyped-def]
     return np.sin(0.5 * np.pi * (1.0 - r))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignore[no-untyped-def]
     """The sum over points low to high, and a bound on its rounding."""
     total, lost = 0.0, 0.0
@@ -104,7 +105,7 @@ def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignor
     return total, lost
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def part_of_bin(first, totals, b, low, high, m):  # type: ignore[no-untyped-def]
     """Write the sums over the points of a bin from low to high, and return a bound on their rounding."""
     begin, end = max(low, first[b]), min(high, first[b + 1])
@@ -113,7 +114,7 @@ def part_of_bin(first, totals, b, low, high, m):  # type: ignore[no-untyped-def]
     return 1e-15 * (8.0 + np.sqrt(end - first[b])) * totals[end - 1, 0]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _combined(kind, v, m, side):  # type: ignore[no-untyped-def]
     """Σ w k(v - u) from the sums of w u^k (or of cosine and sine)."""
     if kind == 0:
@@ -128,7 +129,7 @@ def _combined(kind, v, m, side):  # type: ignore[no-untyped-def]
     return np.cos(0.5 * np.pi * v) * m[1] + np.sin(0.5 * np.pi * v) * m[2]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def laplace_passes(x, weights, h):  # type: ignore[no-untyped-def]
     """Σ w exp(-(x_i - x_j)/h) over the points up to each, and over those from each on, in two passes."""
     n = len(x)
@@ -144,7 +145,7 @@ def laplace_passes(x, weights, h):  # type: ignore[no-untyped-def]
     return below, above
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_laplace_sums(x, weights, h, below, above, queries, left, begin, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i exp(-|q - x_i|/h); all terms are positive, and none is lost far away."""
     n = len(x)
@@ -173,7 +174,7 @@ _SERIES = 10.5
 _TAIL_TOLERANCE = 1e-14
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def plain_moments(x, weights, h, first, centres):  # type: ignore[no-untyped-def]
     """Σ w u^k / k! about the centre of every bin, (bins, ORDER)."""
     moments = np.zeros((len(centres), ORDER))
@@ -187,12 +188,12 @@ def plain_moments(x, weights, h, first, centres):  # type: ignore[no-untyped-def
     return moments
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _below(z):  # type: ignore[no-untyped-def]
     return 0.5 * math.erfc(-0.7071067811865476 * z)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def normal_tails(x, weights, h, starts, first, centres, moments, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i Φ(side (q - x_i)/h); `running` is the weight before each point, as that side counts it."""
     bins = len(starts)
@@ -221,7 +222,7 @@ def normal_tails(x, weights, h, starts, first, centres, moments, running, side, 
         out[j] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _bin_tail(m, v, side):  # type: ignore[no-untyped-def]
     total = m[0] * _below(side * v)
     if side * v < _WHOLE + 0.5:
@@ -233,7 +234,7 @@ def _bin_tail(m, v, side):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def disc_tails(x, weights, h, first, centres, totals, kind, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i F(side (q - x_i)/h) of a window with an end; where digits might be lost, point by point."""
     m = np.zeros(COLUMNS)
@@ -264,7 +265,7 @@ def disc_tails(x, weights, h, first, centres, totals, kind, running, side, queri
         out[j] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _odd(kind, v, m, sign):  # type: ignore[no-untyped-def]
     """Σ w (F(t) - 1/2) of t = v - u, an odd function, from the sums of w u^k (or of cosine and sine)."""
     if kind == 4:
@@ -281,7 +282,7 @@ def _odd(kind, v, m, sign):  # type: ignore[no-untyped-def]
     return (15.0 * first - 10.0 * third + 3.0 * fifth) / 16.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _held(kind, t):  # type: ignore[no-untyped-def]
     """F(t), the mass of a window below t, with the digits of the lower tail."""
     s = 1.0 - min(abs(t), 1.0)
@@ -298,7 +299,7 @@ def _held(kind, t):  # type: ignore[no-untyped-def]
     return 1.0 - below if t > 0.0 else below
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def laplace_tails(x, h, below, above, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i F(side (q - x_i)/h) of the Laplace window, from the passes in either direction."""
     n = len(x)

@@ -1,10 +1,10 @@
 """Nearest centres with Hamerly's bounds, seeding by k-means++, and sums of distances to clusters."""
 
 import numpy as np
-from numba import njit
 
 from tractable.primitives.compiled_options import (
     FAST,
+    compiled,
     entry,
 )
 from tractable.primitives.compiled_tiles import tile_squares
@@ -21,7 +21,7 @@ CHUNK = 1024
 
 
 # Rows are passed by number: making a view of each takes longer than its arithmetic.
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(x.shape[1]):
@@ -29,7 +29,7 @@ def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
     """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
     np.dot(doubled, block, scores)
@@ -44,7 +44,7 @@ def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):
             best[j] = min(v, best[j])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
     """Return the smallest two squared distances, by differences, and the nearest centre (first of equals)."""
     best, second, arg = np.inf, np.inf, 0
@@ -57,13 +57,13 @@ def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
     return best, second, arg
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _add(x, r, shift, scale, weight, sums, k):  # type: ignore[no-untyped-def]
     for i in range(x.shape[1]):
         sums[k, i] += weight * ((x[r, i] - shift[i]) * scale)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyped-def]
     """Write rows as the columns of a block, by way of a buffer, and note their squared norms."""
     n, d = len(rows), x.shape[1]
@@ -79,7 +79,7 @@ def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyp
             block[i, j] = buffer[j, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-def]
     """Bound the distances to the nearest centre and to the next, and count the rows that stay open."""
     open_rows = 0
@@ -91,7 +91,7 @@ def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-
     return open_rows
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue):  # type: ignore[no-untyped-def]
     """Move the bounds of rows with the centres, and queue the rows that they leave undecided.
 
@@ -210,13 +210,13 @@ def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ig
 BLOCK = 512
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _mass(w, closest, even, i):  # type: ignore[no-untyped-def]
     count = w[i] if len(w) else 1.0
     return count if even else count * closest[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
     """Fill in the rows in which the cumulative mass first exceeds each share of the whole."""
     n = len(closest)
@@ -234,7 +234,7 @@ def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
         rows[t] = i
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
     """Fill in min(closest, |x - center|²) for the columns of a transposed block."""
     for j in range(n):
@@ -253,7 +253,7 @@ def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
         out[j] = min(out[j], closest[j])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(error_model="numpy", fastmath={"contract"})
 def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
     """Sum w min(closest, |x - c|²) for each candidate; with `keep`, write it down for the only one."""
     n, d = x.shape
@@ -272,7 +272,7 @@ def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
                 closest[start : start + m] = out[:m]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.kmeans_plus_plus`; no weights are an empty array."""
     n, d = x.shape
@@ -311,7 +311,7 @@ def seeding_costs(x, w, closest, centers, keep):  # type: ignore[no-untyped-def]
 _TILE = 256
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
     n, n_groups = x.shape[0], len(starts) - 1
     out = np.zeros((n, n_groups))
@@ -328,7 +328,7 @@ def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, start
     return out
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def distance_sums_of_products(x, columns, weights, starts, products, row_squares, column_squares):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.distance_sums`; x · columns and their squares are given."""
     n, n_groups = x.shape[0], len(starts) - 1
@@ -353,7 +353,7 @@ def distance_sums_of_products(x, columns, weights, starts, products, row_squares
     return out
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _repair(row, columns, start, both, squares):  # type: ignore[no-untyped-def]
     """Take the differences where the products have cancelled."""
     for j in range(len(both)):

@@ -1,9 +1,8 @@
 """Moments, exact residual sums, gradient steps, and Mahalanobis distances."""
 
 import numpy as np
-from numba import njit
 
-from tractable.primitives.compiled_options import entry
+from tractable.primitives.compiled_options import compiled, entry
 
 
 @entry("ROWS VECTOR INT")
@@ -54,7 +53,7 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
 # No fastmath below: every rounding error is wanted.
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def residual_sums(x, y, weights, centre, coef_high, coef_low, offset_high, offset_low):  # type: ignore[no-untyped-def]
     n, d = x.shape
     t = y.shape[1]
@@ -77,7 +76,7 @@ def residual_sums(x, y, weights, centre, coef_high, coef_low, offset_high, offse
     return high, low
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _two_sum(a, b):  # type: ignore[no-untyped-def]
     """Knuth: the rounded sum and its error."""
     s = a + b
@@ -85,7 +84,7 @@ def _two_sum(a, b):  # type: ignore[no-untyped-def]
     return s, (a - (s - b_part)) + (b - b_part)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
     """(h + l) + (a + al)(b + bl); the product by Dekker's splitting."""
     scaled = 134217729.0 * a
@@ -100,7 +99,7 @@ def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
     return _two_sum(s, e + (error + (a * bl + al * b)) + l)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def gradient_pass(rows, targets, weights, steps, batch_size, start):  # type: ignore[no-untyped-def]
     n, p = rows.shape
     w, total, slope = start.copy(), np.zeros(p), np.empty(p)
@@ -125,7 +124,7 @@ def gradient_pass(rows, targets, weights, steps, batch_size, start):  # type: ig
 _ROWS = 128
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> np.ndarray:
     n, d = x.shape
     out = np.empty(n, dtype=(x[:0, 0] + lower[:0, 0]).dtype)
@@ -143,7 +142,7 @@ def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> n
     return out
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
+@compiled(fastmath={"contract", "reassoc"}, inline="always")
 def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]
     """Step j of forward substitution for every row of the block, four known columns at a time."""
     unknown = white[j]
@@ -161,7 +160,7 @@ def _subtract_known(white, row, j, rows):  # type: ignore[no-untyped-def]
         k += 1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, inline="always")
+@compiled(fastmath={"contract", "reassoc"}, inline="always")
 def _accumulate(unknown, pivot, total, rows):  # type: ignore[no-untyped-def]
     inverse = 1.0 / pivot
     for i in range(rows):

@@ -1,14 +1,13 @@
 """Class-wise moments, and log-densities of rows given each class."""
 
 import numpy as np
-from numba import njit
 
-from tractable.primitives.compiled_options import FAST
+from tractable.primitives.compiled_options import FAST, compiled
 
 _FAST = {"contract", "nsz", "arcp"}
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@compiled(error_model="numpy", fastmath=_FAST)
 def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
     n, d = x.shape
@@ -49,7 +48,7 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     return weight, sums, scatter, total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
+@compiled(error_model="numpy", fastmath=_FAST)
 def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
     n, d = x.shape
     weight[:], sums[:] = 0.0, 0.0
@@ -62,7 +61,7 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
                 sums[c, j] += one * x[i, j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K = len(means)
@@ -88,7 +87,7 @@ def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untype
             out[i, k] = whole[k] - 0.5 * away
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+@compiled(error_model="numpy", fastmath=FAST)
 def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     for k in range(len(means)):
         found = 0.0
@@ -99,7 +98,7 @@ def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-de
         out[k] = found
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def softmax_rows(scores):  # type: ignore[no-untyped-def]
     """Replace scores by their softmax, row by row."""
     n, K = scores.shape
@@ -117,7 +116,7 @@ def softmax_rows(scores):  # type: ignore[no-untyped-def]
             row[k] /= total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def category_scores(x, tables, starts, out):  # type: ignore[no-untyped-def]
     """Add to `out` the table entries of the categories of each row."""
     n, d = x.shape

@@ -4,7 +4,8 @@ No `fastmath`: a distance is summed coordinate by coordinate, so every path to i
 """
 
 import numpy as np
-from numba import njit
+
+from tractable.primitives.compiled_options import compiled
 
 #: Points met at a time: their coordinates stay in the cache while the rows pass.
 _TILE = 256
@@ -12,7 +13,7 @@ _TILE = 256
 _EUCLIDEAN, _MANHATTAN, _CHEBYSHEV, _HAMMING, _MINKOWSKI = 0, 1, 2, 3, 4
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped-def]
     rows, (n, d) = len(x), points.shape
     cap = 2 * k + _TILE
@@ -47,7 +48,7 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
         out_d[r], out_i[r] = found_d[r, :k], found_i[r, :k]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
     rows, (n, d) = len(x), points.shape
     found, tile, keys, m = new_pairs(), np.empty((d, _TILE)), np.empty(_TILE), 0
@@ -67,13 +68,13 @@ def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
     return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def new_pairs():  # type: ignore[no-untyped-def]
     """Return room for rows, indices and distances of pairs."""
     return np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def room_for(found, n):  # type: ignore[no-untyped-def]
     """Return the arrays of pairs, doubled until they hold n."""
     rows, indices, distances = found
@@ -84,7 +85,7 @@ def room_for(found, n):  # type: ignore[no-untyped-def]
     return rows, indices, distances
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
     """Distance of two rows, the bits of those of a tile."""
     key = 0.0
@@ -101,7 +102,7 @@ def pair_distance(a, b, form, order):  # type: ignore[no-untyped-def]
     return finished(key, a, b, form, order)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def tile_keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
     """Fill a key for each point of a tile: cheap, and by it the distance is bounded from below."""
     keys[:n] = 0.0
@@ -122,7 +123,7 @@ def tile_keys(row, tile, n, form, keys):  # type: ignore[no-untyped-def]
                 keys[j] = max(keys[j], abs(a - b[j]))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def finished(key, a, b, form, order):  # type: ignore[no-untyped-def]
     """Return the distance that belongs to a key."""
     if form == _EUCLIDEAN:
@@ -137,7 +138,7 @@ def finished(key, a, b, form, order):  # type: ignore[no-untyped-def]
     return key * total ** (1.0 / order)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def key_limit(distance, d, form):  # type: ignore[no-untyped-def]
     """Return a key that no point as near as this exceeds, rounding included."""
     if form == _EUCLIDEAN:
@@ -149,7 +150,7 @@ def key_limit(distance, d, form):  # type: ignore[no-untyped-def]
     return distance
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def cut_back(key, idx, m, k):  # type: ignore[no-untyped-def]
     """Bring the k first of m in the order of (key, index) to the front (Hoare's selection)."""
     lo, hi = 0, m - 1
@@ -174,7 +175,7 @@ def cut_back(key, idx, m, k):  # type: ignore[no-untyped-def]
             break
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def in_order(key, idx, m):  # type: ignore[no-untyped-def]
     """Sort the first m by (key, index), in place (Shell's sort, Knuth's gaps)."""
     gap = 1
@@ -190,7 +191,7 @@ def in_order(key, idx, m):  # type: ignore[no-untyped-def]
         gap //= 3
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
     """Put a better neighbour in the place of the worst, on top of a heap by (distance, index)."""
     at = 0
@@ -214,7 +215,7 @@ def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
 GROUP = 64
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type: ignore[no-untyped-def]
     """Push the columns of a tile that may be among the k nearest of each row into the row's buffer.
 
@@ -246,7 +247,7 @@ def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type
         count[r], limit[r] = m, most
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _bound(key, idx, m, k, slack, doubt):  # type: ignore[no-untyped-def]
     """Return an upper bound, in single precision, of the keys that may still be among the k smallest."""
     cut_back(key, idx, m, k)
@@ -256,7 +257,7 @@ def _bound(key, idx, m, k, slack, doubt):  # type: ignore[no-untyped-def]
     return np.float32(most + doubt)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _kept(key, idx, m, most):  # type: ignore[no-untyped-def]
     kept = 0
     for t in range(m):
@@ -266,7 +267,7 @@ def _kept(key, idx, m, most):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: ignore[no-untyped-def]
     """Measure the columns that are left in double precision and write the k nearest, in order."""
     for r in range(len(x)):
@@ -283,7 +284,7 @@ def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: 
         out_d[r], out_i[r] = distances[:k], near[:k]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_hits(gram, squares, limit):  # type: ignore[no-untyped-def]
     """Count the entries of a tile that may lie within the radius of their row."""
     total = 0
@@ -293,7 +294,7 @@ def count_hits(gram, squares, limit):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def fill_hits(x, points, gram, squares, first, limit, radii, found):  # type: ignore[no-untyped-def]
     """Measure these entries in double precision; return rows, columns and distances of those within."""
     rows, near, distances, m = np.empty(found, np.int64), np.empty(found, np.int64), np.empty(found), 0

@@ -4,8 +4,8 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 """
 
 import numpy as np
-from numba import njit
 
+from tractable.primitives.compiled_options import compiled
 from tractable.primitives.kmeans.compiled import seed_rows
 from tractable.primitives.neighbors.compiled import (
     in_order,
@@ -18,7 +18,7 @@ from tractable.primitives.neighbors.compiled import (
 _EUCLIDEAN = 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def projection(row, normal):  # type: ignore[no-untyped-def]
     """Return row · normal, in four sums that do not wait for one another."""
     d = len(row)
@@ -33,7 +33,7 @@ def projection(row, normal):  # type: ignore[no-untyped-def]
     return (a + b) + (c + e)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _farthest(x, ids, row):  # type: ignore[no-untyped-def]
     best, place = -1.0, ids[0]
     for i in ids:
@@ -43,7 +43,7 @@ def _farthest(x, ids, row):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def unit(a, b, out):  # type: ignore[no-untyped-def]
     """Write the direction from a to b, of length one; zero where they are equal."""
     apart = pair_distance(a, b, _EUCLIDEAN, 2.0)
@@ -51,7 +51,7 @@ def unit(a, b, out):  # type: ignore[no-untyped-def]
         out[j] = (b[j] - a[j]) / apart if apart > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
     """Write the direction from one row of a group to another that differs, if there is one."""
     n = len(ids)
@@ -63,7 +63,7 @@ def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
     unit(x[a], x[b], normal)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _cut(key, n):  # type: ignore[no-untyped-def]
     """Return how many keys go left, half of them or as near as equal keys stay together, and the offset."""
     middle = n // 2
@@ -83,7 +83,7 @@ def _cut(key, n):  # type: ignore[no-untyped-def]
     return middle, offset if below <= offset < above else below
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
     """Write both parts, the nearest of either side in both of them; return where the first ends."""
     n = len(ids)
@@ -96,7 +96,7 @@ def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
     return left + both, n + 2 * both
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.neighbors.halve`. Parts keep the order of rows: memory is read one way."""
     key, end = np.empty(len(ids)), 0
@@ -124,7 +124,7 @@ def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  
         end += both
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _descend(q, node, nearest, trees, slack, nodes, bounds, top):  # type: ignore[no-untyped-def]
     """Go down to a leaf; note the other sides of planes that may be looked behind, and how far they are."""
     normals, offsets, children, look_back = trees
@@ -141,7 +141,7 @@ def _descend(q, node, nearest, trees, slack, nodes, bounds, top):  # type: ignor
     return -1 - node, top, steps
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _next_leaf(q, limit, trees, slack, nodes, bounds, top):  # type: ignore[no-untyped-def]
     """Descend to the next leaf that may hold a point within the limit; -1 where there is none."""
     while top:
@@ -151,7 +151,7 @@ def _next_leaf(q, limit, trees, slack, nodes, bounds, top):  # type: ignore[no-u
     return -1, 0, 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
     """Write the leaf to which each row descends."""
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
@@ -159,7 +159,7 @@ def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
         out[r] = _descend(x[r], root, 0.0, trees, 0.0, nodes, bounds, 0)[0]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, cost):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.neighbors.tree_nearest`; seen begins at -1.
 
@@ -193,7 +193,7 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
             ids[r, t] = -1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, radii, visited, measured):  # type: ignore[no-untyped-def]
     ptr, members = leaves
     seen = np.full(len(points), -1, np.int32)
@@ -228,7 +228,7 @@ GROUP = 64
 FAR = np.float32(1e30)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
     """Insert i into a list sorted by distance, unless it is there."""
     for other in ids:
@@ -241,7 +241,7 @@ def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
     near[t], ids[t] = apart, i
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _square(a, b, scale):  # type: ignore[no-untyped-def]
     total = 0.0
     for c in range(len(a)):
@@ -250,7 +250,7 @@ def _square(a, b, scale):  # type: ignore[no-untyped-def]
     return np.float32(total)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def]
     """Write the points of a leaf about their mean, and |y|², far where there is none; return the largest."""
     n, d = len(held), x.shape[1]
@@ -270,7 +270,7 @@ def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def
     return squares[:n].max()
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
     """Measure all pairs of each leaf as |y|² + |z|² - 2 y·z, in single precision."""
     d, widest = x.shape[1], 0
@@ -312,7 +312,7 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
                                     limit = max(near[me, -1], doubt) - squares[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def mend(x, start, end, scale, old, near, ids, measured):  # type: ignore[no-untyped-def]
     """Offer points start to end the neighbours of their neighbours in the lists `old`."""
     d = x.shape[1]
@@ -341,7 +341,7 @@ def mend(x, start, end, scale, old, near, ids, measured):  # type: ignore[no-unt
                     _offer(near[i], ids[i], apart, j)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-untyped-def]
     """Measure the candidates of points start to end in double precision and write the nearest, in order."""
     width, k = ids.shape[1], distances.shape[1]
@@ -358,7 +358,7 @@ def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-un
         distances[row, m:], indices[row, m:] = np.inf, -1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _means(rows, right, centers):  # type: ignore[no-untyped-def]
     """Write the means of both sides; return how many rows are on the right."""
     n, d = rows.shape
@@ -374,7 +374,7 @@ def _means(rows, right, centers):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _between(rows, centers, normal, right):  # type: ignore[no-untyped-def]
     """Put rows on the side of the nearer centre; return the offset of the plane and how many changed."""
     unit(centers[0], centers[1], normal)
@@ -387,7 +387,7 @@ def _between(rows, centers, normal, right):  # type: ignore[no-untyped-def]
     return offset, changed
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # type: ignore[no-untyped-def]
     widest = 0
     for s in range(len(ptr) - 1):

@@ -1,8 +1,8 @@
 """Construction and search of k-d trees."""
 
 import numpy as np
-from numba import njit
 
+from tractable.primitives.compiled_options import compiled
 from tractable.primitives.neighbors.compiled import (
     finished,
     in_order,
@@ -17,7 +17,7 @@ from tractable.primitives.neighbors.compiled import (
 _SURE = 1.0 - 1e-12
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: ignore[no-untyped-def]
     """Split at medians of the widest side, down to leaves; return how many nodes were made.
 
@@ -58,7 +58,7 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: 
     return made
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pack(points, order, first, last, packed):  # type: ignore[no-untyped-def]
     """Write a leaf's coordinates in one piece, one coordinate after another."""
     d, at = points.shape[1], first * points.shape[1]
@@ -68,7 +68,7 @@ def _pack(points, order, first, last, packed):  # type: ignore[no-untyped-def]
             at += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
     """Bring the smaller values of a range before its middle (Hoare's selection)."""
     while lo < hi:
@@ -90,7 +90,7 @@ def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
             break
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.neighbors.kd_tree`; `entered` ends as the last row to enter a leaf."""
     order, nodes, _, _, _, packed, box = tree
@@ -126,7 +126,7 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered): 
         measured[r] = seen
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-untyped-def]
     order, nodes, _, _, _, packed, box = tree
     d = x.shape[1]
@@ -157,7 +157,7 @@ def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-u
     return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _next_leaf(row, limit, form, tree, side, todo, top):  # type: ignore[no-untyped-def]
     """Return the next leaf that may hold a point within the limit (-1: none), the stack, and nodes opened."""
     stack, bounds, sides = todo
@@ -178,7 +178,7 @@ def _next_leaf(row, limit, form, tree, side, todo, top):  # type: ignore[no-unty
     return -1, 0, 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top):  # type: ignore[no-untyped-def]
     """Go down to the leaf on the row's side; farther children that may hold neighbours are stacked."""
     _, nodes, dims, lows, highs, _, _ = tree
@@ -196,7 +196,7 @@ def _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, to
     return node, top
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _largest_leaf(nodes):  # type: ignore[no-untyped-def]
     most = 0
     for node in range(len(nodes)):
@@ -205,14 +205,14 @@ def _largest_leaf(nodes):  # type: ignore[no-untyped-def]
     return most
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _todo(nodes):  # type: ignore[no-untyped-def]
     """Room for what is left to do: nodes with the side that changes, and sides to change back."""
     room = 2 * (nodes[:, 3].max() + 2)
     return np.empty((room, 2), np.int64), np.empty(room), np.empty(room)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _start(row, box, form, side, todo):  # type: ignore[no-untyped-def]
     """Put the root on the stack; its bound is how far the row lies from the box of all points."""
     stack, bounds, sides = todo
@@ -224,7 +224,7 @@ def _start(row, box, form, side, todo):  # type: ignore[no-untyped-def]
     return 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _farther(bound, old, new, form):  # type: ignore[no-untyped-def]
     """Return the bound of a cell that is farther away along one side."""
     if new <= old:

@@ -1,8 +1,8 @@
 """A Cholesky factor, row by row, of columns that come and go."""
 
 import numpy as np
-from numba import njit
 
+from tractable.primitives.compiled_options import compiled
 from tractable.primitives.sparse.agnostic import PARALLEL
 
 #: A pivot below this share of its column's own square says that the column follows from the others: products
@@ -10,7 +10,7 @@ from tractable.primitives.sparse.agnostic import PARALLEL
 DEPENDENT = 1e-13
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _forward(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve L x = b in place."""
     for i in range(k):
@@ -20,7 +20,7 @@ def _forward(factor, b, k):  # type: ignore[no-untyped-def]
         b[i] = total / row[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve Lᵀ x = b in place, so that L is still read along its rows."""
     for i in range(k - 1, -1, -1):
@@ -31,13 +31,13 @@ def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
             b[j] -= x * row[j]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def solve_rows(factor, b, k):  # type: ignore[no-untyped-def]
     _forward(factor, b, k)
     back_substitute(factor, b, k)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     row = factor[k]
     for i in range(k):
@@ -52,7 +52,7 @@ def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
     cosine, sine = np.empty(k), np.empty(k)
     for i in range(at, k - 1):
@@ -69,7 +69,7 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
         row[i], row[i + 1] = length, 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
     total = np.zeros(matrix.shape[1])
     k, i = len(which), 0
@@ -88,7 +88,7 @@ def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) ->
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> np.ndarray:
     out = np.empty(len(which))
     for i in range(len(which)):
@@ -99,7 +99,7 @@ def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> n
     return out
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def first_to_enter(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
     first, soonest = 0, np.inf
     for j in range(len(heights)):
@@ -122,7 +122,7 @@ def first_to_enter(heights, slopes, free, level, positive):  # type: ignore[no-u
 _PATIENCE = 20
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def solve_lasso(  # type: ignore[no-untyped-def]
     gram, moment, square, penalty, ridge, tol, positive, max_iter, w, q, support, factor, k
 ):
@@ -146,7 +146,7 @@ def solve_lasso(  # type: ignore[no-untyped-def]
     return k, max_iter, gap
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Walk to the minimum over the support with its signs, or to the first sign that would change.
 
@@ -173,7 +173,7 @@ def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type
     return k, k == before
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in every column whose correlation is above the penalty.
 
@@ -194,7 +194,7 @@ def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step)
     return k
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untyped-def]
     for i in range(k):
         step[i] = gram[j, support[i]]
@@ -204,7 +204,7 @@ def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untype
     return True
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in column j, which follows from those in use: x_j = Σ z_i x_i.
 
@@ -232,7 +232,7 @@ def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ig
     return k
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped-def]
     j = support[at]
     _shift(gram, j, -w[j], w, q)
@@ -243,7 +243,7 @@ def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped
     return k - 1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
     """Change one coefficient, and what is left of the correlations with it."""
     if change != 0.0:
@@ -253,7 +253,7 @@ def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
             q[i] -= change * row[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
     """Change all coefficients in use."""
     if length != 0.0:
@@ -263,7 +263,7 @@ def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
         q -= weighted_rows(gram, used, change)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-untyped-def]
     """Primal less dual objective, and the primal; the dual point is the residual, shrunk to be feasible."""
     top, size, fit, left, norm = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -281,7 +281,7 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
     return primal + 0.5 * share * share * rest - share * (square - fit), primal
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ignore[no-untyped-def]
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):

@@ -1,0 +1,152 @@
+"""Scores of predictions, R² and accuracy, over whatever `fit` takes: arrays, frames, files and streams."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn import base
+
+from tractable.base.estimator import check_answerable
+from tractable.base.labels import as_labels
+from tractable.base.validation import as_rows_source, require_targets
+from tractable.data import Batch, Source, is_frame, is_streamed, reduce_blocks
+from tractable.data.frames import column_names, select_columns, split_frame
+from tractable.data.predict_to import FittedColumns
+from tractable.data.streamed_tables import streamed_tables
+from tractable.statistics.by_class import check_one_kind
+from tractable.statistics.moments import DiagonalMoments
+from tractable.value import value
+
+
+class RegressorMixin(base.RegressorMixin):
+    """`score` of a model whose targets are numbers."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R² = 1 - Σ w (y - ŷ)² / Σ w (y - ȳ)²; of several targets, the mean of theirs.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+            Targets; sources have their own.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        check_answerable(self)
+        if not is_streamed(X):
+            return float(super().score(*_in_memory(self, X, y, sample_weight)))
+        return _reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared
+
+
+class ClassifierMixin(base.ClassifierMixin):
+    """`score` of a model whose targets are labels."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy, the fraction of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or column name
+            Classes; sources have their own.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        check_answerable(self)
+        if not is_streamed(X):
+            return float(super().score(*_in_memory(self, X, y, sample_weight)))
+        hits, weight = _reduced(self, X, y, sample_weight, HitsOf)
+        return float(hits / weight)
+
+
+def _in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights held in memory; columns of a frame may be named."""
+    require_targets(estimator, y)
+    if is_frame(X):
+        return split_frame(X, y, sample_weight)
+    if isinstance(y, str) or isinstance(sample_weight, str):
+        as_rows_source(X, y, sample_weight)  # an array has no names: its error says so
+    return X, y, sample_weight
+
+
+def _reduced(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, of: Callable[..., Callable[[Batch], Any]]
+) -> Any:
+    """Return the sum of a statistic of predictions over a stream, which has its targets and weights."""
+    reads_text = estimator.__sklearn_tags__().input_tags.string
+    tables = streamed_tables(X, y, sample_weight) if reads_text else None
+    if tables is not None:
+        return reduce_blocks(of(estimator=estimator, columns=_same), _frames(tables))
+    source: Source = as_rows_source(X, y, sample_weight)
+    return source.reduce(of(estimator=estimator, columns=FittedColumns.of(estimator, source)))
+
+
+def _frames(tables: Any) -> Iterator[Batch]:
+    """Yield batches whose X is a frame without the columns that are targets or weights."""
+    for frame, y, weights in tables.start():
+        features = [name for name in column_names(frame) if name not in tables.leave]
+        yield Batch(X=select_columns(frame, features), y=y, weights=weights)
+
+
+def _same(X: Any) -> Any:
+    return X
+
+
+@value
+class SquaredErrors:
+    """Moments of targets, and the sum of squares of their residuals: what R² needs."""
+
+    targets: DiagonalMoments
+    residual: np.ndarray  # Σ w (y - ŷ)², one entry a target
+
+    def __add__(self, other: "SquaredErrors") -> "SquaredErrors":
+        return SquaredErrors(targets=self.targets + other.targets, residual=self.residual + other.residual)
+
+    @property
+    def r_squared(self) -> float:
+        """The mean of R² over the targets; of a constant one, 1 where it is predicted exactly, else 0."""
+        total = np.asarray(self.targets.scatter)
+        exact = np.where(self.residual > 0.0, 0.0, 1.0)
+        return float(
+            np.mean(np.where(total > 0.0, 1.0 - self.residual / np.where(total > 0.0, total, 1.0), exact))
+        )
+
+
+@value
+class SquaredErrorsOf:
+    """The squared errors of a model on a block of rows."""
+
+    estimator: Any
+    columns: Callable[[Any], Any]  # a block's columns as the model takes them
+
+    def __call__(self, block: Batch) -> SquaredErrors:
+        y = np.asarray(_targets(block), dtype=np.float64).reshape(block.n_rows, -1)
+        if not np.isfinite(y).all():
+            raise ValueError("y contains NaN or infinity")
+        predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)
+        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
+        residual = weights @ (y - predicted.reshape(y.shape)) ** 2
+        return SquaredErrors(targets=DiagonalMoments.of(y, weights), residual=residual)
+
+
+@value
+class HitsOf:
+    """Weights of the rows of a block whose class a model predicts, and of all its rows."""
+
+    estimator: Any
+    columns: Callable[[Any], Any]
+
+    def __call__(self, block: Batch) -> np.ndarray:
+        labels = as_labels(_targets(block))
+        predicted = np.asarray(self.estimator.predict(self.columns(block.X)))
+        check_one_kind([predicted, labels])
+        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
+        return np.array([weights @ (predicted == labels), weights.sum()])
+
+
+def _targets(block: Batch) -> Any:
+    if block.y is None:
+        raise ValueError("y is missing: the source has no target; name its column")
+    return block.y

@@ -1,0 +1,76 @@
+"""Read-only installs without a home crashed where a kernel was imported, damaged caches at its first call."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tractable
+
+KERNEL = """
+from tractable.primitives.compiled_options import entry
+
+@entry("FLOAT FLOAT")
+def add(a, b):
+    return a + b
+"""
+
+ADD = "import kernel; print(kernel.add(1.0, 2.0))"
+
+
+def run(code, folder, **environment):
+    kept = {name: x for name, x in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    options = {"HOME": os.devnull, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, env={**kept, **options}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_kernel_imports_where_nothing_can_be_written(tmp_path):
+    package = Path(tractable.__file__).parent
+    shutil.copytree(package, tmp_path / "tractable", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    for folder in [tmp_path, *filter(Path.is_dir, (tmp_path / "tractable").rglob("*"))]:
+        (folder / "__pycache__").write_text("")  # a file in its place: not even root can write into it
+    names = [
+        ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        for path in sorted((package / "primitives").rglob("compiled*.py"))
+    ]
+    assert len(names) > 10
+    code = f"import importlib\nfor name in {names}: importlib.import_module(name)\n"
+    assert run(code + ADD, tmp_path) == "3.0\n"
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_cache_is_rebuilt(tmp_path, ending):
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    path = f"{tmp_path}{os.pathsep}{Path(tractable.__file__).parents[1]}"
+    cache = tmp_path / "cache"
+
+    def files():
+        return sorted(cache.rglob(f"*.{ending}"))
+
+    run(ADD, path, NUMBA_CACHE_DIR=str(cache))
+    (file,) = files()
+    whole = file.stat().st_size
+    for damage in (b"", b"\x80\x04", b"no code at all"):
+        file.write_bytes(damage)
+        assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
+        assert [found.stat().st_size for found in files()] == [whole]
+
+
+def test_a_full_disk_is_done_without(tmp_path):
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    path = f"{tmp_path}{os.pathsep}{Path(tractable.__file__).parents[1]}"
+    full = """
+import errno
+from numba.core.caching import IndexDataCacheFile
+def no_space(self, path):
+    raise OSError(errno.ENOSPC, "No space left on device")
+IndexDataCacheFile._open_for_write = no_space
+"""
+    assert run(full + ADD, path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == "3.0\n"
