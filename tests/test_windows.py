@@ -107,7 +107,7 @@ def test_a_window_without_formulas_has_those_of_its_twin(dim, rng):
 def test_a_function_that_underflows_where_it_has_mass_is_refused():
     window = check_window(lambda u: np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi))
     np.testing.assert_allclose(window.variance(784), 1.0, rtol=1e-9)
-    with pytest.raises(ValueError, match="kernel.*underflows"):
+    with pytest.raises(ValueError, match=r"kernel.*underflows"):
         window.log_normaliser(2000)
 
 

@@ -126,7 +126,8 @@ class Trial:
     """How a model is cross-validated.
 
     `predictions(neighbours, numbers)` yields the predictions from each of these numbers of neighbours, one
-    after another, and `score_of(predictions, rows)` returns the score of each for rows of these numbers, larger for better.
+    after another, and `score_of(predictions, rows)` returns the score of each for rows of these numbers,
+    larger for better.
     """
 
     predictions: Callable[[Counted, np.ndarray], Iterator[np.ndarray]]
