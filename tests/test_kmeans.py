@@ -167,6 +167,7 @@ def test_fewer_different_rows_than_clusters():
         ({"n_clusters": 0}, "n_clusters"),
         ({"n_clusters": 2.0}, "n_clusters"),
         ({"init": "best"}, "init"),
+        ({"init": None}, "init"),
         ({"init": EIGHT[:2]}, "init"),
         ({"init": START * np.nan}, "init"),
         ({"init": "k-means++", "n_init": 0}, "n_init"),

@@ -231,7 +231,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, least=0.0)
         check_choice("algorithm", self.algorithm, ["auto", "hamerly", "lloyd"])
-        if isinstance(self.init, str) and self.init not in SEEDINGS:
+        if self.init is None or (isinstance(self.init, str) and self.init not in SEEDINGS):
             raise ValueError(
                 f"init must be one of {[*SEEDINGS]}, an array of centres or a callable, got {self.init!r}"
             )
