@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tractable
 from tractable.smoothing import (
     WINDOWS,
     UnsettledBandwidthWarning,
@@ -294,3 +295,22 @@ def test_a_huge_period_costs_no_digits():
 
     x = np.array([-0.3, 0.2, 0.7])
     np.testing.assert_allclose(np.diff(unrolled(x, 2e150).ravel()), np.diff(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [436, 784, 2000])
+@pytest.mark.parametrize("kernel", sorted(WINDOWS))
+def test_a_rule_gives_a_bandwidth_of_the_size_of_the_columns_in_thousands_of_dimensions(kernel, dim, rng):
+    """E |h u|² of a draw u is about the scatter of the rows: every window smooths as the Gaussian does."""
+    X = rng.normal(size=(12, dim))
+    for rule in ("silverman", "scott"):
+        model = tractable.KernelDensity(kernel=kernel, bandwidth=rule).fit(X)
+        spread = np.mean(model.bandwidth_) * np.sqrt(WINDOWS[kernel].variance(dim))
+        assert 0.8 < spread < 1.2
+        assert np.all(np.isfinite(model.score_samples(X)))
+        assert model.sample(3).shape == (3, dim)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "flat"])
+def test_mean_shift_takes_images(kernel, rng):
+    X = rng.normal(size=(12, 784))
+    assert np.all(np.isfinite(tractable.MeanShift(kernel=kernel).fit(X).log_heights_))

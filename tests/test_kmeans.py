@@ -167,6 +167,7 @@ def test_fewer_different_rows_than_clusters():
         ({"n_clusters": 0}, "n_clusters"),
         ({"n_clusters": 2.0}, "n_clusters"),
         ({"init": "best"}, "init"),
+        ({"init": None}, "init"),
         ({"init": EIGHT[:2]}, "init"),
         ({"init": START * np.nan}, "init"),
         ({"init": "k-means++", "n_init": 0}, "n_init"),
@@ -412,3 +413,13 @@ def test_weights_are_called_by_the_name_they_were_given_by(model, rng):
     for rows in (X, [X[:9], X[9:]], tractable.data.as_source(X)):
         with pytest.raises(ValueError, match="sample_weight"):
             model.fit(rows, sample_weight="w")
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e6, 1e140])
+def test_the_number_of_batches_does_not_grow_with_the_weights(rng, weight):
+    X = np.concatenate([rng.normal(size=(50, 2)), 20.0 + rng.normal(size=(50, 2))])
+    model = KMeans(2, batch_size=10, max_iter=5, tol=0.0, random_state=0)
+    with pytest.warns(ConvergenceWarning):  # all five passes are gone through
+        model.fit(X, sample_weight=np.full(100, weight))
+    assert model.n_steps_ == 50
+    np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.0, 20.0], atol=1.0)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 import tractable
+from tractable.neighbors.leave_one_out import steps_to
 from tractable.spatial import SpillTree, TSVQTree
 
 BOTH = [tractable.KNeighborsClassifier, tractable.KNeighborsRegressor]
@@ -137,3 +138,30 @@ def test_many_rows_at_one_place_are_searched_for_once(rng):
         sample_weight=np.concatenate([[1500, 1500], np.ones(100)]),
     )
     np.testing.assert_allclose(weighted.loo_scores_[:20], model.loo_scores_[:20])
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("weight", [10.0, 1e9, 1e140])
+def test_the_cost_does_not_grow_with_the_weights(rng, model, weight):
+    """A number of neighbours in units of the weight scores as it does on rows that count once."""
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    heavy = model("loo").fit(X, y, sample_weight=np.full(60, weight))
+    curve, once = heavy.loo_curve_, model("loo", max_neighbors=59).fit(X, y).loo_curve_
+    assert len(curve.n_neighbors) <= 2048
+    assert np.all(np.diff(curve.n_neighbors) > 0)
+    whole = np.flatnonzero(curve.n_neighbors % weight == 0) if weight < 1e9 else np.array([], int)
+    scores = once.scores[(curve.n_neighbors[whole] / weight).astype(int) - 1]
+    np.testing.assert_allclose(curve.scores[whole], scores)
+    nearest = curve.n_neighbors <= weight  # one row is that many neighbours
+    np.testing.assert_allclose(curve.scores[nearest], once.scores[0])
+
+
+def test_the_numbers_scored_are_walked_in_steps(rng):
+    """Steps that leave numbers out reach the same sums."""
+    counts = rng.uniform(0.2, 3.0, (5, 12))
+    reached = np.zeros(5)
+    numbers = np.array([1, 2, 5, 9])
+    for number, step in zip(numbers, steps_to(counts, numbers), strict=False):
+        for row, _, amount in step:
+            reached[row] += amount
+        np.testing.assert_allclose(reached, np.minimum(number, counts.sum(axis=1)))

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy.integrate import quad
 from scipy.special import gamma
 
@@ -53,6 +54,61 @@ def test_mass_variance_and_roughness_by_quadrature(name, dim):
     np.testing.assert_allclose(mass, 1.0, rtol=1e-10)
     np.testing.assert_allclose(window.variance(dim), spread, rtol=1e-10)
     np.testing.assert_allclose(window.roughness(dim), rough, rtol=1e-10)
+
+
+def moment_by_mpmath(name, power, times):
+    """∫ k(r²)^times r^power dr in 30 digits, over radii scaled so that the mass is where the nodes are."""
+    profile = {
+        "gaussian": lambda r: mp.exp(-r * r / 2),
+        "laplace": lambda r: mp.exp(-r),
+        "epanechnikov": lambda r: 1 - r * r,
+        "tophat": lambda r: mp.mpf(1),
+        "triangular": lambda r: 1 - r,
+        "biweight": lambda r: (1 - r * r) ** 2,
+        "cosine": lambda r: mp.cos(mp.pi * r / 2),
+    }[name]
+    peak = {"gaussian": mp.sqrt(mp.mpf(power) / times), "laplace": mp.mpf(power) / times}.get(name, 1)
+    width = {"gaussian": 1 / mp.sqrt(times), "laplace": mp.sqrt(peak)}.get(name, mp.mpf(1) / power)
+    ends = (-40, -20, -10, -4, 0) + ((4, 10, 20, 40) if np.isinf(WINDOWS[name].support) else ())
+    points = [0, *sorted({peak + i * width for i in ends if peak + i * width > 0})]
+    with mp.workdps(30):
+        return mp.log(mp.quad(lambda r: profile(r) ** times * r**power, points))
+
+
+@pytest.mark.parametrize("dim", [436, 784, 2000])
+@pytest.mark.parametrize("name", NAMES)
+def test_constants_of_volume_are_right_in_thousands_of_dimensions(name, dim):
+    """Surfaces and volumes of spheres are beyond doubles there; their logarithms are not."""
+    window, log_sphere = WINDOWS[name], mp.log(2) + mp.log(mp.pi) * dim / 2 - mp.loggamma(mp.mpf(dim) / 2)
+    mass, mass_squared, spread = (
+        moment_by_mpmath(name, power, times) for power, times in ((dim - 1, 1), (dim - 1, 2), (dim + 1, 1))
+    )
+    variance = mp.exp(spread - mass) / dim
+    log_roughness = mass_squared - log_sphere - 2 * mass
+    np.testing.assert_allclose(window.log_normaliser(dim), float(log_sphere + mass), rtol=1e-11)
+    np.testing.assert_allclose(window.variance(dim), float(variance), rtol=1e-10)
+    np.testing.assert_allclose(window.log_roughness(dim), float(log_roughness), rtol=1e-11)
+    canonical = float(mp.exp((log_roughness - 2 * mp.log(variance)) / (dim + 4)))
+    np.testing.assert_allclose(window.canonical(dim), canonical, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dim", [300, 784, 2000])
+def test_a_window_without_formulas_has_those_of_its_twin(dim, rng):
+    """Quadrature in the logarithm of the radius finds the thin shell in which the mass is."""
+    for name in ("gaussian", "laplace", "biweight"):
+        twin = WINDOWS[name]
+        plain = Window(name=name, log_profile=twin.log_profile, support=twin.support)
+        np.testing.assert_allclose(plain.log_normaliser(dim), twin.log_normaliser(dim), rtol=1e-11)
+        np.testing.assert_allclose(plain.canonical(dim), twin.canonical(dim), rtol=1e-9)
+        draws = plain.sample(2000, dim, rng)
+        assert_mean(np.sum(draws * draws, axis=1) / dim, twin.variance(dim), "squares of draws")
+
+
+def test_a_function_that_underflows_where_it_has_mass_is_refused():
+    window = check_window(lambda u: np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi))
+    np.testing.assert_allclose(window.variance(784), 1.0, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"kernel.*underflows"):
+        window.log_normaliser(2000)
 
 
 @pytest.mark.parametrize("dim", [1, 3])

@@ -11,6 +11,9 @@ from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_
 __all__ = [
     "Array",
     "as_float_array",
+    "check_held",
+    "check_real_kind",
+    "check_unmasked",
     "device",
     "freeze",
     "is_array_api_obj",
@@ -47,6 +50,53 @@ def is_foreign_array(x: Any) -> bool:
     (False, False)
     """
     return is_array_api_obj(x) and not is_numpy_array(x)
+
+
+def check_held(name: str, x: Any) -> None:
+    """Refuse collections of Dask, whose rows are not held here: reading them block by block mixes them up.
+
+    Examples
+    --------
+    >>> check_held("X", np.ones(2))
+    """
+    if type(x).__module__.split(".")[0] in ("dask", "dask_expr"):
+        raise ValueError(
+            f"{name} is a collection of Dask ({type(x).__name__}), which is not supported; "
+            f"give {name}.compute(), or tractable.scan of its files"
+        )
+
+
+def check_unmasked(name: str, x: Any) -> None:
+    """Refuse entries behind a mask: only rows of X may be missing.
+
+    Examples
+    --------
+    >>> check_unmasked("y", np.ma.masked_array([1.0, 2.0], [False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: y has masked entries, and must have none: leave out these rows
+    """
+    check_held(name, x)
+    if np.ma.is_masked(x):
+        raise ValueError(f"{name} has masked entries, and must have none: leave out these rows")
+
+
+def check_real_kind(name: str, x: Any) -> None:
+    """Refuse what is masked, and complex numbers, dates and durations, which are no real numbers.
+
+    Examples
+    --------
+    >>> check_real_kind("y", np.array(["NaT"], dtype="M8[D]"))
+    Traceback (most recent call last):
+    ...
+    ValueError: y must be real numbers, got dtype datetime64[D]
+    """
+    check_unmasked(name, x)
+    if isinstance(x, (list, tuple)):
+        x = np.asarray(x)
+    dtype = getattr(x, "dtype", None)
+    if getattr(dtype, "kind", "f") in "mMc":
+        raise ValueError(f"{name} must be real numbers, got dtype {dtype}")
 
 
 def as_float_array(x: Any, xp: Any = None) -> Array:

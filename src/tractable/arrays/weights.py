@@ -4,7 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_array_api_obj, is_numpy_array, namespace_of
+from tractable.arrays.namespace import (
+    Array,
+    check_real_kind,
+    is_array_api_obj,
+    is_numpy_array,
+    namespace_of,
+)
 
 __all__ = ["check_weights"]
 
@@ -45,6 +51,7 @@ def check_weights(
 
 
 def _numbers(weights: Any, xp: Any, name: str) -> Array:
+    check_real_kind(name, weights)
     try:
         if is_numpy_array(weights) or not is_array_api_obj(weights):
             weights = np.asarray(weights, dtype=np.float64)

@@ -8,6 +8,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.namespace import check_unmasked
 from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
 from tractable.data import Batch, Source, is_streamed
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
@@ -16,6 +17,7 @@ from tractable.value import replace, value
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels in order, and the code of each row's: its position among them."""
+    check_unmasked("y", y)
     found = _categorical(y)
     if found is not None:
         return found
@@ -30,6 +32,7 @@ def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def as_labels(y: Any) -> np.ndarray:
     """Return labels of some rows as an array, of one kind: words, whole numbers, truth values or dates."""
+    check_unmasked("y", y)
     if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
         y = np.asarray(y)  # numbers that may be missing in pandas are none the less whole
     try:

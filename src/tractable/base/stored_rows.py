@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from tractable.arrays.namespace import check_unmasked
 from tractable.base.parameters import check_number
 from tractable.base.validation import (
     Rows,
@@ -76,6 +77,7 @@ def total_weight(rows: Rows) -> float:
 
 def _as_targets(y: Any, x: np.ndarray) -> np.ndarray:
     """Return one target a row, as they are."""
+    check_unmasked("y", y)
     try:
         targets = np.asarray(y)
     except ValueError as error:

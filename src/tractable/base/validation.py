@@ -8,7 +8,15 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 
 from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import (
+    Array,
+    check_held,
+    check_real_kind,
+    check_unmasked,
+    is_foreign_array,
+    is_numpy_array,
+    namespace_of,
+)
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.statistics.rows import LARGEST
@@ -52,6 +60,10 @@ def check_rows(
     rows read for them (`finite=False`).
     """
     y = y if supervised else None
+    check_held("X", X)
+    check_unmasked("y", y)
+    if sample_weight is not None:
+        check_real_kind("sample_weight", sample_weight)
     if isinstance(sample_weight, str) or isinstance(y, str):
         X, y, sample_weight = as_rows_source(X, y, sample_weight), None, None
     if is_streamed(X):
@@ -67,6 +79,7 @@ def check_rows(
 
 def refuse_foreign(X: Any) -> None:
     """Refuse arrays of other libraries, for models that run on the host: nothing moves there silently."""
+    check_held("X", X)
     if is_foreign_array(X):
         raise ValueError(
             f"X must be a NumPy array or a frame; X is an array of {type(X).__module__.split('.')[0]}, "
@@ -111,6 +124,7 @@ def require_targets(estimator: Any, y: Any) -> None:
 def check_targets(estimator: Any, y: Any, X: Array) -> Array:
     """Check the targets of rows: numbers, finite, one (or one vector) a row."""
     require_targets(estimator, y)
+    check_real_kind("y", y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
         y = xp.astype(xp.asarray(y), xp.float64)
@@ -122,9 +136,11 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
                 y, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, input_name="y"
             )
             _check_finite(estimator, y, "y")
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             # Some of scikit-learn's messages do not say which argument they mean.
-            raise error if " y" in str(error) else ValueError(f"y must be numbers: {error}") from None
+            if isinstance(error, ValueError) and " y" in str(error):
+                raise
+            raise ValueError(f"y must be numbers: {error}") from None
     if y.ndim not in (1, 2) or y.shape[0] != X.shape[0]:
         raise ValueError(
             "y must have one entry a row: Found input variables with inconsistent numbers of samples: "
@@ -144,6 +160,7 @@ def check_columns(
 ) -> Array:
     """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
     allow_nan = estimator.model_tags.missing_values if allow_nan is None else allow_nan
+    check_held("X", X)
     if is_foreign_array(X):
         return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
     X = _readable(X)

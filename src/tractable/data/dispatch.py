@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import is_foreign_array
+from tractable.arrays.namespace import check_held, check_unmasked, is_foreign_array
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Batch, ForwardingSource, Source
@@ -163,6 +163,9 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     >>> as_source(X).n_rows, as_source([X[:2], X[2:]]).n_rows
     (6, 6)
     """
+    check_held("X", X)
+    check_unmasked("y", y)
+    check_unmasked("weights", weights)
     if isinstance(X, Source):
         return X.assign(y, weights)
     if is_foreign_array(X):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
-from tractable.neighbors.leave_one_out import Trial, unit_steps
+from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.value import value
@@ -88,7 +88,8 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
         index, as ``functools.partial(RandomizedForest, n_trees=8)``. Rows of which an approximate index finds
         fewer than K neighbours are searched for exactly, so that K is K.
     max_neighbors : int, optional
-        With "loo": the largest number to try; 2 √n when not given. With an approximate index the trial ends
+        With "loo": the largest number to try; 2 √n when not given. Of more than 2,048 numbers so many are
+        tried, evenly in the logarithm. With an approximate index the trial ends
         at the number it finds for nine rows in ten, with a warning where this was given.
     random_state : None, int, RandomState or Generator
         Passed on to an index that draws: one seed gives one model.
@@ -148,12 +149,12 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     def _right(self, won: np.ndarray, own: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(won), np.nan, won == self.codes_[own])
 
-    def _winners(self, near: Counted) -> Iterator[np.ndarray]:
-        """Yield the class with the most votes of 1, 2, … neighbours."""
+    def _winners(self, near: Counted, numbers: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the class with the most votes of each of these numbers of neighbours."""
         votes, codes = neighbor_weights(self.weights, near), self.codes_[near.indices]
         total = np.zeros((len(near.counts), len(self.classes_)))
         nearest = np.full(total.shape, np.inf)
-        for step in unit_steps(near.counts):
+        for step in steps_to(near.counts, numbers):
             for row, column, amount in step:
                 cell = row, codes[row, column]
                 total[cell] += amount * votes[row, column]

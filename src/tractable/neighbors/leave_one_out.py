@@ -1,7 +1,6 @@
 """The number of neighbours by leave-one-out: every number is scored by one search."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 import numpy as np
 
@@ -65,6 +64,12 @@ BLOCK, ENTRIES = 4096, 2**22
 #: Rows by which an index is tested.
 PROBES = 256
 
+#: How many numbers of neighbours are scored, at most: all of them, or so many, evenly in the logarithm.
+MOST_SCORED = 2048
+
+#: The largest number of neighbours that is tried: doubles count to it exactly.
+LARGEST_COUNT = 2**53
+
 #: What is left of a count when no more than rounding is left of it.
 ROUNDING = 1e-9
 
@@ -120,11 +125,12 @@ class NeighborCurve:
 class Trial:
     """How a model is cross-validated.
 
-    `predictions(neighbours)` yields the predictions from 1, 2, … neighbours, one after another, and
-    `score_of(predictions, rows)` returns the score of each for rows of these numbers, larger for better.
+    `predictions(neighbours, numbers)` yields the predictions from each of these numbers of neighbours, one
+    after another, and `score_of(predictions, rows)` returns the score of each for rows of these numbers,
+    larger for better.
     """
 
-    predictions: Callable[[Counted], Iterator[np.ndarray]]
+    predictions: Callable[[Counted, np.ndarray], Iterator[np.ndarray]]
     score_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
     score: str
 
@@ -140,7 +146,7 @@ def most_neighbors(limit: int | None, rows: Rows, groups: CoincidentRows) -> int
             f"{counted}, of which {groups.heaviest:g} at one point"
         )
     if limit is None:
-        return int(max(1, min(left, np.ceil(2.0 * np.sqrt(total)))))
+        return int(max(1, min(left, np.ceil(2.0 * np.sqrt(total)), LARGEST_COUNT)))
     if limit > left * (1.0 + 1e-12):
         raise ValueError(
             f"max_neighbors must be at most {left:g}, what is left of the rows of X ({counted}) when those "
@@ -168,16 +174,20 @@ def usual_count(index: Index, rows: Rows, k: int, groups: CoincidentRows | None 
 def loo_curve(index: Index, rows: Rows, most: int, trial: Trial, groups: CoincidentRows) -> NeighborCurve:
     """Return the leave-one-out score of 1, …, `most` neighbours, by one search for every row.
 
+    Of more than `MOST_SCORED` numbers so many are scored, evenly in the logarithm: weights are counts, so
+    that few rows may have a billion neighbours.
+
     Rows that coincide with it are left out too, all their weight: a copy of a row would predict it. So a
     row of weight two scores as two equal rows do.
     """
     weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    sums, squares, first = np.zeros(most), np.zeros(most), groups.first
-    for start, stop in _blocks(groups.sizes, most):
+    numbers, first = numbers_to_score(most), groups.first
+    sums, squares = np.zeros(len(numbers)), np.zeros(len(numbers))
+    for start, stop in _blocks(groups.sizes, most_rows(weights, most)):
         here, at = np.arange(start, stop), rows.data[first[start:stop]]
         near = nearest_counted(index, at, most, rows.weights, here, groups=groups.number)
         own = groups.order[groups.ends[start] : groups.ends[stop]]
-        for k, predictions in enumerate(islice(trial.predictions(near), most)):
+        for k, predictions in enumerate(trial.predictions(near, numbers)):
             scores = trial.score_of(predictions[groups.number[own] - start], own)
             sums[k] += weights[own] @ scores
             squares[k] += weights[own] @ scores**2
@@ -186,15 +196,42 @@ def loo_curve(index: Index, rows: Rows, most: int, trial: Trial, groups: Coincid
     if not np.all(np.isfinite(mean)):
         raise ValueError(
             "weights must be positive for a neighbour of every row, so that it can be scored: the score of "
-            f"n_neighbors = {1 + int(np.argmin(np.isfinite(mean)))} is not finite"
+            f"n_neighbors = {numbers[np.argmin(np.isfinite(mean))]} is not finite"
         )
     variance = np.maximum(squares / total - mean**2, 0.0)
     return NeighborCurve(
-        n_neighbors=np.arange(1, most + 1),
+        n_neighbors=numbers,
         scores=mean,
         standard_errors=np.sqrt(variance / total),
         score=trial.score,
     )
+
+
+def numbers_to_score(most: int) -> np.ndarray:
+    """Return the numbers of neighbours to score: 1, …, most, or `MOST_SCORED` of them at most.
+
+    Examples
+    --------
+    >>> numbers_to_score(4), numbers_to_score(10**12)[[0, -1]].tolist()
+    (array([1, 2, 3, 4]), [1, 1000000000000])
+    """
+    if most <= MOST_SCORED:
+        return np.arange(1, most + 1)
+    spaced = np.geomspace(1.0, float(most), MOST_SCORED).astype(np.int64)
+    spaced[-1] = most
+    return np.unique(spaced)
+
+
+def most_rows(weights: np.ndarray, count: int) -> int:
+    """Return how many rows a number of neighbours can be at most: those of the least weights.
+
+    Examples
+    --------
+    >>> most_rows(np.array([1e9, 2.0, 1.0, 1e9]), 4)
+    3
+    """
+    reached = np.cumsum(np.sort(weights[weights > 0.0]))
+    return min(len(reached), 1 + int(np.searchsorted(reached, count)))
 
 
 def _blocks(sizes: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
@@ -207,18 +244,22 @@ def _blocks(sizes: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def unit_steps(counts: np.ndarray) -> Iterator[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-    """Walk along neighbours by steps of one count: each step is a list of (rows, columns, amounts).
+def steps_to(
+    counts: np.ndarray, numbers: np.ndarray
+) -> Iterator[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Walk along neighbours from each number to the next: each step is a list of (rows, columns, amounts).
 
     Examples
     --------
-    >>> [[amount.tolist() for _, _, amount in step] for step in unit_steps(np.array([[1.0, 0.5, 0.5]]))]
+    >>> [[amount.tolist() for _, _, amount in step] for step in steps_to(np.array([[1.0, 0.5, 0.5]]), [1, 2])]
     [[[1.0]], [[0.5], [0.5]]]
     """
     m, k = counts.shape
     column, left = np.zeros(m, dtype=np.int64), counts[:, 0].copy()
-    while np.any(column < k):
-        need, open_, step = np.ones(m), np.flatnonzero(column < k), []
+    for size in np.diff(numbers, prepend=0):
+        need, open_, step = np.full(m, float(size)), np.flatnonzero(column < k), []
+        if not len(open_):
+            return
         while len(open_):
             amount = np.minimum(need[open_], left[open_])
             step.append((open_, column[open_], amount))

@@ -12,7 +12,7 @@ from tractable.base.scores import RegressorMixin
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
-from tractable.neighbors.leave_one_out import Trial, unit_steps
+from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
 from tractable.statistics.moments import DiagonalMoments
@@ -163,7 +163,8 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     index : str or callable
         The search, exact or approximate, as `KNeighborsClassifier` takes it.
     max_neighbors : int, optional
-        The largest number that "loo" tries; 2 √n when not given.
+        The largest number that "loo" tries; 2 √n when not given. Of more than 2,048 numbers so many
+        are tried, evenly in the logarithm.
     random_state : None, int, RandomState or Generator
         Seed of an index that draws.
 
@@ -230,10 +231,10 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     def _trial(self, rows: Rows) -> Trial:
         targets = _standardized(self.targets_, rows.weights)
 
-        def means(near: Counted) -> Iterator[np.ndarray]:
+        def means(near: Counted, numbers: np.ndarray) -> Iterator[np.ndarray]:
             weights, m = neighbor_weights(self.weights, near), len(near.counts)
             sums, total = np.zeros((m, targets.shape[1])), np.zeros((m, 1))
-            for step in unit_steps(near.counts):
+            for step in steps_to(near.counts, numbers):
                 for row, column, amount in step:
                     much = (amount * weights[row, column])[:, None]
                     sums[row] += much * targets[near.indices[row, column]]

@@ -239,7 +239,7 @@ class NeighborModel(NeighborSearch):
 
     @property
     def loo_scores_(self) -> np.ndarray:
-        """The scores of 1, 2, … neighbours on rows left out."""
+        """The scores of `loo_curve_.n_neighbors` neighbours on rows left out."""
         return self.loo_curve_.scores
 
     @property

@@ -72,16 +72,21 @@ class Window:
         """Return κ₂, the variance of one coordinate: E |u|² / d; infinite where it does not exist."""
         return math.exp(self._log_moment(dim + 1.0) - self._log_moment(dim - 1.0)) / dim
 
+    def log_roughness(self, dim: int = 1) -> float:
+        """Return log R(K), R(K) = ∫ K(u)² du, which in hundreds of dimensions is beyond any double itself."""
+        return log_sphere(dim) + self._log_moment(dim - 1.0, 2) - 2.0 * self.log_normaliser(dim)
+
     def roughness(self, dim: int = 1) -> float:
-        """Return R(K) = ∫ K(u)² du."""
-        return math.exp(log_sphere(dim) + self._log_moment(dim - 1.0, 2) - 2.0 * self.log_normaliser(dim))
+        """Return R(K) = ∫ K(u)² du; zero or infinity where it is beyond doubles."""
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.exp(self.log_roughness(dim)))
 
     def canonical(self, dim: int = 1) -> float:
         """Return δ = (R(K)/κ₂²)^(1/(d+4)): windows smooth alike where their bandwidths are as their δ."""
         spread = self.variance(dim)
         if not math.isfinite(spread):
             raise ValueError(f"the window {self.name!r} has no variance, so no rule gives it a bandwidth")
-        return float((self.roughness(dim) / spread**2) ** (1.0 / (dim + 4.0)))
+        return math.exp((self.log_roughness(dim) - 2.0 * math.log(spread)) / (dim + 4.0))
 
     def density(self, u: Any) -> np.ndarray:
         """Return K(u) of numbers (n,) or of vectors (n, d)."""
@@ -109,18 +114,48 @@ class Window:
 
     def _integral(self, power: float, times: int = 1) -> float:
         """Return log ∫ k(r²)^times r^power dr; infinite where the outermost panel still counts."""
+        log_mass = partial(self._log_mass, power=power, times=times)
+        breaks, largest = self._panels_of(log_mass)
 
         def mass(t: np.ndarray) -> np.ndarray:
-            with np.errstate(over="ignore", under="ignore"):
-                return np.exp(times * self.log_profile(np.exp(2.0 * t)) + (power + 1.0) * t)
+            with np.errstate(under="ignore"):
+                return np.exp(log_mass(t) - largest)
 
-        breaks = self._breaks()
-        whole = integrate(mass, breaks)
+        if largest == -math.inf:
+            return -math.inf
+        whole = float(integrate(mass, breaks).value)
         if math.isinf(self.support):
             last = float(integrate(mass, breaks[-2:]).value)
-            if not last <= _LAST * float(whole.value):
+            if not last <= _LAST * whole:
                 return math.inf
-        return math.log(float(whole.value)) if float(whole.value) > 0 else -math.inf
+        return math.log(whole) + largest
+
+    def _log_mass(self, t: np.ndarray, power: float, times: int = 1) -> np.ndarray:
+        """Return log k(r²)^times r^(power+1) at r = exp(t): the integrand, in the logarithm of the radius."""
+        return times * self.log_profile(np.exp(2.0 * t)) + (power + 1.0) * t
+
+    def _panels_of(self, log_mass: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, float]:
+        """Return panels of an integral with one break at the largest integrand, and the log of that.
+
+        In d dimensions the mass is in a shell of relative width 1/√d: panels that do not begin at it could
+        miss it.
+        """
+        breaks = self._breaks()
+        t = np.linspace(breaks[0], breaks[-1], _PANELS + 1)[1:-1]
+        height = log_mass(t)
+        top = int(np.argmax(height))
+        self._check_tail(height, top)
+        return np.union1d(breaks, t[top]), float(height[top])
+
+    def _check_tail(self, height: np.ndarray, top: int) -> None:
+        """Refuse a window without an end whose formula underflows to zero where it still has mass."""
+        some = np.flatnonzero(np.isfinite(height))
+        cut = math.isinf(self.support) and len(some) and some[-1] < len(height) - 1
+        if cut and height[some[-1]] > height[top] + math.log(_LAST):
+            raise ValueError(
+                f"kernel {self.name!r} underflows to zero before its mass ends in so many dimensions; "
+                "give a Window, whose log_profile does not, or use fewer columns"
+            )
 
     def _breaks(self) -> np.ndarray:
         if math.isinf(self.support):
@@ -139,15 +174,17 @@ class Window:
         total = np.concatenate([[0.0], np.cumsum(mass)])
         # Most of the radii have no mass worth a node: tabulate again between those that have.
         inner = np.interp([1e-12 * total[-1], (1 - 1e-12) * total[-1]], total, coarse)
-        fine = np.linspace(max(low, inner[0] - 1.0), min(high, inner[1] + 1.0), _TABLE + 1)
+        margin = max(inner[1] - inner[0], coarse[1] - coarse[0])
+        fine = np.linspace(max(low, inner[0] - margin), min(high, inner[1] + margin), _TABLE + 1)
         return fine, np.concatenate([[0.0], np.cumsum(self._panel_masses(fine, dim))])
 
     def _panel_masses(self, edges: np.ndarray, dim: int) -> np.ndarray:
         node, weight = np.polynomial.legendre.leggauss(8)
         half = 0.5 * np.diff(edges)
         t = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * node
-        with np.errstate(over="ignore", under="ignore"):
-            return np.exp(self.log_profile(np.exp(2.0 * t)) + dim * t) @ weight * half
+        log_mass = self._log_mass(t, dim - 1.0)
+        with np.errstate(under="ignore"):
+            return np.exp(log_mass - np.max(log_mass)) @ weight * half
 
     @cached_property
     def _line(self) -> tuple[np.ndarray, np.ndarray]:
@@ -219,11 +256,27 @@ def _laplace_moment(power: float, times: int) -> float:
     return math.lgamma(power + 1.0) - (power + 1.0) * math.log(times)
 
 
-def _disc_moment(log_profile: Callable[[Array], Array], power: float, times: int) -> float:
-    """∫₀¹ k(r²)^times r^power dr by Gauss and Legendre: polynomials exactly, the cosine to rounding."""
-    node, weight = np.polynomial.legendre.leggauss(24 + int(power) // 2)
-    r = 0.5 * (1.0 + node)
-    return math.log(float(0.5 * weight @ (np.exp(times * log_profile(r * r)) * r**power)))
+def _powered_moment(degree: float, times: int, *, power: int) -> float:
+    """∫₀¹ (1 - r²)^(power·times) r^degree dr = B((degree + 1)/2, power·times + 1)/2."""
+    return _log_beta(0.5 * (degree + 1.0), power * times + 1.0) - math.log(2.0)
+
+
+def _triangle_moment(power: float, times: int) -> float:
+    return _log_beta(power + 1.0, times + 1.0)
+
+
+def _log_beta(a: float, n: float) -> float:
+    """Return log B(a, n) for whole n, of few factors: log Γ(a) would lose digits as a grows."""
+    return math.lgamma(n) - math.fsum(math.log(a + i) for i in range(int(n)))
+
+
+def _cosine_moment(power: float, times: int) -> float:
+    """∫₀¹ cos(πr/2)^times r^power dr by Gauss and Legendre, from where r^power is not below rounding."""
+    node, weight = np.polynomial.legendre.leggauss(64)
+    low = math.exp(-45.0 / (power + 1.0))
+    half = 0.5 * (1.0 - low)
+    r = low + half * (1.0 + node)
+    return math.log(float(half * weight @ (np.sin(0.5 * math.pi * (1.0 - r)) ** times * r**power)))
 
 
 def _gaussian_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
@@ -276,22 +329,22 @@ def _cosine_below(u: Array) -> Array:
     return namespace_of(u).sin(0.25 * math.pi * _from_end(u)) ** 2
 
 
-def _disc(name: str, shape: Callable[..., Array], radii: Any, lower: Any) -> Window:
+def _disc(name: str, shape: Callable[..., Array], moment: Any, radii: Any, lower: Any) -> Window:
     if isinstance(lower, tuple):
         lower = partial(_polynomial_below, coefficients=lower)
-    profile = partial(_inside, shape)
     return Window(
         name=name,
-        log_profile=profile,
+        log_profile=partial(_inside, shape),
         support=1.0,
-        radial_moment=partial(_disc_moment, profile),
+        radial_moment=moment,
         radii=radii,
         lower=lower,
     )
 
 
 def _power(name: str, power: int, lower: tuple[float, ...]) -> Window:
-    return _disc(name, partial(_powered, power=power), partial(_powered_radii, power=power), lower)
+    shape, moment, radii = (partial(f, power=power) for f in (_powered, _powered_moment, _powered_radii))
+    return _disc(name, shape, moment, radii, lower)
 
 
 #: The windows that go by a name: "gaussian", "epanechnikov", "tophat", "triangular", "biweight", "cosine" and
@@ -308,9 +361,9 @@ WINDOWS: dict[str, Window] = {
         ),
         _power("epanechnikov", 1, (-0.25, 0.75, 0.0, 0.0)),
         _power("tophat", 0, (0.5, 0.0)),
-        _disc("triangular", _triangle, _triangle_radii, (0.5, 0.0, 0.0)),
+        _disc("triangular", _triangle, _triangle_moment, _triangle_radii, (0.5, 0.0, 0.0)),
         _power("biweight", 2, (0.1875, -0.9375, 1.25, 0.0, 0.0, 0.0)),
-        _disc("cosine", _cosine, _cosine_radii, _cosine_below),
+        _disc("cosine", _cosine, _cosine_moment, _cosine_radii, _cosine_below),
         Window(
             name="laplace",
             log_profile=_laplace,

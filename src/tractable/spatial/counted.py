@@ -1,5 +1,7 @@
 """The nearest points, each counted as often as it weighs."""
 
+import math
+
 import numpy as np
 
 from tractable.spatial.brute import Brute
@@ -107,7 +109,9 @@ def _search(
     if weights is None and groups is None:
         distances, indices = index.query(x, k, exclude=own)
         return Counted(distances=distances, indices=indices, counts=(indices >= 0).astype(float))
-    asked = min(len(index), k + _spare(own, groups))
+    # Rows of large weights are many neighbours each.
+    usual = 1.0 if weights is None else max(1.0, float(np.mean(weights)))
+    asked = min(len(index), math.ceil(k / usual) + _spare(own, groups))
     while True:
         distances, indices = index.query(x, asked)
         heavy = np.where(indices >= 0, 1.0 if weights is None else weights[indices], 0.0)

@@ -231,7 +231,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, least=0.0)
         check_choice("algorithm", self.algorithm, ["auto", "hamerly", "lloyd"])
-        if isinstance(self.init, str) and self.init not in SEEDINGS:
+        if self.init is None or (isinstance(self.init, str) and self.init not in SEEDINGS):
             raise ValueError(
                 f"init must be one of {[*SEEDINGS]}, an array of centres or a callable, got {self.init!r}"
             )
@@ -378,11 +378,13 @@ class OnlineCenters:
 
 
 def _follow_draws(rows: Batch, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
-    """Follow as many batches of `size` rows, drawn by weight, as make one pass."""
+    """Follow as many batches of `size` rows, drawn by weight, as make one pass.
+
+    Weights say which rows are drawn. How many are drawn is the number of rows, so that weights of a million
+    cost no more than weights of one.
+    """
     x, weights = rows.X, rows.weights
-    # A row of weight two is two rows.
-    n_batches = int(np.ceil((len(x) if weights is None else float(np.sum(weights))) / size))
-    for _ in range(n_batches):
+    for _ in range(math.ceil(len(x) / size)):
         state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
     return state
 

@@ -1,0 +1,87 @@
+"""Targets, labels and weights of the wrong kind: one ValueError that names the argument."""
+
+import numpy as np
+import pytest
+
+import tractable
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+NUMBERS, LABELS = X[:, 0] + 0.1 * X[:, 1], (X[:, 0] > 0).astype(int)
+REGRESSORS = [
+    tractable.LinearRegression,
+    tractable.Ridge,
+    tractable.Lasso,
+    tractable.RobustRegression,
+    tractable.BayesianLinearRegression,
+    tractable.KNeighborsRegressor,
+    tractable.LeastMeanSquares,
+]
+CLASSIFIERS = [
+    tractable.GaussianNB,
+    tractable.LinearDiscriminant,
+    tractable.LogisticRegression,
+    tractable.KNeighborsClassifier,
+    tractable.Perceptron,
+    tractable.LeastSquaresClassifier,
+]
+DENSITIES = [
+    tractable.GaussianDensity,
+    tractable.KernelDensity,
+    tractable.Histogram,
+    tractable.GaussianMixture,
+]
+SUPERVISED = [(model, NUMBERS) for model in REGRESSORS] + [(model, LABELS) for model in CLASSIFIERS]
+EVERY = [*SUPERVISED, *((model, None) for model in DENSITIES)]
+
+
+def masked(x):
+    return np.ma.masked_array(x, np.arange(len(x)) == 3)
+
+
+def collection(x):
+    """A stand-in for an array of Dask, which need not be installed."""
+    kind = type("Array", (), {"__module__": "dask.array.core", "__array__": lambda self, *_, **__: x})
+    return kind()
+
+
+@pytest.mark.parametrize(("model", "y"), SUPERVISED)
+def test_a_mask_on_targets_or_labels_is_refused(model, y):
+    with pytest.raises(ValueError, match=r"^y .*masked"):
+        model().fit(X, masked(y))
+    plain, open_mask = (model().fit(X, given).predict(X) for given in (y, np.ma.masked_array(y)))
+    np.testing.assert_allclose(open_mask, plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", REGRESSORS)
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[s]", "complex"])
+def test_dates_durations_and_complex_numbers_are_no_targets(model, kind):
+    y = np.arange(12).astype(kind)
+    for given in (y, list(y)):
+        with pytest.raises(ValueError, match=r"^y .*real numbers"):
+            model().fit(X, given)
+    if kind != "complex":
+        y[2] = "NaT"
+        with pytest.raises(ValueError, match=r"^y "):
+            model().fit(X, y)
+
+
+@pytest.mark.parametrize(("model", "y"), EVERY)
+@pytest.mark.parametrize(
+    "weights", [masked(np.ones(12)), np.ones(12) + 1j, np.ones(12).astype("m8[s]"), collection(np.ones(12))]
+)
+def test_weights_of_another_kind_are_refused(model, y, weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        model().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(("model", "y"), EVERY)
+def test_collections_of_dask_are_refused(model, y):
+    with pytest.raises(ValueError, match=r"X .*Dask.*X\.compute"):
+        model().fit(collection(X), y)
+    if y is not None:
+        with pytest.raises(ValueError, match=r"y .*Dask.*y\.compute"):
+            model().fit(X, collection(y))
+    fitted = model().fit(X) if y is None else model().fit(X, y)
+    ask = getattr(fitted, "predict", None) or fitted.score_samples
+    with pytest.raises(ValueError, match=r"X .*Dask.*X\.compute"):
+        ask(collection(X))
