@@ -177,8 +177,26 @@ def _signed(left: Array, singular: Array, right: Array) -> SVD:
 
 
 def _completed(columns: Array, seen: Array) -> Array:
-    """Return the columns made orthonormal; those that are not seen, the last, give way to any that fit."""
+    """Return the columns made orthonormal; one that is not seen gives way to an axis far from the others."""
     xp = namespace_of(columns)
-    q, r = xp.linalg.qr(xp.where(seen[..., None, :], columns, xp.zeros_like(columns)), mode="reduced")
-    diagonal = xp.linalg.diagonal(r)
-    return q * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[..., None, :]
+    basis = columns[..., :0]
+    for i in range(columns.shape[-1]):
+        column = xp.where(seen[..., None, i : i + 1], columns[..., i : i + 1], _farthest_axis(basis))
+        basis = xp.concat([basis, _orthogonal_part(basis, column)], axis=-1)
+    return basis
+
+
+def _orthogonal_part(basis: Array, column: Array) -> Array:
+    """Return the column less its part in the span of the basis, of length one; twice is enough."""
+    xp = namespace_of(column)
+    for _ in range(2):
+        column = column - basis @ (xp.matrix_transpose(basis) @ column)
+    return column / xp.sqrt(xp.sum(column * column, axis=-2, keepdims=True))
+
+
+def _farthest_axis(basis: Array) -> Array:
+    """Return the unit vector that is least in the span of the basis, as a column."""
+    xp = namespace_of(basis)
+    covered = xp.sum(basis * basis, axis=-1)
+    place = xp.arange(covered.shape[-1], device=device(basis))
+    return xp.astype(place == xp.argmin(covered, axis=-1, keepdims=True), basis.dtype)[..., None]

@@ -10,7 +10,9 @@ from tractable.conjugate.checks import (
     as_counts,
     check_columns,
     check_statistic,
+    check_strength,
     check_whole_number,
+    one_number,
     some_weight,
 )
 from tractable.conjugate.increments import (
@@ -111,7 +113,10 @@ class CountModel(AdditiveModel):
         **known
             What else the model takes.
         """
-        return cls(prior=cls.prior_families[0].from_mean_strength(mean, strength), **known)  # type: ignore[attr-defined,call-arg]
+        family: Any = cls.prior_families[0]
+        mean = mean if family is Dirichlet else one_number("mean", mean)
+        prior = family.from_mean_strength(mean, check_strength(strength))
+        return cls(prior=prior, **known)  # type: ignore[call-arg]
 
 
 class OrderlessModel(CountModel):

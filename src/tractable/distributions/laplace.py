@@ -180,6 +180,9 @@ class MultivariateLaplace(VectorDistribution):
         """Number of coordinates."""
         return int(self.location.shape[-1])
 
+    def _one_column(self) -> Laplace:
+        return Laplace(location=self.location[..., 0], scale=self.scale)
+
     @property
     def mean(self) -> Array:
         return self.location

@@ -19,7 +19,7 @@ from tractable.plotting.columns import (
     rows_from_positions,
 )
 from tractable.plotting.pictures.regression import draw_coefficients
-from tractable.plotting.plot import check_options, picture, with_options
+from tractable.plotting.plot import picture, with_options
 from tractable.plotting.rows import (
     column_names,
     draw_rows,
@@ -56,7 +56,10 @@ def _classifier(
     X: Any = None,
     y: Any = None,
     coverage: float = 0.9,
-    **options: Any,
+    dims: Any = None,
+    limits: Any = None,
+    levels: Any = None,
+    n_cells: int = N_CELLS,
 ) -> Any:
     """Draw the decisions along one column or over two, with rows `data` of classes `y`.
 
@@ -68,15 +71,14 @@ def _classifier(
     rows, neighbours = rows_argument(data, X), isinstance(x, KNeighborsClassifier)
     if rows is None and neighbours:
         rows, y = with_column_names(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
-    drawing = partial(_draw, column_names(x), x.classes_, rows, y)
-    check_options(drawing, options)
     linear = hasattr(x, "coef_") and not hasattr(x, "distribution_")
-    if rows is None and options.get("limits") is None and linear:
+    if rows is None and limits is None and linear:
         several = len(np.atleast_2d(x.coef_)) > 1
         return draw_coefficients(x, ax, coverage, [*map(str, x.classes_)] if several else None)
-    if options.get("levels") is None and (neighbours or len(x.classes_) > MAX_INSIDE):
-        options["levels"] = ()
-    return drawing(x, ax, **options)
+    if levels is None and (neighbours or len(x.classes_) > MAX_INSIDE):
+        levels = ()
+    names, options = column_names(x), {"dims": dims, "limits": limits, "levels": levels, "n_cells": n_cells}
+    return _draw(names, x.classes_, rows, y, x, ax, **options)
 
 
 @picture.register
