@@ -137,7 +137,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     """
 
     _covariance_types = ("full", "tied", "diag", "spherical")
-    aic = bic = icl = _NotOfMaximumLikelihood()  # type: ignore[assignment]
+    aic = bic = icl = _NotOfMaximumLikelihood()
 
     def __init__(
         self,
