@@ -6,6 +6,7 @@ import pytest
 import tractable
 from tractable import (
     ARDRegression,
+    BayesianLinearRegression,
     BayesianRidge,
     ElasticNet,
     Lasso,
@@ -99,3 +100,10 @@ def test_and_of_a_path(path, name, bad, table):
 def test_numbers_of_every_type_are_numbers(one, table):
     for model in (Ridge(one(1)), Lasso(one(1)), ElasticNet(one(1), l1_ratio=one(1)), LassoLars(one(1))):
         assert np.all(np.isfinite(model.fit(*table).coef_))
+
+
+@pytest.mark.parametrize("model", [Ridge(), RidgeCV(), BayesianLinearRegression()], ids=str)
+def test_a_penalised_intercept_needs_an_intercept(model):
+    model.set_params(penalize_intercept=True, fit_intercept=False)
+    with pytest.raises(ValueError, match="penalize_intercept=True needs fit_intercept=True"):
+        model.fit([[0.0], [1.0], [3.0]], [1.0, 2.0, 2.5])

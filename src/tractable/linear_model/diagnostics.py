@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.student import stdtr
+from tractable.arrays.weights import check_weights
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines import LeastSquares, least_squares
@@ -91,11 +92,12 @@ class _Fit:
     names: list[str]  # of the columns, in words
     y: np.ndarray
     fitted: np.ndarray
+    weights: np.ndarray  # how often each row counts
     least_squares: LeastSquares
 
     @property
-    def n(self) -> int:
-        return len(self.y)
+    def n(self) -> float:
+        return float(self.weights.sum())
 
     @property
     def p(self) -> int:
@@ -108,10 +110,16 @@ class _Fit:
     @property
     def noiseless(self) -> bool:
         """Whether the residuals are rounding."""
-        return float(np.abs(self.residuals).max()) <= 1e-10 * float(np.abs(self.y - self.y.mean()).max())
+        counts = self.weights > 0
+        centred = (self.y - self.mean(self.y))[counts]
+        return float(np.abs(self.residuals[counts]).max()) <= 1e-10 * float(np.abs(centred).max())
+
+    def mean(self, x: np.ndarray) -> Any:
+        """Return the weighted mean over rows."""
+        return self.weights @ x / self.n
 
 
-def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosis:
+def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level: float = 0.01) -> Diagnosis:
     """Test a linear fit for a weak signal, for nonlinearity, and for outliers.
 
     The signal is tested by F, R² / (1 - R²) times degrees of freedom, and R² is given with its large-sample
@@ -129,6 +137,9 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     X : array or frame of shape (n_samples, n_features)
         The rows it was fitted to.
     y : array of shape (n_samples,)
+    sample_weight : array of shape (n_samples,), optional
+        How often each row counts, as in its fit: whole numbers are rows that are repeated. What is found of a
+        row is of one copy of it.
     level : float
         Significance level of each of the three diagnostics.
 
@@ -149,12 +160,12 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
         raise ValueError(f"estimator must be a fitted regressor, got {estimator!r}")
     check_fitted(estimator)
     check_number("level", level, above=0.0, below=1.0)
-    fit = _checked_fit(estimator, X, y)
+    fit = _checked_fit(estimator, X, y, sample_weight)
     leverage = np.minimum(fit.least_squares.leverage(fit.columns), 1.0)
     studentized, cooks = _influence(fit, leverage)
     tails = 2.0 * stdtr(np.asarray(fit.n - fit.p - 1.0), -np.abs(studentized))
     usual = fdtri(fit.p, fit.n - fit.p, 0.5)  # the median of F bounds Cook's distance as a rule
-    flagged = np.flatnonzero((fit.n * tails < level) | (cooks > usual))
+    flagged = np.flatnonzero(((fit.n * tails < level) | (cooks > usual)) & (fit.weights > 0))
     outliers = flagged[np.argsort(-np.abs(studentized[flagged]), kind="stable")]
     return Diagnosis(
         findings=(
@@ -171,12 +182,13 @@ def diagnose(estimator: Any, X: Any, y: Any, *, level: float = 0.01) -> Diagnosi
     )
 
 
-def _checked_fit(estimator: Any, X: Any, y: Any) -> _Fit:
+def _checked_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Fit:
     fitted = np.asarray(estimator.predict(X), dtype=np.float64)
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or fitted.shape != y.shape:
         raise ValueError(f"y must be one target a row, of shape {fitted.shape[:1]}; got shape {y.shape}")
-    if not np.all(np.isfinite(y)) or np.ptp(y) == 0.0:
+    weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y), like=y)
+    if not np.all(np.isfinite(y)) or not np.any(weights) or np.ptp(y[weights > 0]) == 0.0:
         raise ValueError("y must be finite and vary: a constant has no variation to explain")
     steps = getattr(estimator, "steps", None)
     last = estimator if steps is None else steps[-1][1]
@@ -184,11 +196,11 @@ def _checked_fit(estimator: Any, X: Any, y: Any) -> _Fit:
     names = _names(estimator, X, columns)
     columns = np.asarray(columns, dtype=np.float64)
     found = least_squares(
-        LinearFactor.of(columns, y), fit_intercept=bool(getattr(last, "fit_intercept", True))
+        LinearFactor.of(columns, y, weights), fit_intercept=bool(getattr(last, "fit_intercept", True))
     )
-    fit = _Fit(columns=columns, names=names, y=y, fitted=fitted, least_squares=found)
+    fit = _Fit(columns=columns, names=names, y=y, fitted=fitted, weights=weights, least_squares=found)
     if fit.n < fit.p + 2:
-        raise ValueError(f"X must have at least {fit.p + 2} rows for {fit.p} parameters, got {fit.n}")
+        raise ValueError(f"X must have at least {fit.p + 2} rows for {fit.p} parameters, got {fit.n:g}")
     return fit
 
 
@@ -203,8 +215,8 @@ def _names(estimator: Any, X: Any, columns: Any) -> list[str]:
 
 
 def _test_signal(fit: _Fit, level: float) -> Finding:
-    total = float(np.sum((fit.y - fit.least_squares.has_intercept * fit.y.mean()) ** 2))
-    r2 = 1.0 - float(np.sum(fit.residuals**2)) / total
+    total = float(fit.weights @ (fit.y - fit.least_squares.has_intercept * fit.mean(fit.y)) ** 2)
+    r2 = 1.0 - float(fit.weights @ fit.residuals**2) / total
     used = min(max(r2, 0.0), 1.0)
     error = 2.0 * np.sqrt(used) * (1.0 - used) * (fit.n - fit.p)
     error /= np.sqrt((fit.n**2 - 1.0) * (fit.n + 3.0))
@@ -270,10 +282,10 @@ def _influence(fit: _Fit, leverage: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     """Return externally studentized residuals and Cook's distances."""
     e, free, dof = fit.residuals, 1.0 - leverage, fit.n - fit.p
     if fit.noiseless:
-        return np.zeros(fit.n), np.zeros(fit.n)
+        return np.zeros_like(e), np.zeros_like(e)
     alone = free <= 1e-10  # such a row is fitted exactly whatever its target
     free = np.where(alone, 1.0, free)
-    total = float(e @ e)
+    total = float(fit.weights @ e**2)
     without = np.maximum(total - e**2 / free, 1e-20 * total) / (dof - 1.0)
     studentized = np.where(alone, 0.0, e / np.sqrt(without * free))
     cooks = np.where(alone, 0.0, e**2 * leverage / (fit.p * total / dof * free**2))
@@ -283,23 +295,25 @@ def _influence(fit: _Fit, leverage: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _nonlinear_terms(fit: _Fit) -> list[_Term]:
     """Return the most significant nonlinear term of each kind; the level is divided among all terms."""
     has_intercept = fit.least_squares.has_intercept
-    x = _standardized(fit.columns, has_intercept=has_intercept)
-    columns = np.column_stack([np.ones(len(x)), x]) if has_intercept else x
+    x = _standardized(fit)
+    root = np.sqrt(fit.weights)[:, None]  # rows times it have the squares of rows that are repeated
+    columns = root * (np.column_stack([np.ones(len(x)), x]) if has_intercept else x)
     tol = 10.0 * columns.shape[1] * float(np.finfo(float).eps)
     basis = _orthonormal_basis(columns, np.linalg.norm(columns, axis=0), tol)
-    residuals = _orthogonal_part(fit.residuals[:, None], basis)[:, 0]
-    kinds = [_reset_test(fit.fitted, residuals, basis)]
+    residuals = _orthogonal_part(root * fit.residuals[:, None], basis)[:, 0]
+    kinds = [_reset_test(fit, residuals, basis)]
     d = x.shape[1]
     if d > 1:  # of a single column the fitted values are a multiple
-        kinds.append(_test_each(x**2, [f"the square of {name}" for name in fit.names], residuals, basis))
-    if 1 < d <= FEW_COLUMNS and d * (d - 1) // 2 < len(x):
-        products = [_test_each(*terms, residuals, basis) for terms in _products(x, fit.names)]
+        squares = [f"the square of {name}" for name in fit.names]
+        kinds.append(_test_each(fit, x**2, squares, residuals, basis))
+    if 1 < d <= FEW_COLUMNS and d * (d - 1) // 2 < fit.n:
+        products = [_test_each(fit, *terms, residuals, basis) for terms in _products(x, fit.names)]
         kinds.append([test for tests in products for test in tests])
     found = [kind for kind in kinds if kind]
     return [_most_significant(kind, len(found)) for kind in found]
 
 
-def _f_test(without: float, with_terms: float, n_terms: int, dof: int) -> tuple[float, float]:
+def _f_test(without: float, with_terms: float, n_terms: int, dof: float) -> tuple[float, float]:
     """Return the F statistic of the squares that terms explain, and its p-value."""
     from scipy.special import fdtrc
 
@@ -311,30 +325,34 @@ def _f_test(without: float, with_terms: float, n_terms: int, dof: int) -> tuple[
     return f, float(fdtrc(n_terms, dof, f))
 
 
-def _standardized(columns: np.ndarray, *, has_intercept: bool) -> np.ndarray:
+def _standardized(fit: _Fit) -> np.ndarray:
     """Return centred columns of largest entry one; zero where they are constant."""
-    mean = columns.mean(axis=0) if has_intercept else np.zeros(columns.shape[1])
-    x = columns - mean
-    varies = column_varies(mean, x.std(axis=0) if has_intercept else np.abs(x).max(axis=0))
+    has_intercept = fit.least_squares.has_intercept
+    mean = fit.mean(fit.columns) if has_intercept else np.zeros(fit.columns.shape[1])
+    x = fit.columns - mean
+    varies = column_varies(mean, np.sqrt(fit.mean(x**2)) if has_intercept else np.abs(x).max(axis=0))
     return np.where(varies, x, 0.0) / np.where(varies, np.abs(x).max(axis=0), 1.0)
 
 
-def _reset_test(fitted: np.ndarray, residuals: np.ndarray, basis: np.ndarray) -> list[_Term]:
+def _reset_test(fit: _Fit, residuals: np.ndarray, basis: np.ndarray) -> list[_Term]:
     """Ramsey's RESET: squares and cubes of the fitted values together."""
-    z = (fitted - fitted.mean()) / (np.ptp(fitted) or 1.0)
-    terms = np.column_stack([z**2, z**3])
+    z = (fit.fitted - fit.mean(fit.fitted)) / (np.ptp(fit.fitted) or 1.0)
+    terms = np.sqrt(fit.weights)[:, None] * np.column_stack([z**2, z**3])
     added = _orthonormal_basis(_orthogonal_part(terms, basis), np.linalg.norm(terms, axis=0), DEPENDENT)
     after = _orthogonal_part(residuals[:, None], added)[:, 0]
-    dof = len(residuals) - basis.shape[1] - added.shape[1]
+    dof = fit.n - basis.shape[1] - added.shape[1]
     f, p_value = _f_test(float(residuals @ residuals), float(after @ after), added.shape[1], dof)
     return [_Term(name=FITTED, f=f, p_value=p_value)]
 
 
-def _test_each(terms: np.ndarray, names: list[str], residuals: np.ndarray, basis: np.ndarray) -> list[_Term]:
+def _test_each(
+    fit: _Fit, terms: np.ndarray, names: list[str], residuals: np.ndarray, basis: np.ndarray
+) -> list[_Term]:
     """Return the F test of every term that is linearly independent of the columns."""
+    terms = np.sqrt(fit.weights)[:, None] * terms
     added = _orthogonal_part(terms, basis)
     length = np.linalg.norm(added, axis=0)
-    total, dof = float(residuals @ residuals), len(residuals) - basis.shape[1] - 1
+    total, dof = float(residuals @ residuals), fit.n - basis.shape[1] - 1
     tests = []
     for j in np.flatnonzero(length > DEPENDENT * np.linalg.norm(terms, axis=0)):
         explained = float(residuals @ added[:, j] / length[j]) ** 2

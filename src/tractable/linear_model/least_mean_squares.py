@@ -273,16 +273,17 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows held in memory, in a file, or in a stream that can be repeated.
 
-        `sample_weight` are factors of the steps, relative to their mean over rows held in memory.
+        `sample_weight` are factors of the steps, relative to their mean.
         """
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
         state = self._initial()
         rng = as_generator(self.random_state)
         self._check_whole_batch_step(rows)
+        mean_weight = float(fold(_weight_moments, rows.data, rows.y, weights=rows.weights).mean[0])
         losses = []
         for epoch in range(self.n_epochs):
-            state = self._run_epoch(rows, state, epoch, rng)
+            state = self._run_epoch(rows, state, epoch, rng, mean_weight)
             losses.append(state.loss / state.n_rows)
             if epoch == 0 and self.n_epochs > 1:
                 none = np.zeros_like(state.descent.w)
@@ -316,20 +317,32 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         zeros = np.zeros(self.n_features_in_ + int(scaling.has_intercept))
         return _Epoch(descent=GradientDescent(step=self.step, w=zeros, total=zeros), scaling=scaling)
 
-    def _run_epoch(self, rows: Rows, state: _Epoch, epoch: int, rng: np.random.Generator | None) -> _Epoch:
-        """Take the steps of all rows, shuffled where there is a generator."""
+    def _run_epoch(
+        self,
+        rows: Rows,
+        state: _Epoch,
+        epoch: int,
+        rng: np.random.Generator | None,
+        mean_weight: float = 1.0,
+    ) -> _Epoch:
+        """Take the steps of all rows, shuffled where there is a generator, by weights over their mean."""
         state = replace(state, loss=0.0, n_rows=0)
         if isinstance(rows.data, Source):
-            return rows.data.accumulate(partial(self._updated, epoch=epoch, in_memory=False), state)
+            update = partial(self._updated, epoch=epoch, in_memory=False, mean_weight=mean_weight)
+            return rows.data.accumulate(update, state)
         X, y, w = _as_arrays(rows.data, rows.y, rows.weights)
         if rng is not None:
             order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
-            X, y, w = X[order], y[order], w[order] / w.mean()
-        return self._updated(state, Batch(X=X, y=y, weights=w), epoch=epoch, in_memory=rng is not None)
+            X, y, w = X[order], y[order], w[order]
+        block = Batch(X=X, y=y, weights=w)
+        return self._updated(state, block, epoch=epoch, in_memory=rng is not None, mean_weight=mean_weight)
 
-    def _updated(self, state: _Epoch, block: Batch, *, epoch: int, in_memory: bool) -> _Epoch:
+    def _updated(
+        self, state: _Epoch, block: Batch, *, epoch: int, in_memory: bool, mean_weight: float
+    ) -> _Epoch:
         """Return the state after the steps of a block; the first epoch learns the scaling too."""
         X, y, w = _as_arrays(block.X, block.y, block.weights)
+        w = w / mean_weight
         check_squarable("y", float(np.abs(y).max(initial=0.0)), least=0.0)
         scaling = state.scaling.updated(X, w) if epoch == 0 else state.scaling
         descent = state.descent.rescaled(state.scaling, scaling)
@@ -488,6 +501,10 @@ def _with_one_target(rows: Rows) -> Rows:
     if not is_numpy_array(rows.data):
         raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
     return replace(rows, y=column_or_1d(rows.y, warn=True))
+
+
+def _weight_moments(X: Any, y: Any, weights: Any = None) -> Moments:
+    return Moments.of(_as_arrays(X, y, weights)[2][:, None])
 
 
 def _target_moments(X: Any, y: Any, weights: Any = None) -> Moments:

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Self
 
 from tractable.arrays import Array, namespace_of
+from tractable.arrays.weights import check_weights
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -68,25 +69,45 @@ class LinearPredictions(PredictiveMixin):
         """Return the leverage of each row, ∂ŷ/∂y: the diagonal of the hat matrix, without the matrix.
 
         Over the rows of the fit it sums to the (effective) number of parameters; a row of weight w counts w
-        times.
+        times, and this is the leverage of one of its copies.
         """
         check_fitted(self)
         return self._solution_.leverage(as_floats(check_columns(self, X)))
 
-    def hat_matrix(self, X: Any) -> Array:
-        """Return the hat (smoothing) matrix H = X (XᵀX + αI)⁻¹ Xᵀ, plus 1/n where the intercept is free.
+    def hat_matrix(self, X: Any, sample_weight: Any = None) -> Array:
+        """Return the hat (smoothing) matrix H = X (XᵀWX + αI)⁻¹ XᵀW, plus 1/n where the intercept is free.
 
-        X is centred where the intercept is free, and α is 0 without a penalty. For the rows of the fit, H y
-        are the fitted values.
+        X is centred where the intercept is free, and α is 0 without a penalty. W has the weights of the rows
+        on its diagonal, one by default. For the rows and the weights of the fit, H y are the fitted values,
+        and the trace is the (effective) number of parameters.
         """
         check_fitted(self)
-        return self._solution_.hat(as_floats(check_columns(self, X)))
+        rows = as_floats(check_columns(self, X))
+        hat = self._solution_.hat(rows)
+        if sample_weight is None:
+            return hat
+        return hat * check_weights(sample_weight, rows.shape[0], like=rows)[None, :]
 
     def _set_solution(self, fit: Any, *, flat: bool) -> None:
         self._solution_ = fit
         self.coef_ = fit.coef[0, :] if flat else fit.coef
         self.intercept_, self.noise_variance_ = self._flat(fit.intercept), self._flat(fit.noise_variance)
         self.residual_dof_ = fit.residual_dof
+
+    def _warn_of_light_weights(self) -> None:
+        """Say that weights are frequencies where they count fewer rows than there are parameters.
+
+        Residuals tell them from too few rows, which leave none.
+        """
+        fit, xp = self._solution_, namespace_of(self._solution_.rss)
+        if fit.residual_dof <= -1e-9 * float(fit.weight) and bool(xp.any(fit.rss > 0)):
+            warnings.warn(
+                f"sample_weight sums to {float(fit.weight):g}, fewer rows than there are parameters, "
+                f"{float(fit.weight) - fit.residual_dof:g}: noise_variance_ and standard errors are NaN. "
+                "Weights are frequencies; scale them so that their sum is the number of rows",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _flat(self, x: Array, *, axis: int = -1) -> Array:
         """Drop the axis of the targets where there is one target, given as a vector."""
@@ -284,6 +305,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
         self.rank_, self.noise_variance_ml_ = fit.rank, self._flat(self._solution_.noise_variance_ml)
 
     def _report(self) -> None:
+        self._warn_of_light_weights()
         full = min(self.statistic_.factor.shape[0], self.n_features_in_)
         if self.solver != "normal" or self._solution_.rank == full:
             return

@@ -84,6 +84,14 @@ def check_penalties(name: str, given: Any) -> np.ndarray:
     return found
 
 
+def check_penalized_intercept(estimator: Any) -> None:
+    """Refuse a penalised intercept of a model without an intercept."""
+    if estimator.penalize_intercept and not estimator.fit_intercept:
+        raise ValueError(
+            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
+        )
+
+
 def power_of_two(size: float) -> float:
     """Return the power of two at or below a size, by which division is exact; one for a size of zero."""
     return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0

@@ -88,7 +88,7 @@ def ard(
     rows: Array,
     targets: Array,
     rest: float,
-    weight: float,
+    dof: float,
     *,
     hyper: HyperPriors,
     threshold: float,
@@ -103,8 +103,9 @@ def ard(
     was pruned for, infinite where the column is zero.
 
     `rows` (m, d) are any with the same Gram matrix as all rows, `rest` squares of the targets beyond theirs,
-    and `weight` is the total weight. Columns with a precision above the threshold are pruned; the search
-    stops when the coefficients change by less than `tol`, all together.
+    and `dof` is the total weight, less one where an intercept is integrated out. Columns with a precision
+    above the threshold are pruned; the search stops when the coefficients change by less than `tol`, all
+    together.
     """
     xp = namespace_of(rows)
     lengths = column_lengths(rows)
@@ -117,13 +118,13 @@ def ard(
 
     def expect(at: _Params) -> _Expected:
         found = _posterior(columns().only(at.active), at.prior, at.noise)
-        objective = _log_evidence(found, at.prior, at.noise, weight)
+        objective = _log_evidence(found, at.prior, at.noise, dof)
         objective += hyper.log_density(at.prior, at.noise)
         return _Expected(params=at, posterior=found, objective=objective)
 
     found = em(
         expect,
-        partial(_mackay_update, hyper, weight, threshold),
+        partial(_mackay_update, hyper, dof, threshold),
         _Params(
             active=active,
             prior=xp.take(ones, active),
@@ -147,18 +148,18 @@ def ard(
         gamma=float(xp.sum(last.gamma)),
         rss=last.rss,
         rank=min(*rows.shape, at.active.shape[0]),
-        log_evidence=_log_evidence(last, at.prior, at.noise, weight),
+        log_evidence=_log_evidence(last, at.prior, at.noise, dof),
         search=found,
     ), at.active
 
 
-def _mackay_update(hyper: HyperPriors, weight: float, threshold: float, expected: _Expected) -> _Params:
+def _mackay_update(hyper: HyperPriors, dof: float, threshold: float, expected: _Expected) -> _Params:
     """Return prior_i = γ_i / m_i² and noise = (n - Σ γ) / rss, without columns above the threshold."""
     at, found = expected.params, expected.posterior
     xp = namespace_of(at.prior)
     shape, rate = found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate
     prior = bounded_ratio(shape, rate, xp.full_like(at.prior, LARGEST_PRECISION), at.prior)
-    n_rows = max(weight - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
+    n_rows = max(dof - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
     rss = found.rss + 2.0 * hyper.noise_rate
     noise = float(bounded_ratio(n_rows, rss, 1.0 / hyper.noise_floor, at.noise))
     relevant = prior < threshold
@@ -247,10 +248,10 @@ def _inverse(upper: Array) -> Array:
     return solve_triangular(upper.T, identity, transposed=True)
 
 
-def _log_evidence(found: _Posterior, prior: Array, noise: float, weight: float) -> float:
+def _log_evidence(found: _Posterior, prior: Array, noise: float, dof: float) -> float:
     """Return log N(y | 0, I / noise + X diag(1/prior) Xᵀ)."""
     length = float(namespace_of(prior).sum(prior * found.coef**2))
-    return 0.5 * (weight * log(noise / (2.0 * pi)) - found.log_det - noise * found.rss - length)
+    return 0.5 * (dof * log(noise / (2.0 * pi)) - found.log_det - noise * found.rss - length)
 
 
 def _scattered(part: Array, index: Array, others: Array) -> Array:
@@ -303,8 +304,8 @@ class ARDRegression(EvidenceModel):
     gamma_ : float
         Effective number of parameters.
     log_evidence_ : float
-        log N(y | 0, I/α + X diag(1/λ) Xᵀ) over the columns that were not pruned; of centred rows and targets
-        where there is an intercept.
+        log N(y | 0, I/α + X diag(1/λ) Xᵀ) over the columns that were not pruned; the intercept is integrated
+        out under a flat prior of density one, as in :class:`BayesianLinearRegression`.
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients that were not pruned.
     scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
@@ -382,7 +383,7 @@ class ARDRegression(EvidenceModel):
             rows,
             targets[:, 0],
             float(rest[0]),
-            float(self.statistic_.weight),
+            self._dof(),
             hyper=hyper,
             threshold=self.threshold_lambda,
             tol=self.tol,

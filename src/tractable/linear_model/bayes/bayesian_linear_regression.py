@@ -20,6 +20,7 @@ from tractable.linear_model.noise_floor import (
     noise_floor,
     target_size,
 )
+from tractable.linear_model.rows import check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -167,6 +168,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 
     def _check_parameters(self) -> None:
+        check_penalized_intercept(self)
         if isinstance(self.noise_variance, str):
             if self.noise_variance not in NOISES:
                 raise ValueError(
@@ -276,7 +278,10 @@ def _of_covariance(matrix: Array) -> tuple[Array, float]:
 def _of_precision(matrix: Array) -> tuple[Array, float]:
     """Return a factor of the precision and its log determinant, over the directions that are not flat."""
     xp = namespace_of(matrix)
-    values, vectors = xp.linalg.eigh(0.5 * (matrix + matrix.T))
+    # The rank is that of the correlations: a precision is not flat because another is far greater.
+    size = xp.linalg.diagonal(matrix)
+    size = xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
+    values, vectors = xp.linalg.eigh(0.5 * (matrix + matrix.T) / size / size[:, None])
     least = 10.0 * matrix.shape[0] * float(xp.finfo(values.dtype).eps) * float(xp.max(xp.abs(values)))
     if float(values[0]) < -least:
         raise ValueError(f"prior_precision must not be negative in any direction, got {float(values[0]):g}")
@@ -284,8 +289,8 @@ def _of_precision(matrix: Array) -> tuple[Array, float]:
         lower = cholesky(matrix, name="prior_precision")
         return lower.T, 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
     n_flat = values.shape[0] - int(xp.sum(xp.astype(values > least, xp.int64)))
-    positive, basis = values[n_flat:], vectors[:, n_flat:]
-    return xp.sqrt(positive)[:, None] * basis.T, float(xp.sum(xp.log(positive)))
+    root = xp.sqrt(values[n_flat:])[:, None] * vectors[:, n_flat:].T * size
+    return root, 2.0 * float(xp.sum(xp.log(xp.linalg.svdvals(root))))
 
 
 def _vector(name: str, x: Any, n: int, like: Array) -> Array:

@@ -10,6 +10,7 @@ from tractable.linear_model.bayes.evidence import (
     HyperPriors,
     Precisions,
     StandardizedFactor,
+    best_precisions,
     maximize_evidence,
     root_fractions,
     spectrum_of,
@@ -40,18 +41,23 @@ class BayesianRidge(EvidenceModel):
         Shape and rate of a Gamma prior of λ. The rate is in units of Var(y) over the variance of the columns,
         so that units do not matter: on standardized data these are scikit-learn's, which elsewhere are in
         units of the data and, where these are large or small, outweigh them.
-    alpha_init : float, optional
-        Initial α, 1 / Var(y) by default.
-    lambda_init : float, optional
-        Initial λ; the variance of the columns / Var(y) by default, which is scikit-learn's 1 on standardized
-        data.
+    alpha_init, lambda_init : float, optional
+        Where the iterations begin; they end at the maximum near it, which need not be the highest. By default
+        they begin at the highest maximum of all, which a search of the ratio λ/α finds. Where one of the two
+        is given, the other is 1 / Var(y), or the variance of the columns / Var(y), which are scikit-learn's
+        on standardized data.
     compute_score : bool
         Whether to store the objective of every iteration in `scores_`.
     fit_intercept : bool
         Whether there is an intercept, with a flat prior.
     method : {"mackay", "em"}
-        MacKay's fixed point, fast, as in scikit-learn; or expectation-maximisation, slower, whose evidence
-        never falls. Both have the same fixed points.
+        The iterations: MacKay's fixed point, fast, as in scikit-learn; or expectation-maximisation, slower,
+        whose evidence never falls. Both have the same fixed points, so that they differ in the way from a
+        given start.
+    standardize : bool
+        Whether λ is the precision of the coefficients of columns of variance one (mean square one without an
+        intercept), so that the unit of each column does not matter. Without, all columns share one prior in
+        their own units, and a column in small numbers, which needs a large coefficient, is shrunk the most.
 
     Attributes
     ----------
@@ -61,7 +67,7 @@ class BayesianRidge(EvidenceModel):
     alpha_ : float
         Precision of the noise, α.
     lambda_ : float
-        Precision of the coefficients, λ.
+        Precision of the coefficients, λ; with `standardize`, of those of the standardized columns.
     sigma_ : array of shape (n_features, n_features)
         Posterior covariance of the coefficients.
     gamma_ : float
@@ -70,7 +76,8 @@ class BayesianRidge(EvidenceModel):
         Its terms, one a principal direction of the columns, the widest first: 1 where the rows determine the
         coefficient, 0 where the prior does.
     log_evidence_ : float
-        log N(y | 0, I/α + XXᵀ/λ), of centred rows and targets where there is an intercept.
+        log N(y | 0, I/α + XXᵀ/λ); the intercept is integrated out under a flat prior of density one, as in
+        :class:`BayesianLinearRegression` with the same precisions.
     scores_ : array of shape (n_iter_ + 1,)
         Log evidence with the log density of the Gamma priors, before the first iteration and after each,
         where `compute_score`. It never falls with ``method="em"``.
@@ -109,7 +116,9 @@ class BayesianRidge(EvidenceModel):
     (array([1.08, 1.92, 0.03]), 2.99, 0.23)
     """
 
-    _common_scale = True
+    @property
+    def _common_scale(self) -> bool:  # type: ignore[override]
+        return not self.standardize
 
     def __init__(
         self,
@@ -125,11 +134,12 @@ class BayesianRidge(EvidenceModel):
         compute_score: bool = False,
         fit_intercept: bool = True,
         method: str = "mackay",
+        standardize: bool = False,
     ) -> None:
         self.max_iter, self.tol, self.method = max_iter, tol, method
         self.alpha_1, self.alpha_2, self.alpha_init = alpha_1, alpha_2, alpha_init
         self.lambda_1, self.lambda_2, self.lambda_init = lambda_1, lambda_2, lambda_init
-        self.compute_score, self.fit_intercept = compute_score, fit_intercept
+        self.compute_score, self.fit_intercept, self.standardize = compute_score, fit_intercept, standardize
 
     @property
     def sigma_(self) -> Array:
@@ -147,20 +157,27 @@ class BayesianRidge(EvidenceModel):
     def _search(self, scaled: StandardizedFactor) -> tuple[EvidenceFit, HyperPriors]:
         spectrum = spectrum_of(scaled.statistic, fit_intercept=bool(self.fit_intercept))
         hyper = self._hyper_priors(scaled, float(spectrum.rest[0]), spectrum.rank)
-        prior, noise = scaled.prior_precision(1.0)[0], scaled.noise_precision(1.0)
-        start = Precisions(
-            prior=1.0 if self.lambda_init is None else float(self.lambda_init / prior),
-            noise=1.0 if self.alpha_init is None else self.alpha_init / noise,
-        )
+        start = best_precisions(spectrum, self._dof(), hyper)
+        if not (self.lambda_init is None and self.alpha_init is None):
+            start = Precisions(
+                prior=1.0 if self.lambda_init is None else self.lambda_init / self._in_units(scaled, 1.0),
+                noise=1.0 if self.alpha_init is None else self.alpha_init / scaled.noise_precision(1.0),
+            )
         found = maximize_evidence(
             spectrum,
-            float(self.statistic_.weight),
+            self._dof(),
             start,
             hyper,
             method=self.method,
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self.lambda_ = float(scaled.prior_precision(found.prior)[0])
+        self.lambda_ = self._in_units(scaled, found.prior)
         self.shrinkage_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
         return found, hyper
+
+    def _in_units(self, scaled: StandardizedFactor, prior: float) -> float:
+        """Return the precision of the prior in the units of y and of the columns that have it."""
+        if self.standardize:
+            return scaled.noise_precision(prior)
+        return float(scaled.prior_precision(prior)[0])

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
 from tractable.distributions import Mixture, Normal
@@ -23,6 +23,8 @@ from tractable.value import replace, value
 
 #: A prior so many times more precise than the rows leaves no effective parameter.
 LARGEST_RATIO = 1e12
+#: Steps of the logarithm of the ratio of both precisions in which maxima of the evidence are looked for.
+GRID_STEP = 0.25
 
 
 @value
@@ -95,6 +97,10 @@ class EvidenceModel(BayesianLinearModel):
         for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
             check_number(name, getattr(self, name), least=0.0)
 
+    def _dof(self) -> float:
+        """Return how many rows count for the noise: one less where the intercept is integrated out."""
+        return float(self.statistic_.weight) - float(bool(self.fit_intercept))
+
     def _hyper_priors(self, scaled: "StandardizedFactor", rss: float, rank: int) -> HyperPriors:
         """Return the priors of the precisions; `rss` is that of least squares."""
         floor, exact = smallest_noise(scaled.statistic, rss, rank, bool(self.fit_intercept))
@@ -119,7 +125,8 @@ class EvidenceModel(BayesianLinearModel):
         xp = namespace_of(found.coef)
         self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
         self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
-        log_jacobian = weight * log(scaled.target)
+        # A flat prior of the intercept takes one row, and integrates to √(2πσ²/n).
+        log_jacobian = self._dof() * log(scaled.target) + (0.5 * log(weight) if centred else 0.0)
         self.log_evidence_ = found.log_evidence - log_jacobian
         if self.compute_score:
             self.scores_ = xp.asarray(found.search.trace, dtype=xp.float64) - log_jacobian
@@ -169,8 +176,11 @@ def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectr
     return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=fit_intercept))
 
 
-def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: float) -> EvidencePoint:
-    """Return posterior and evidence for the precisions of prior and noise, in O(d)."""
+def evidence_at(spectrum: ColumnSpectrum, dof: float, prior: float, noise: float) -> EvidencePoint:
+    """Return posterior and evidence for the precisions of prior and noise, in O(d).
+
+    `dof` is the weight of the rows, less one where an intercept is integrated out.
+    """
     xp = namespace_of(spectrum.singular)
     projections = spectrum.projections[:, 0]
     fitted, shrunk, total = root_fractions(spectrum, prior, noise)
@@ -186,7 +196,7 @@ def evidence_at(spectrum: ColumnSpectrum, weight: float, prior: float, noise: fl
         length=length,
         gamma=float(xp.sum(fitted**2)),
         trace=float(xp.sum(1.0 / total**2)) + (spectrum.basis.shape[0] - total.shape[0]) / prior,
-        log_evidence=0.5 * (weight * log(noise / (2.0 * pi)) - log_det - noise * rss - prior * length),
+        log_evidence=0.5 * (dof * log(noise / (2.0 * pi)) - log_det - noise * rss - prior * length),
     )
 
 
@@ -210,9 +220,109 @@ def root_fractions(spectrum: ColumnSpectrum, prior: float, noise: float) -> tupl
     return root / total, prior**0.5 / total, total
 
 
+def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) -> Precisions:
+    """Return the precisions of the highest penalised evidence of all.
+
+    For a given ratio ρ = prior / noise the best noise precision has a closed form, so the evidence is a
+    function of ρ alone. Its slope in log ρ is half of γ - prior |m|² + 2 (shape - rate prior), which is zero
+    at fixed points of the updates. Both are smooth on the scale of one unit of log ρ: between points of a
+    grid a quarter of it apart there is no maximum that is higher than both, unless the slope changes its
+    sign, and there Brent's method finds it.
+    """
+    from scipy.optimize import brentq
+
+    top = spectrum.largest
+    if not top > 0.0:
+        return Precisions(prior=1.0, noise=1.0)
+    profile = _Profile.of(spectrum, dof, hyper)
+    low, high = profile.bounds()
+    grid = np.linspace(low, high, 2 + int((high - low) / GRID_STEP))
+    slope = profile.slope(grid)
+    rises, falls = slope[:-1] > 0.0, slope[1:] <= 0.0
+    peaks = [
+        brentq(lambda t: float(profile.slope(np.asarray([t]))[0]), grid[i], grid[i + 1], xtol=1e-13)
+        for i in np.flatnonzero(rises & falls)
+    ]
+    at = np.asarray([*peaks, high] if slope[-1] > 0.0 or not peaks else peaks)
+    best = at[[int(np.argmax(profile.objective(at)))]]
+    noise = float(profile.noise(best)[0])
+    return Precisions(prior=float(np.exp(best[0])) * noise, noise=noise)
+
+
+@value
+class _Profile:
+    """The penalised evidence as a function of t = log(prior / noise), at the best noise precision."""
+
+    squares: Any  # (r,), s² of the directions in which the columns vary
+    targets: Any  # (r,), squares of the projections of the targets on them
+    rest: float
+    dof: float
+    hyper: HyperPriors
+
+    @classmethod
+    def of(cls, spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) -> "_Profile":
+        singular, projections = to_numpy(spectrum.singular), to_numpy(spectrum.projections)[:, 0]
+        varies = singular > 0.0
+        return cls(
+            squares=singular[varies] ** 2,
+            targets=projections[varies] ** 2,
+            rest=float(spectrum.rest[0]),
+            dof=dof,
+            hyper=hyper,
+        )
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the range of t that has every maximum.
+
+        For ρ below every s², γ is at least r/2 and |m| at most its length without a prior, so the precision
+        of the prior is at least half of r / |m|²; that of the noise is at most at its floor.
+        """
+        length = float(np.sum(self.targets / self.squares)) + 2.0 * self.hyper.prior_rate
+        terms = self._shape()
+        variance = (self.rest + 2.0 * self.hyper.noise_rate) / terms if terms > 0.0 else 0.0
+        least = float(np.min(self.squares))
+        if length > 0.0:
+            least_prior = 0.5 * self.squares.shape[0] / length
+            least = min(least, least_prior * max(variance, self.hyper.noise_floor))
+        return log(least) - 1.0, log(LARGEST_RATIO * float(np.max(self.squares)))
+
+    def _shape(self) -> float:
+        """Return twice the exponent of the noise precision in the penalised evidence."""
+        return self.dof + 2.0 * (self.hyper.prior_shape + self.hyper.noise_shape)
+
+    def _shrunk(self, t: Any) -> tuple[Any, Any]:
+        """Return ρ, (k,), and ρ / (s² + ρ), (r, k)."""
+        ratio = np.exp(t)
+        return ratio, ratio / (self.squares[:, None] + ratio)
+
+    def noise(self, t: Any) -> Any:
+        """Return the best noise precision: its terms over |y - Xm|² + ρ |m|² and the rates of the priors."""
+        ratio, shrunk = self._shrunk(t)
+        squares = self.rest + self.targets @ shrunk
+        rates = 2.0 * (self.hyper.prior_rate * ratio + self.hyper.noise_rate)
+        return bounded_ratio(self._shape(), squares + rates, 1.0 / self.hyper.noise_floor, 1.0)
+
+    def slope(self, t: Any) -> Any:
+        """Return twice the derivative of the objective; that of the best noise does not enter."""
+        ratio, shrunk = self._shrunk(t)
+        length = (self.targets / self.squares) @ (1.0 - shrunk) ** 2
+        prior = ratio * self.noise(t)
+        gamma = np.sum(self.squares[:, None] / (self.squares[:, None] + ratio), axis=0)
+        return gamma - prior * length + 2.0 * (self.hyper.prior_shape - self.hyper.prior_rate * prior)
+
+    def objective(self, t: Any) -> Any:
+        """Return the log evidence and the log density of the priors, less what is the same everywhere."""
+        ratio, shrunk = self._shrunk(t)
+        noise = self.noise(t)
+        squares = self.rest + self.targets @ shrunk
+        evidence = 0.5 * (self.dof * np.log(noise) + np.sum(np.log(shrunk), axis=0) - noise * squares)
+        prior = [self.hyper.log_density(r * b, b) for r, b in zip(ratio, noise, strict=True)]
+        return evidence + np.asarray(prior)
+
+
 def maximize_evidence(
     spectrum: ColumnSpectrum,
-    weight: float,
+    dof: float,
     start: Precisions,
     hyper: HyperPriors,
     *,
@@ -222,23 +332,23 @@ def maximize_evidence(
 ) -> EvidenceFit:
     """Maximise the evidence over both precisions.
 
-    "mackay" repeats prior = γ / |m|² and noise = (N - γ) / |y - Xm|² until the coefficients change by less
-    than `tol`, all together. "em" repeats prior = D / (|m|² + Tr S) and noise = N / (|y - Xm|² + Tr XSXᵀ),
-    whose penalised evidence never falls; it has plateaus, so the search stops when both precisions change by
-    less than `tol` of themselves. Both have the same fixed points.
+    "mackay" repeats prior = γ / |m|² and noise = (N - γ) / |y - Xm|² with N = `dof`, until the coefficients
+    change by less than `tol`, all together. "em" repeats prior = D / (|m|² + Tr S) and
+    noise = N / (|y - Xm|² + Tr XSXᵀ), whose penalised evidence never falls; it has plateaus, so the search
+    stops when both precisions change by less than `tol` of themselves. Both have the same fixed points.
     """
     xp = namespace_of(spectrum.singular)
     d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
 
     def expect(at: Precisions) -> EvidencePoint:
-        point = evidence_at(spectrum, weight, at.prior, at.noise)
+        point = evidence_at(spectrum, dof, at.prior, at.noise)
         return replace(point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
 
     def maximize(point: EvidencePoint) -> Precisions:
         if method == "mackay":
-            terms = point.gamma, point.length, weight - point.gamma, point.rss
+            terms = point.gamma, point.length, dof - point.gamma, point.rss
         else:
-            terms = d, point.length + point.trace, weight, point.rss + point.gamma / point.noise
+            terms = d, point.length + point.trace, dof, point.rss + point.gamma / point.noise
         return _updated(point, hyper, top, *terms)
 
     def settled(before: Precisions, after: Precisions) -> bool:
@@ -251,7 +361,7 @@ def maximize_evidence(
 
     found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
     at: Precisions = found.params
-    point = evidence_at(spectrum, weight, at.prior, at.noise)
+    point = evidence_at(spectrum, dof, at.prior, at.noise)
     return EvidenceFit(
         coef=spectrum.basis @ point.coef,
         root=_posterior_root(spectrum, point.prior, point.noise),

@@ -13,7 +13,12 @@ from tractable.base.scores import RegressorMixin
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import OnePassLinearMixin, check_factor, check_penalties
+from tractable.linear_model.rows import (
+    OnePassLinearMixin,
+    check_factor,
+    check_penalized_intercept,
+    check_penalties,
+)
 
 
 class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
@@ -91,6 +96,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
+        check_penalized_intercept(self)
 
     def _learn(self, statistic: Any) -> None:
         self._check_parameters()
@@ -103,6 +109,9 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         )
         self._set_solution(found, flat=statistic.flat)
         self.effective_dof_ = found.effective_dof
+
+    def _report(self) -> None:
+        self._warn_of_light_weights()
 
 
 class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
@@ -173,6 +182,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream."""
         check_choice("method", self.method, METHODS)
+        check_penalized_intercept(self)
         alphas = check_penalties("alphas", self.alphas)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         found = search(

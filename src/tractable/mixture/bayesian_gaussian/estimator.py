@@ -23,6 +23,18 @@ from tractable.value import replace
 PRIOR_TYPES = ("dirichlet_process", "dirichlet_distribution")
 
 
+class _NotOfMaximumLikelihood:
+    """A criterion that a model has not: absent to `hasattr`, and an error that names what there is."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"{owner.__name__} has no {self.name!r}, a criterion of maximum likelihood: compare lower_bound_"
+        )
+
+
 class BayesianGaussianMixture(BaseGaussianMixture):
     """A Gaussian mixture that finds how many components it needs, by variational Bayes.
 
@@ -112,6 +124,8 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     the expected log determinant of a Wishart matrix, and for "tied" it counts N / K rows; these are not the
     expectations of any q, and there the fits differ. Its `score_samples` is log Σ_k exp E log p(x, k), the
     log of no density.
+    It has no `aic`, `bic` or `icl`, which count the parameters of a maximum likelihood fit: the prior removes
+    components that are not needed, and `lower_bound_` compares fits.
 
     Examples
     --------
@@ -123,6 +137,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     """
 
     _covariance_types = ("full", "tied", "diag", "spherical")
+    aic = bic = icl = _NotOfMaximumLikelihood()
 
     def __init__(
         self,
