@@ -37,6 +37,9 @@ from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
 
+#: Most times that a pass of drawn batches goes over the rows, whatever their weights.
+MOST_PASSES = 10
+
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """Clusters about their means: the centres μ that make J = Σ_k Σ_i r_ik |x_i - μ_k|² small.
@@ -380,11 +383,11 @@ class OnlineCenters:
 def _follow_draws(rows: Batch, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
     """Follow as many batches of `size` rows, drawn by weight, as make one pass.
 
-    Weights say which rows are drawn. How many are drawn is the number of rows, so that weights of a million
-    cost no more than weights of one.
+    A row of weight two is two rows, up to `MOST_PASSES` times the rows: weights of a million cost no more.
     """
     x, weights = rows.X, rows.weights
-    for _ in range(math.ceil(len(x) / size)):
+    total = len(x) if weights is None else min(float(np.sum(weights)), MOST_PASSES * len(x))
+    for _ in range(math.ceil(total / size)):
         state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
     return state
 

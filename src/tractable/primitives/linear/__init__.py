@@ -81,7 +81,7 @@ def _dtpqrt() -> Callable[..., None] | None:
 #: apart would fall on each other there.
 PANEL = 1000
 
-#: Panels that are filled at a time.
+#: Panels that are filled at a time, if they are narrow.
 PANELS = 8
 
 
@@ -164,8 +164,9 @@ def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
 def _householder(n: int, d: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
     """Reflect panel after panel into the running factor; `fill` writes the rows of a part into a panel."""
     factor = np.zeros((d, d), order="F")
-    for start in range(0, n if d else 0, PANELS * PANEL):
-        stop = min(start + PANELS * PANEL, n)
+    step = PANEL * (PANELS if d < 64 else 1)
+    for start in range(0, n if d else 0, step):
+        stop = min(start + step, n)
         rows = np.empty((stop - start, d), order="F")
         fill(rows, slice(start, stop))
         for top in range(0, stop - start, PANEL):
