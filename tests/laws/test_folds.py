@@ -20,8 +20,8 @@ from tractable.testing.estimator_laws import example, learn, predictions
 from tractable.value import value
 
 #: Most bytes of a block function: parameters of small models, and no rows (which take more).
-MOST_BYTES = 40_000
-N_ROWS, BLOCK = 6000, 1500
+MOST_BYTES = 35_000
+N_ROWS, BLOCK = 4500, 1500
 
 ROWS = [row for row in ESTIMATORS if row.make().model_tags.streaming.startswith("exact")]
 FIRST = list({type(row.make()): row for row in reversed(ROWS)}.values())
@@ -93,6 +93,7 @@ def test_block_functions_pickle_to_kilobytes_and_give_the_same_answer(row):
     same_answer(row.make(), SentSource(X=X, y=y, weights=w), X, y, w)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
 @pytest.mark.parametrize("row", FIRST, ids=lambda row: type(row.make()).__name__)
 def test_a_pool_of_processes_gives_the_same_answer(row, pool):
