@@ -19,7 +19,7 @@ class LogLikelihood:
     density: Any
 
     def __call__(self, block: Batch) -> np.ndarray:
-        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
+        weights = block.row_weights
         return np.array([weights @ self.density.log_prob(block.X), weights.sum()])
 
 

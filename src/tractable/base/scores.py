@@ -126,9 +126,8 @@ class SquaredErrorsOf:
         if not np.isfinite(y).all():
             raise ValueError("y contains NaN or infinity")
         predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)
-        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
-        residual = weights @ (y - predicted.reshape(y.shape)) ** 2
-        return SquaredErrors(targets=DiagonalMoments.of(y, weights), residual=residual)
+        residual = block.row_weights @ (y - predicted.reshape(y.shape)) ** 2
+        return SquaredErrors(targets=DiagonalMoments.of(y, block.weights), residual=residual)
 
 
 @value
@@ -142,7 +141,7 @@ class HitsOf:
         labels = as_labels(_targets(block))
         predicted = np.asarray(self.estimator.predict(self.columns(block.X)))
         check_one_kind([predicted, labels])
-        weights = np.ones(block.n_rows) if block.weights is None else np.asarray(block.weights)
+        weights = block.row_weights
         return np.array([weights @ (predicted == labels), weights.sum()])
 
 

@@ -201,7 +201,7 @@ def sample_rows(
     """
     keys, kept, counts = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
     for batch in as_source(data, None, weights).batches():
-        w = np.ones(len(batch.X)) if batch.weights is None else np.asarray(batch.weights, dtype=np.float64)
+        w = batch.row_weights
         drawn = np.where(w > 0, rng.random(len(w)), np.inf)
         both = np.concatenate([keys, drawn])
         chosen = np.sort(np.argpartition(both, n)[:n]) if len(both) > n else np.arange(len(both))

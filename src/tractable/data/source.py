@@ -34,6 +34,11 @@ class Batch:
     def n_rows(self) -> int:
         return len(self.X)
 
+    @property
+    def row_weights(self) -> np.ndarray:
+        """The weights, ones where every row counts once."""
+        return np.ones(self.n_rows) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+
     def __getitem__(self, rows: slice) -> "Batch":
         y, weights = (None if part is None else part[rows] for part in (self.y, self.weights))
         return Batch(X=self.X[rows], y=y, weights=weights)

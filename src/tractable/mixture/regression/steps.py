@@ -118,7 +118,7 @@ class RegressionEStep:
 
     def __call__(self, block: Batch) -> ExpectedRegressions:
         x, y, r, log_prob = self.responsibilities(block)
-        w = np.ones(len(y)) if block.weights is None else np.asarray(block.weights, dtype=np.float64)
+        w = block.row_weights
         r = np.where(r > LEAST_RESPONSIBILITY, r, 0.0) * w[:, None]
         log_jacobian = float(np.log(self.standardizer.scale[-1]))
         return ExpectedRegressions(
