@@ -4,6 +4,7 @@ Columns with likelihoods of one kind form a group. A group summarises the rows o
 parameters of all classes from these statistics, and integrates them out under conjugate priors.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import reduce
 from numbers import Real
@@ -158,26 +159,25 @@ def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
     return [*(group for group in together if len(group.where)), *kernels, *families]
 
 
-class Group:
-    """Columns with likelihoods of one kind.
-
-    `summarize` returns a statistic for each of K classes, `estimate` fields of `IndependentColumns` (and
-    ``parts``, distributions by position) and `log_evidence` Σ_k log p(columns of class k).
-    """
+class Group(ABC):
+    """Columns with likelihoods of one kind."""
 
     def __init__(self, layout: ColumnLikelihoods, where: np.ndarray) -> None:
         self.layout, self.where = layout, where
 
+    @abstractmethod
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
     ) -> list[Any]:
-        raise NotImplementedError
+        """Return the statistic of the columns of every class."""
 
+    @abstractmethod
     def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return fields of `IndependentColumns`, and ``parts``, distributions by position."""
 
     def log_evidence(self, found: list[Any], how: Estimation) -> float:
-        raise NotImplementedError
+        """Return Σ_k log p(columns of class k), of likelihoods that have a conjugate prior."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior")
 
     def of_classes(self, found: list[SideBySide | None], i: int) -> list[Any]:
         """Return the i-th statistic of every class; of a class without rows, the empty one."""
