@@ -55,7 +55,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     weights = np.empty(0) if weights is None else weights
     scales = np.array([_scale(axis) for axis in edges])
     if len(edges) == 1 and not linear:
-        counts, outside = compiled.count_numbers(x[:, 0], weights, np.ascontiguousarray(edges[0]), scales[0])
+        counts, outside = compiled.count_numbers(x[:, 0], weights, edges[0], scales[0])
         return counts, outside
     starts = np.cumsum([0, *(len(axis) for axis in edges)])
     count = compiled.split_rows if linear else compiled.count_rows
@@ -83,8 +83,7 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
         return agnostic.linear_binning(x, weights, low, step, n)
     from tractable.primitives.bins.compiled import linear_binning as compiled
 
-    given = np.empty(0) if weights is None else weights
-    return compiled(np.ascontiguousarray(x, dtype=np.float64), given, float(low), float(step), n)
+    return compiled(x, np.empty(0) if weights is None else weights, float(low), float(step), n)
 
 
 def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
