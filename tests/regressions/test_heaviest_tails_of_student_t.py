@@ -1,4 +1,4 @@
-"""Divergences of Student-t distributions of few degrees of freedom overflowed, or lost much of the integral."""
+"""Divergences of Student-t densities of few degrees of freedom overflowed, or lost part of the integral."""
 
 import mpmath
 import numpy as np
