@@ -120,7 +120,7 @@ def test_what_is_looked_for_is_found():
     assert listed(section, "Planned") == ["NoSuchModel"]
     assert ROLE.findall("{doc}`a page </guide/fold>` and {doc}`../index`") == ["/guide/fold", "../index"]
     here = DOCS / "guide" / "fold.md"
-    assert leads_somewhere("/auto_examples/belief/plot_coin", here)
+    assert leads_somewhere("/auto_examples/parameter_estimation/plot_coin", here)
     assert leads_somewhere("../auto_examples/index", here)
-    assert not leads_somewhere("/auto_examples/belief/plot_no_such_page", here)
+    assert not leads_somewhere("/auto_examples/parameter_estimation/plot_no_such_page", here)
     assert not leads_somewhere("no_such_page", here)

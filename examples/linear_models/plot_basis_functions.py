@@ -28,8 +28,8 @@ ax = tractable.plot(found)
 # Five families of basis functions: polynomials, bumps, steps, waves and splines.
 bases = {
     "polynomials": tractable.PolynomialBasis(7),
-    "bumps": tractable.GaussianBasis(8, placement="grid"),
-    "steps": tractable.SigmoidBasis(8, placement="grid"),
+    "bumps": tractable.GaussianBasis(8, strategy="uniform"),
+    "steps": tractable.SigmoidBasis(8, strategy="uniform"),
     "waves": tractable.FourierBasis(3, period=4 * np.pi),
     "splines": tractable.SplineBasis(6),
 }
@@ -47,7 +47,7 @@ rows[1, 0].set_ylabel("y")
 
 # %%
 # More functions than needed follow the noise. A penalty chosen on rows left out holds them.
-rich = tractable.GaussianBasis(40, width=0.4, placement="grid")
+rich = tractable.GaussianBasis(40, width=0.4, strategy="uniform")
 free = make_pipeline(rich, tractable.LinearRegression()).fit(x, y)
 held = make_pipeline(rich, tractable.RidgeCV(alphas=np.logspace(-6, 2, 30))).fit(x, y)
 fig, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")

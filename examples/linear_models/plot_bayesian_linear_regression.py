@@ -20,7 +20,7 @@ grid = np.linspace(0.0, 1.0, 200)[:, None]
 # %%
 # The same rows, in a basis of bumps. `BayesianRidge` chooses the precision of the prior and of the noise
 # that make the targets most probable; `gamma_` counts the directions that the rows decided.
-basis = GaussianBasis(9, placement="grid").fit(x)
+basis = GaussianBasis(9, strategy="uniform").fit(x)
 chosen = tractable.BayesianRidge().fit(basis.transform(x), y)
 print(
     f"prior precision {chosen.lambda_:.2f}, noise {chosen.alpha_**-0.5:.2f}, {chosen.gamma_:.1f} of 9 decided"

@@ -13,7 +13,7 @@ import numpy as np
 import tractable
 
 rng = np.random.default_rng(0)
-basis = tractable.GaussianBasis(12, placement="grid").fit(np.array([[0.0], [1.0]]))
+basis = tractable.GaussianBasis(12, strategy="uniform").fit(np.array([[0.0], [1.0]]))
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 grid = np.linspace(0.0, 1.0, 200)[:, None]
 for n, colour in ((10, "#E69F00"), (40, "#009E73"), (400, "#0072B2")):

@@ -75,7 +75,7 @@ class PolynomialBasis(Basis):
         self.kind = kind
         self.include_bias = include_bias
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         check_number("degree", self.degree, least=1, whole=True)
         if self.kind not in LETTERS:
             raise ValueError(f"kind must be one of {list(LETTERS)}, got {self.kind!r}")

@@ -1,4 +1,4 @@
-"""The pages on belief print the numbers that they should."""
+"""The pages on parameter estimation print the numbers that they should."""
 
 from functools import partial
 
@@ -8,10 +8,10 @@ from scipy.special import betaincc, betaln
 
 from gallery_pages import numbers, page, pages
 
-page = partial(page, "belief")
+page = partial(page, "parameter_estimation")
 
 
-@pytest.mark.parametrize("name", pages("belief"))
+@pytest.mark.parametrize("name", pages("parameter_estimation"))
 def test_every_page_runs_and_draws(name):
     assert page(name).n_axes >= 1
 
@@ -87,7 +87,7 @@ def test_the_likelier_distribution_is_named():
 
 @pytest.mark.spec("DIST-45")
 def test_a_wild_point_moves_the_normal_alone():
-    moves = {line.split()[0]: numbers(line)[-2:] for line in page("plot_wild_point").lines}
+    moves = {line.split()[0]: numbers(line)[-2:] for line in page("plot_outlier").lines}
     shifts = {name: abs(after - before) for name, (before, after) in moves.items()}
     assert shifts["normal"] > 1.0
     assert max(shifts["Laplace"], shifts["Student-t"]) < 0.2
@@ -119,12 +119,12 @@ def test_a_prior_of_two_humps():
 
 @pytest.mark.spec("DIST-14", "DIST-16")
 def test_three_shares_add_their_counts():
-    names = page("plot_three_shares").names
-    for line in page("plot_three_shares").lines[:3]:
+    names = page("plot_dirichlet_posterior").names
+    for line in page("plot_dirichlet_posterior").lines[:3]:
         n, *shares = numbers(line)
         counts = np.bincount(names["played"][: int(n)], minlength=3)
         np.testing.assert_allclose(shares, (counts + 2.0) / (n + 6.0), atol=5.1e-4)
-    before, half = (numbers(line)[-1] for line in page("plot_three_shares").lines[3:])
+    before, half = (numbers(line)[-1] for line in page("plot_dirichlet_posterior").lines[3:])
     assert before > 0.9
     # One share of a Dirichlet is a Beta.
     a, b = names["after"].prior.concentration[0], names["after"].prior.concentration[1:].sum()
@@ -133,7 +133,7 @@ def test_three_shares_add_their_counts():
 
 @pytest.mark.spec("DIST-50", "DIST-51")
 def test_doubt_in_the_tails_pays():
-    lines = [numbers(line) for line in page("plot_gaussian_believed").lines]
+    lines = [numbers(line) for line in page("plot_gaussian_posterior").lines]
     for n, student, plugged in lines[:3]:
         assert student > plugged, n
     gaps = [student - plugged for _, student, plugged in lines[:3]]
