@@ -184,6 +184,7 @@ class BernoulliModel(BetaModel):
     Parameters
     ----------
     prior : Beta
+        Distribution of the probability of a one.
 
     Examples
     --------
@@ -229,6 +230,7 @@ class BinomialModel(TrialsModel, BetaModel):
     Parameters
     ----------
     prior : Beta
+        Distribution of the probability of a success.
     n_trials : int
         Trials in every row.
 
@@ -329,6 +331,7 @@ class CategoricalModel(DirichletModel):
     Parameters
     ----------
     prior : Dirichlet
+        Distribution of the probabilities of the categories.
 
     Examples
     --------
@@ -372,6 +375,7 @@ class MultinomialModel(TrialsModel, DirichletModel):
     Parameters
     ----------
     prior : Dirichlet
+        Distribution of the probabilities of the categories.
     n_trials : int
         Trials in every row.
 
@@ -424,6 +428,7 @@ class PoissonModel(OrderlessModel):
     Parameters
     ----------
     prior : Gamma
+        Distribution of the rate.
 
     Examples
     --------

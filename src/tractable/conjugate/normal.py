@@ -445,6 +445,7 @@ class NormalModel(MeanPrecisionModel):
     Parameters
     ----------
     prior : NormalGamma
+        Joint distribution of mean and precision.
 
     Examples
     --------
@@ -542,6 +543,7 @@ class MultivariateNormalModel(MeanPrecisionModel):
     Parameters
     ----------
     prior : NormalWishart
+        Joint distribution of mean and precision matrix.
 
     Examples
     --------

@@ -127,6 +127,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     distribution_ : SmoothedEmpirical
         The fitted distribution; with a Gaussian window it conditions and marginalises.
     bandwidth_ : array of shape (n_features,), or (n_features, n_features) for a matrix
+        The bandwidth of each column, or the matrix that was given.
     evaluation_ : str
         How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
         "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
@@ -138,7 +139,9 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

@@ -57,7 +57,9 @@ class NearestNeighborDensity(Estimator):
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row counts.
     n_samples_fit_, n_features_in_ : int
+        Number of stored rows, and of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -171,6 +171,7 @@ def one_hot(labels: Any, n_classes: int | None = None) -> Array:
     Parameters
     ----------
     labels : array (...) of whole numbers
+        Labels 0, 1, …, K - 1.
     n_classes : int, optional
         K; the largest label and one when not given.
 

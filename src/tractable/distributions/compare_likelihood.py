@@ -78,6 +78,7 @@ def compare_likelihood(
     distributions : mapping of str to Distribution, or sequence
         Single distributions, of the same events; without names they are called by their families.
     data : array (n, *event)
+        The sample.
     sample_weight : array (n,), optional
         How often each row counts.
 

@@ -53,6 +53,7 @@ def expectation(
     n_samples : int, optional
         How many draws to average over; 10,000 where draws are the only way.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

@@ -53,6 +53,7 @@ class Mixture(Distribution):
     Parameters
     ----------
     components : Distribution of batch shape (*batch, K)
+        The components, one for each entry of the last axis of the batch.
     weights : array (*batch, K), optional
         π, not negative, one in sum; equal when not given. Equal weights over draws of a posterior make the
         Monte Carlo predictive, ``Mixture(components=Normal(mean=draws, variance=1.0))``.

@@ -39,6 +39,7 @@ class Normal(ScalarFamily):
     Parameters
     ----------
     mean : array (*batch,)
+        The mean μ.
     variance : array (*batch,)
         σ²; give this or `stddev`.
     stddev : array (*batch,)
@@ -169,6 +170,7 @@ class MultivariateNormal(Elliptical):
     Parameters
     ----------
     mean : array (*batch, d)
+        The mean vector μ.
     covariance : array (*batch, d, d) or Covariance
         A symmetric positive definite matrix, or a structure: ``Diagonal(variances=…)`` and so on.
     names : sequence of str, optional

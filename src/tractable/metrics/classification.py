@@ -16,6 +16,7 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     Parameters
     ----------
     y_true : array of labels (n,)
+        The true class of each row.
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
         p(C_k | x) of each row.
     classes : array (K,), optional
@@ -297,6 +298,7 @@ def confusion_matrix(
     Parameters
     ----------
     y_true : array of labels (n,)
+        The true class of each row.
     y_pred : array of labels (n,)
         None where a row was rejected, as by `decide(reject_loss=…)`.
     classes : array (K,), optional
@@ -342,7 +344,9 @@ def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> fl
     Parameters
     ----------
     y_true, y_pred : arrays of labels (n,)
+        True and predicted classes.
     sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -403,7 +407,9 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
     Parameters
     ----------
     probabilities : array (n, K)
+        Class probabilities of each case.
     loss : array (K, J), optional
+        L_kj, the loss of decision j where class k is true; the 0-1 loss by default.
     reject_loss : float, optional
         What leaving a case undecided costs.
 

@@ -182,6 +182,7 @@ def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     labels : array (n,)
         Of 2 clusters at least, and fewer than there are rows.
     sample_weight : array (n,), optional
@@ -308,6 +309,7 @@ class ClusterReport:
     sizes : array (K,)
         Their total weights: numbers of rows where none were given.
     centers : array (K, d)
+        Means of the clusters.
     scatter : array (K,)
         Compactness: Σ_{i in k} w_i |x_i - μ_k|².
     spread : array (K,)
@@ -360,7 +362,9 @@ def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> Cluster
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     labels : array (n,)
+        The cluster of each row.
     sample_weight : array (n,), optional
         How often each row counts.
 

@@ -16,6 +16,7 @@ def mean_squared_error(
     Parameters
     ----------
     y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)

@@ -38,6 +38,7 @@ class BernoulliMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Bernoulli`, one a column.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : array of shape (n_components, n_features)
         μ.
     collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
@@ -109,7 +110,9 @@ class CategoricalMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Categorical`, one a column, over the codes of the categories.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : list of arrays of shape (n_components, C_j)
+        θ_kj, the probabilities of the C_j categories of each column.
     categories_ : list of arrays
         The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
         largest seen; text is sorted; a frame's categories keep their order.

@@ -97,6 +97,7 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, in order.
     n_neighbors_ : int
         K.
     loo_curve_ : NeighborCurve
@@ -108,12 +109,15 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     codes_ : array of shape (n_samples_fit_,) of int
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
+        Frequencies of the stored rows; None where none were given.
     rows_ : array of shape (n_samples_fit_,) of int
         The number, among the rows given, of each stored one: those of positive weight.
     n_samples_fit_, n_samples_given_ : int
         Stored rows, and rows that were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -46,7 +46,9 @@ class NearestNeighbors(NeighborSearch):
     n_samples_fit_, n_samples_given_ : int
         Rows in the index, and rows that were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -24,11 +24,13 @@ def train_val_test_split(
     Parameters
     ----------
     *arrays : arrays, frames or lists of the same length
+        What to split.
     val, test : float
         Shares of all rows; together below 1.
     stratify : array, optional
         Labels whose proportions each part keeps.
     random_state : None, int or RandomState
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------
@@ -98,6 +100,7 @@ def bias_variance(
     n_repeats : int
         Number of training sets, three or more.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

@@ -49,8 +49,11 @@ def binned_density(x: Any, weights: Any, bandwidth: Any, low: float, high: float
     x : array (m,)
         Points further from the grid than a window reaches cost nothing.
     weights : array (m,), optional
+        Frequencies of the points; one each by default.
     bandwidth : float
+        The bandwidth h.
     low, high : float
+        First and last node of the grid.
     n : int
         Two nodes at least.
 

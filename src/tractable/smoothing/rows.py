@@ -64,6 +64,7 @@ def unrolled(X: Any, period: Any, weights: Any = None) -> np.ndarray:
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     period : number, or one (or None) a column
         The length of a period.
     weights : array (n,), optional

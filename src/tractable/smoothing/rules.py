@@ -19,6 +19,7 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     weights : array (n,), optional
         How often each row counts; n is then their sum.
     window : Window
@@ -90,8 +91,11 @@ def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOW
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     weights : array (n,), optional
+        Frequencies of the rows; one each by default.
     window : Window
+        The smoothing kernel.
 
     Examples
     --------

@@ -83,9 +83,13 @@ def loo_nll(X: Any, bandwidth: Any, weights: Any = None, kernel: Any = "gaussian
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     bandwidth : float or array (d,)
+        The bandwidth h, one for all columns or one for each.
     weights : array (n,), optional
+        Frequencies of the rows; one each by default.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function of squared distances.
 
     Examples
     --------
@@ -192,6 +196,7 @@ def select_bandwidth(
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     method : {"loo", "lscv", "silverman", "scott", "isj"}
         "loo" is the left-out likelihood, for every window; "lscv" least squares, for the Gaussian: of
         several minima the widest, as repeated rows make it fall without bound towards zero.
@@ -205,6 +210,7 @@ def select_bandwidth(
     weights : array (n,), optional
         How often each row counts.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function of squared distances.
 
     Examples
     --------

@@ -36,6 +36,7 @@ class Window:
     Parameters
     ----------
     name : str
+        Name of the kernel.
     log_profile : callable
         log k(s) of squared radii s, an array to an array; -inf where there is no mass. Its scale is free.
     support : float

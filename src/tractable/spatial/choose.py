@@ -38,7 +38,9 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
+        The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
     k : int
         How many neighbours will be asked for: the more, the more cells are opened.
 
@@ -83,7 +85,9 @@ def as_index(
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
+        The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
     index : str or callable
         "auto" (see `choose_index`), "brute", "kd_tree", "spill_tree", "tsvq_tree", "randomized_forest"; or
         what makes an index of points and a metric: a class of `tractable.spatial`, or one with its options,
@@ -126,9 +130,11 @@ def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads:
     Parameters
     ----------
     index : Index
+        The index to assess.
     points : array (m, d) or None
         Rows to search for. None asks for the recall of ``index.graph(k)``: that of every point's neighbours.
     k : int
+        Number of neighbours.
     exclude, n_threads
         Those of `Index.query`; a graph leaves out each point itself.
 

@@ -23,7 +23,9 @@ class LogMoments(MeanStatistic):
     weight : float
         Total weight of the rows.
     mean : array of shape (d,)
+        Mean of each column.
     gap : array of shape (d,)
+        log(mean of x) - mean of log x.
 
     Examples
     --------
@@ -88,7 +90,9 @@ class UnitLogMoments(MeanStatistic):
     Parameters
     ----------
     weight : float
+        Total weight of the rows.
     mean : array of shape (d,)
+        Mean of each column.
     gap : array of shape (d,)
         log(mean of x) - mean of log x.
     other_gap : array of shape (d,)

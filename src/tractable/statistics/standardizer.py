@@ -31,6 +31,7 @@ class Standardizer:
     Parameters
     ----------
     shift : array (d,)
+        Mean of each column.
     scale : array (d,)
         One over the standard deviation; of a constant column, one over a few roundings of its value.
     varies : array (d,) of bool
@@ -115,6 +116,7 @@ class ColumnSummary(Statistic):
     Parameters
     ----------
     moments : DiagonalMoments
+        Weight, mean and scatter of each column.
     low, high : arrays (d,)
         Smallest and largest observed entries; ±inf in a column without any.
     """

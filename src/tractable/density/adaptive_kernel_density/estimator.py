@@ -66,6 +66,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         to half of the rows, until the likelihood falls. The balloon form, which has no likelihood, takes the
         K of the least integrated squared error, by least-squares cross-validation.
     variant : {"sample_point", "balloon"}
+        Whether covariances belong to the rows, or to the point x at which the density is evaluated.
     shrinkage : float
         λ, from 0 to 1. On a line it changes nothing.
 
@@ -90,7 +91,9 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     index_ : Index
         The distinct rows, standardized and arranged for the search.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -83,17 +83,23 @@ class MeanShift(ClusterMixin, Estimator):
     log_heights_ : array of shape (n_clusters,)
         Logarithm of the kernel density estimate (with the window as it is, flat or Gaussian) at each mode.
     labels_ : array of shape (n_samples,)
+        The cluster of each row; -1 for a row without one.
     bandwidth_ : float or array of shape (n_features,)
+        The bandwidth that was used.
     n_iter_ : int
         The most steps of an ascent.
     converged_ : bool
+        Whether every ascent ended within `max_iter` steps.
     capture_radii_ : array of shape (n_clusters,)
         Radii, in bandwidths, of balls about Gaussian modes from which every ascent is proven to end there.
     rows_ : array of shape (n_rows, n_features)
         The rows of the density estimate, which `predict` ascends.
     row_weights_ : array of shape (n_rows,) or None
+        Frequencies of the rows; None where none were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

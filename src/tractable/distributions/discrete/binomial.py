@@ -30,6 +30,7 @@ class Bernoulli(EitherForm):
     probability : array (*batch,)
         μ, from 0 to 1, both included; give this or `logit`.
     logit : array (*batch,)
+        log(p / (1 - p)), an alternative to the probability.
 
     Examples
     --------
@@ -140,6 +141,7 @@ class Binomial(Counting):
     Parameters
     ----------
     n_trials : array (*batch,) of whole numbers
+        Number of trials n.
     probability : array (*batch,)
         μ, from 0 to 1, both included.
 

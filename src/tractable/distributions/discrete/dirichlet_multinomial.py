@@ -38,6 +38,7 @@ class BetaBinomial(Counting):
     Parameters
     ----------
     n_trials : array (*batch,) of whole numbers
+        Number of trials n.
     alpha, beta : array (*batch,)
         Positive.
 

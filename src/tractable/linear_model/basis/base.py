@@ -29,7 +29,7 @@ class Basis(TransformerMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the parameters of the functions; y is ignored, `sample_weight` is the frequency of each row."""
+        """Learn the parameters of the basis functions; weights are frequencies of rows, and y is ignored."""
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
         xp = namespace_of(rows)

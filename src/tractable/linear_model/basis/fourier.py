@@ -21,6 +21,7 @@ class FourierBasis(Basis):
     Attributes
     ----------
     period_, origin_ : arrays of shape (n_features,)
+        Period T of each column, and the value at which it begins.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class FourierBasis(Basis):
         self.n_frequencies = n_frequencies
         self.period = period
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         check_number("n_frequencies", self.n_frequencies, least=1, whole=True)
         if self.period is not None and not 0.0 < self.period < inf:
             raise ValueError(f"period must be positive and finite, or None; got {self.period!r}")

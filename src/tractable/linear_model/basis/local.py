@@ -49,8 +49,8 @@ class _LocalBasis(Basis):
 class GaussianBasis(_LocalBasis):
     """Gaussian basis functions φⱼ(x) = exp(-‖x - μⱼ‖² / 2s²) with centres μⱼ, Bishop (3.4).
 
-    Given centres are points of the feature space, and a function depends on the distance in all columns. With a
-    number of centres, each column has functions of its own, so that a linear model of them is additive.
+    Given centres are points of the feature space, and a function depends on the distance in all columns. With
+    a number of centres, each column has functions of its own, so that a linear model of them is additive.
 
     Parameters
     ----------

@@ -111,8 +111,11 @@ def n_monomials(n_features: int, degree: int, *, interactions: bool = True) -> i
     Parameters
     ----------
     n_features : int
+        Number of columns D.
     degree : int
+        Largest degree M.
     interactions : bool
+        Whether products of different columns are included.
 
     Examples
     --------

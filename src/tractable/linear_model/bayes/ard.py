@@ -292,6 +292,7 @@ class ARDRegression(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients; zero for pruned columns.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise.
     lambda_ : array of shape (n_features,)
@@ -311,6 +312,7 @@ class ARDRegression(EvidenceModel):
     scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
         As in :class:`BayesianRidge`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -64,6 +64,7 @@ class BayesianRidge(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise, α.
     lambda_ : float
@@ -82,7 +83,9 @@ class BayesianRidge(EvidenceModel):
         Log evidence with the log density of the Gamma priors, before the first iteration and after each,
         where `compute_score`. It never falls with ``method="em"``.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search converged within `max_iter` iterations.
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients.
     noise_variance_ : float
@@ -92,6 +95,7 @@ class BayesianRidge(EvidenceModel):
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Notes
     -----

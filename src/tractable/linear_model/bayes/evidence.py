@@ -468,7 +468,9 @@ def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     alpha : float
         Precision of every coefficient; scikit-learn's `lambda_`.
     beta : float
@@ -498,7 +500,9 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     X_new : array (m, d)
         Where to predict.
     alphas : array (k,)

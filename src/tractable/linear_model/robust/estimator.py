@@ -41,10 +41,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Parameters
     ----------
     noise : {"laplace", "student", "gaussian"}
+        The distribution of the noise.
     dof : float, optional
         Degrees of freedom of Student's t; by default they are estimated, between 1 and 1e6 (where the tails
         are a normal's).
     fit_intercept : bool
+        Whether to fit an intercept.
     tol : float
         Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
         at the best vertex, and nowhere else.
@@ -54,7 +56,9 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        Coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     scale_ : float
         Of the noise, Laplace's b or Student's scale; 0 where y is fitted without error.
     dof_ : float
@@ -67,8 +71,11 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
         smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search ended by `tol`, or at a vertex that is proven optimal.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -55,6 +55,7 @@ class LassoLars(SparseModel):
     solver_, statistic_
         As in :class:`tractable.ElasticNet`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -60,6 +60,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         Rows are taken for clouds of this variance, which lowers the bound a little and keeps constant columns
         apart from rounding. When not given, 1e-6 of each column's variance.
     max_iter : int
+        Largest number of iterations of one search.
     n_init : int
         Searches from different starts; the one of the highest bound is kept.
     init_params : {"kmeans", "k-means++", "random_from_data", "random"}
@@ -80,6 +81,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         W₀⁻¹, in the shape of one component's covariance. When not given, that of the rows (with N - 1, plus
         `reg_covar`); of the columns by themselves where entries are missing.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
     warm_start : bool
         Begin at the earlier fit.
 
@@ -99,6 +101,8 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     weights_ : array of shape (n_components,)
         E π_k.
     weight_concentration_ : array of shape (n_components,), or a pair of such, of the sticks
+        Parameters of q(π): of the Dirichlet, or the two parameters of the Betas of the stick-breaking
+        weights.
     means_, mean_precision_, degrees_of_freedom_ : arrays
         m, β and ν; `degrees_of_freedom_` is one number if tied.
     covariances_, precisions_, precisions_cholesky_ : arrays

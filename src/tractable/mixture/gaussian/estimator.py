@@ -132,6 +132,7 @@ class GaussianMixture(BaseGaussianMixture):
     Parameters
     ----------
     n_components : int
+        Number of components K.
     covariance_type : {"full", "tied", "diag", "spherical", "low_rank"}
         Each component its own matrix, one matrix for all, a diagonal, one variance, or factors plus a
         diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k).
@@ -149,6 +150,7 @@ class GaussianMixture(BaseGaussianMixture):
     degrees_of_freedom_prior : float, optional
         ν; d + 2 when not given.
     max_iter : int
+        Largest number of iterations of one search.
     n_init : int
         Searches from different starts; the best is kept. One in which a component collapsed wins only where
         all do.
@@ -160,6 +162,7 @@ class GaussianMixture(BaseGaussianMixture):
     warm_start : bool
         Begin at the earlier fit.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Attributes
     ----------
@@ -196,7 +199,9 @@ class GaussianMixture(BaseGaussianMixture):
     n_batches_, weight_seen_ : int and float
         With `partial_fit`: number of batches, and their weight.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -114,7 +114,9 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
     converged_ : bool
         Whether it ended by `tol`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

@@ -46,6 +46,7 @@ class StudentTMixture(EMMixture):
     distribution_ : Mixture
         Of `MultivariateStudentT`; it conditions, marginalises and samples, by column name where it has names.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     locations_ : array of shape (n_components, n_features)
         μ; the mean of a component with ν > 1.
     scales_ : array of shape (n_components, n_features, n_features), or (n_components, n_features) if diag
