@@ -200,7 +200,12 @@ def one_hot(labels: Any, n_classes: int | None = None) -> Array:
 
 
 def from_one_hot(codes: Any) -> Array:
-    """Return the labels (...) behind one-of-K codes (..., K).
+    """Return the labels (...) of one-of-K codes (..., K).
+
+    Parameters
+    ----------
+    codes : array (..., K)
+        One-of-K codes: a one at the position of the label, zeros elsewhere.
 
     Examples
     --------

@@ -36,7 +36,16 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
 
 
 def scott(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
-    """Return h_j = n^(-1/(d+4)) σ_j, Scott's rule of thumb; arguments as of `silverman`.
+    """Return h_j = n^(-1/(d+4)) σ_j, Scott's rule of thumb.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+        Rows, or the values of one column.
+    weights : array (n,), optional
+        Frequencies of the rows, of which n is then the sum.
+    window : Window
+        The smoothing kernel; the bandwidth of another than the Gaussian smooths as much.
 
     Examples
     --------

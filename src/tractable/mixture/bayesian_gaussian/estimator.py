@@ -57,8 +57,8 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     tol : float
         The search ends when an iteration raises the bound, divided by the weight of the rows, by less.
     reg_covar : float, optional
-        Rows are taken for clouds of this variance, which lowers the bound a little and keeps constant columns
-        apart from rounding. When not given, 1e-6 of each column's variance.
+        Added to the diagonal of the covariances, as if every row were a Gaussian with this variance; it lowers the bound a
+        little and regularises constant columns. When not given, 1e-6 of each column's variance.
     max_iter : int
         Largest number of iterations of one search.
     n_init : int
@@ -107,9 +107,10 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         m, β and ν; `degrees_of_freedom_` is one number if tied.
     covariances_, precisions_, precisions_cholesky_ : arrays
         (ν_k W_k)⁻¹, its inverse, and the upper factors of that.
-    weight_concentration_prior_, mean_precision_prior_, mean_prior_
-    degrees_of_freedom_prior_, covariance_prior_
-        The prior that was used, with what was not given.
+    weight_concentration_prior_, mean_precision_prior_ : float
+        α₀ and β₀ of the prior that was used, with defaults filled in.
+    mean_prior_, degrees_of_freedom_prior_, covariance_prior_ : array, float and array
+        m₀, ν₀ and W₀⁻¹ of the prior that was used, with defaults filled in.
     n_active_ : int
         How many components have at least one row's worth of responsibility.
     lower_bound_ : float
