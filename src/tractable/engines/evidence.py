@@ -42,7 +42,7 @@ class EvidenceDecomposition:
 
 
 def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceDecomposition:
-    """Decompose the log evidence by a distribution q of the latent variable: log p = L(q) + KL(q ‖ posterior).
+    """Decompose the log evidence by any distribution q of the latent variable: log p(x) = L(q) + KL(q ‖ p(z | x)).
 
     The identity holds for every q. The E-step sets q to the posterior at θ_old: then the bound equals the
     evidence at θ_old and is below it at other θ. The M-step increases the bound, so the evidence increases at
