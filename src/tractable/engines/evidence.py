@@ -42,12 +42,12 @@ class EvidenceDecomposition:
 
 
 def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceDecomposition:
-    """Decompose the log evidence by any distribution q of the latent variable: log p(x) = L(q) + KL(q ‖ p(z | x)).
+    """Decompose the log evidence by any distribution q of the latent variable: L(q) + KL(q ‖ posterior).
 
     The identity holds for every q. The E-step sets q to the posterior at θ_old: then the bound equals the
     evidence at θ_old and is below it at other θ. The M-step increases the bound, so the evidence increases at
-    least as much: EM converges to a stationary point, which need not be the global maximum. Where q(z) > 0 and
-    p(x, z) = 0, the bound is -inf and the divergence inf.
+    least as much: EM converges to a stationary point, which need not be the global maximum. Where q(z) > 0
+    and p(x, z) = 0, the bound is -inf and the divergence inf.
 
     Parameters
     ----------

@@ -57,8 +57,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     tol : float
         The search ends when an iteration raises the bound, divided by the weight of the rows, by less.
     reg_covar : float, optional
-        Added to the diagonal of the covariances, as if every row were a Gaussian with this variance; it lowers the bound a
-        little and regularises constant columns. When not given, 1e-6 of each column's variance.
+        Added to the diagonal of the covariances, as if every row were a Gaussian with this variance; it
+        lowers the bound a little and regularises constant columns. When not given, 1e-6 of each column's
+        variance.
     max_iter : int
         Largest number of iterations of one search.
     n_init : int
