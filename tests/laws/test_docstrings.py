@@ -4,6 +4,7 @@ Fitted attributes are compared with the fits of the catalogue in `test_names.py`
 """
 
 import inspect
+import re
 from importlib import import_module
 
 import pytest
@@ -51,6 +52,7 @@ def unexplained(x):
 def test_the_first_line_is_one_sentence(x):
     first, *rest = inspect.getdoc(x).split("\n")
     assert first.endswith(".")
+    assert re.match(r"[A-Z][\w'-]*[ ,:]", first), "a formula stands below, or after the name of what it is of"
     assert not rest or rest[0] == "", "the first sentence takes one line, and a blank line follows"
 
 

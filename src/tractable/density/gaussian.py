@@ -29,9 +29,9 @@ from tractable.value import replace, value
 
 
 class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
-    """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
+    """Gaussian density estimation: p(x) = N(x | location, covariance), by maximum likelihood.
 
-    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
+    Exact in one pass, so rows may be streamed, merged and read from files
     larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic holds the moments
     of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
     likelihood. That too is exact for streams and merges. It costs one d × d matrix and, each iteration, one

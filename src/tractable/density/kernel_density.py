@@ -93,12 +93,14 @@ ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
 class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
-    """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
+    """Kernel density estimation.
 
-    General and simple, but all rows are stored: a score costs a pass over them, and on one column far
-    less (see `evaluation_`). For a fixed bandwidth the estimate is the density blurred by
-    the window, whatever the number of rows; it is right in the limit where h → 0 while N h^d → ∞, as the
-    bandwidths chosen from the data do. Scores keep eleven digits, however far from the rows.
+    p(x) = (1/N) Σ_n K_h(x - x_n), with a smoothing kernel (window) K_h of bandwidth h at every row.
+
+    All rows are stored: a score costs a pass over them, and on one column far less (see `evaluation_`). For a
+    fixed bandwidth the expectation of the estimate is the density convolved with the kernel, whatever the
+    number of rows; it is consistent for h → 0 while N h^d → ∞, as the bandwidths chosen from the data do.
+    Scores keep eleven digits, however far from the rows.
 
     Parameters
     ----------

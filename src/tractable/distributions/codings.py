@@ -22,11 +22,11 @@ class LabelCoding:
     ======== ======================= =============================================
     coding   codes                   used by
     ======== ======================= =============================================
-    index    0, …, K - 1             counts, trees, everything that looks up
+    index    0, …, K - 1             counts, trees, tables
     binary   0, 1                    Bernoulli likelihoods, logistic regression
     sign     -1, +1                  margins, perceptron, Gaussian process labels
     one_hot  one-of-K vectors        categorical likelihoods, least squares
-    rank     1, …, K                 textbooks; it pretends that classes have distances
+    rank     1, …, K                 textbooks; it implies distances between classes
     ======== ======================= =============================================
 
     Parameters

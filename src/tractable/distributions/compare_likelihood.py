@@ -70,8 +70,8 @@ def compare_likelihood(
 ) -> LikelihoodComparison:
     """Compare distributions by the likelihood of data: choose the one with the larger Π_n p_i(x_n).
 
-    The product is taken in log space, where it does not underflow. Distributions that were fitted to the same
-    rows flatter themselves, the more so the more parameters they have; give rows they have not seen.
+    The product is taken in log space, where it does not underflow. The likelihood of the rows that a
+    distribution was fitted to is too high, the more so the more parameters it has; use held-out rows.
 
     Parameters
     ----------

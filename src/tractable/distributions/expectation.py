@@ -293,7 +293,7 @@ def beside_a_pole(f: Callable[[Array], Array], d: Any, end: float, *, upper: boo
 
 
 def unseen(d: Any, end: float, *, upper: bool) -> float:
-    """Return how much of the mass is nearer to the end than quantiles can be told from it."""
+    """Return the mass so near to the end of the support that its quantiles round to the end."""
     return _three(d, end, upper=upper)[1][0]
 
 

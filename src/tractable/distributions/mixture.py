@@ -44,7 +44,9 @@ _WIDEST = 2**16
 
 @value
 class Mixture(Distribution):
-    """p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
+    """A mixture of distributions, weighted by probabilities.
+
+    p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
 
     The components are one batched distribution, of which the last batch axis is k. A mixture of numbers has
     `cdf`, `icdf`, `survival` and `interval` too; one of vectors has not, but for the interval of each

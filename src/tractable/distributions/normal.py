@@ -31,7 +31,9 @@ from tractable.value import set_fields, value
 
 @value
 class Normal(ScalarFamily):
-    """N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
+    """The normal distribution of a number.
+
+    N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
 
     The scale is given by name, as a variance or as a standard deviation, so that one cannot be taken for the
     other. The variance is stored; the standard deviation comes back to the last bit.
@@ -165,7 +167,9 @@ def _squared(stddev: Array) -> Array:
 
 @value
 class MultivariateNormal(Elliptical):
-    """N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
+    """The multivariate normal distribution.
+
+    N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
 
     Parameters
     ----------

@@ -38,7 +38,9 @@ from tractable.value import parameters, set_fields, value
 
 @value
 class StudentT(Univariate):
-    """St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
+    """Student's t distribution of a number.
+
+    St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
 
     It is the normal N(μ, 1/λ) with λ ~ Gam(a, b) integrated out, where ν = 2a and t = a/b, and so the
     predictive distribution of a normal of unknown precision. Its tails fall as |x|^-(ν+1): far observations
@@ -181,7 +183,7 @@ def _log_peak(dof: Array) -> Array:
 
 
 def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Array, Array, Array]:
-    """Fit one column in units of its own, far from neither origin nor one."""
+    """Fit one column, shifted and scaled to [-1, 1]."""
     xp = namespace_of(column)
     seen = column if weights is None else column[weights > 0.0]
     low, high = xp.min(seen), xp.max(seen)
@@ -388,7 +390,9 @@ def as_double(x: Any) -> Any:
 
 @value
 class MultivariateStudentT(Elliptical):
-    """St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
+    """The multivariate Student-t distribution.
+
+    St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
 
     Δ² = (x - μ)ᵀ Σ⁻¹ (x - μ). It is the normal N(μ, Σ/u) with u ~ Gamma(ν/2, ν/2) integrated out, and so the
     predictive distribution of a normal of unknown precision. Σ is the scale matrix; the covariance is

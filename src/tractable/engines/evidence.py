@@ -10,7 +10,9 @@ from tractable.value import value
 
 @value
 class EvidenceDecomposition:
-    """log p(X|θ) = L(q, θ) + KL(q ‖ p(Z|X, θ)), and L = Q + H[q], Bishop (9.70)-(9.74).
+    """The decomposition of the log evidence into the lower bound and a divergence.
+
+    log p(X|θ) = L(q, θ) + KL(q ‖ p(Z|X, θ)), and L = Q + H[q], Bishop (9.70)-(9.74).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
+"""Exact fits: when residuals are no more than rounding, and the lower bound of estimated noise."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tractable.statistics import LinearFactor
 
 #: Rounding of a computed target, relative to its size.
 ROUNDING = 1e-13
-#: Relative noise that is assumed where none is left: half of the digits of the coefficients are kept.
+#: Relative noise that is assumed for an exact fit: half of the digits of the coefficients are kept.
 FLOOR = 1e-8
 #: Fraction of the squares of the targets that is no noise where only a prior determines its size.
 NEGLIGIBLE = 1e-6
@@ -21,7 +21,7 @@ class NoiseVanishedWarning(UserWarning):
 
 
 def check_squarable(name: str, size: float, *, least: float = 1.0 / SQUARABLE) -> None:
-    """Refuse numbers of a size whose square overflows or, below `least`, underflows."""
+    """Raise ValueError for numbers whose square overflows or, below `least`, underflows."""
     if size != 0.0 and not least < size < SQUARABLE:
         raise ValueError(
             f"{name} must be in units nearer to one: of a size of {size:.1g}, its squares are no "

@@ -380,7 +380,7 @@ class ClusterReport:
 
 
 def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> ClusterReport:
-    """Return how compact and how separate clusters are: their sizes, widths, and nearest neighbours.
+    """Return the sizes, spreads and separations of clusters.
 
     A clustering is good where rows are near to their own centre and far from the others: where the `radius`
     of a cluster is below half its `separation`, all its rows are nearer to its centre than to any other.

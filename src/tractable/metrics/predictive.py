@@ -56,8 +56,8 @@ def crps(
 ) -> Any:
     """Return the mean continuous ranked probability score, the mean of ∫ (F(x) - [x ≥ y])² dx.
 
-    The smaller, the better; in the units of the target. It is the absolute error of a prediction that is a
-    point, and rewards a distribution for being both narrow and right.
+    The smaller, the better; in the units of the target. For a
+    point prediction it is the absolute error; it measures both calibration and sharpness.
 
     Parameters
     ----------

@@ -12,7 +12,9 @@ from tractable.value import replace
 
 
 class BernoulliMixture(BaseTableMixture):
-    """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
+    """Mixture of independent Bernoulli columns, for rows of zeros and ones, fitted by EM.
+
+    p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
 
     An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
 
@@ -86,7 +88,7 @@ class BernoulliMixture(BaseTableMixture):
 
 
 class CategoricalMixture(BaseTableMixture):
-    """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
+    """Latent class model for categorical columns, p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
 
     Within a component the columns are independent; that components differ is what makes columns depend on one
     another. Missing entries (NaN, None) drop out exactly.

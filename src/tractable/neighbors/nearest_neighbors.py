@@ -16,7 +16,7 @@ LONGEST = 2**31
 
 
 class NearestNeighbors(NeighborSearch):
-    """The rows nearest to others: K of them, or all within a radius.
+    """Search for the K nearest rows, or for all rows within a radius.
 
     Distances are exact to the last digits of double precision, unless an approximate index is chosen; of
     rows at equal distance the first given comes first.

@@ -141,7 +141,7 @@ class NeighborTargets(Univariate):
 
 
 class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
-    """A target by those of the K nearest rows: p(y | x) is their distribution, its mean is predicted.
+    """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
     neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of

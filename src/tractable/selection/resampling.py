@@ -80,7 +80,7 @@ def bias_variance(
     n_repeats: int = 200,
     rng: Any = None,
 ) -> BiasVariance:
-    """Measure where a model's squared error comes from, E[(y - ŷ)²] = bias² + variance + noise.
+    """Estimate bias and variance of a model, E[(y - ŷ)²] = bias² + variance + noise.
 
     The model is fitted to `n_repeats` training sets of targets f(x) + noise and predicts at the points; fresh
     targets there measure the error that the three parts add up to.

@@ -42,13 +42,13 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     metric : Metric or str
         The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
     k : int
-        How many neighbours will be asked for: the more, the more cells are opened.
+        Number of neighbours that will be searched for: with more, more cells are opened.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> cloud, curve = rng.normal(size=(5000, 16)), rng.normal(size=(5000, 2)) @ rng.normal(size=(2, 16))
-    >>> choose_index(cloud[:, :2]).name, choose_index(cloud).name, choose_index(curve).name
+    >>> isotropic, planar = rng.normal(size=(5000, 16)), rng.normal(size=(5000, 2)) @ rng.normal(size=(2, 16))
+    >>> choose_index(isotropic[:, :2]).name, choose_index(isotropic).name, choose_index(planar).name
     ('kd_tree', 'brute', 'kd_tree')
     """
     metric, rows = as_metric(metric), as_rows("points", points)

@@ -95,7 +95,7 @@ class SearchReport:
 
 
 class Index(ABC):
-    """Points, arranged so that the nearest of them are found.
+    """An index of points for nearest-neighbour and radius searches.
 
     Values: a search changes nothing. Distances of all exact indexes are equal to the bit, and of points at
     the same distance the smaller index comes first, whatever the number of threads. An index asks of a
@@ -105,7 +105,7 @@ class Index(ABC):
     Parameters
     ----------
     points : array (n, d)
-        Finite; copied, unless nobody can write to it.
+        Finite; copied, unless the array is read-only.
     metric : Metric or str
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
     """
@@ -273,7 +273,8 @@ class Index(ABC):
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
         """Return the distances and indices of the k nearest other points of every point.
 
-        A point is not its own neighbour; a duplicate of it is. An index that finds them all at once does so.
+        A point is not its own neighbour; a duplicate of it is. Indexes that can compute all neighbours at
+        once do.
 
         Parameters
         ----------

@@ -36,13 +36,13 @@ class _NotOfMaximumLikelihood:
 
 
 class BayesianGaussianMixture(BaseGaussianMixture):
-    """A Gaussian mixture that finds how many components it needs, by variational Bayes.
+    """A Gaussian mixture fitted by variational Bayes, which also determines the number of components.
 
     Bishop, section 10.2: x | k ~ N(μ_k, Λ_k⁻¹) with π ~ Dir(α₀) or a Dirichlet process, and (μ_k, Λ_k) ~
     N(μ | m₀, (β₀Λ)⁻¹) W(Λ | ν₀, W₀). The posterior is sought among q(z) q(π) Π_k q(μ_k, Λ_k), where it has
     the same families, by raising a lower bound of log p(X) in turns: responsibilities from expected log
     densities, then α_k = α₀ + N_k, β_k = β₀ + N_k, ν_k = ν₀ + N_k and so on. Components that the rows do not
-    need lose them all, and return to the prior. No component can collapse.
+    need lose all responsibility, and return to the prior. No component can collapse.
 
     Rows may have weights, missing entries (NaN; they join z in q, so the bound holds), and may be in files
     and streams, of which every iteration is a pass.

@@ -122,9 +122,9 @@ class BaseGaussianMixture(EMMixture):
 
 
 class GaussianMixture(BaseGaussianMixture):
-    """A density of several Gaussians, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
+    """Gaussian mixture density, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
 
-    Bishop, section 9.2. Beyond the usual: weights of rows, missing entries (NaN; marginalised exactly in both
+    Bishop, section 9.2. Supports weights of rows, missing entries (NaN; marginalised exactly in both
     steps, not imputed), rows in files and streams (every iteration is a pass; :meth:`partial_fit` takes them
     once and is approximate), and a fitted `distribution_` that conditions and marginalises. The search runs
     on columns of mean 0 and variance 1, so neither units nor origin change its answer.
@@ -142,7 +142,7 @@ class GaussianMixture(BaseGaussianMixture):
         EM ends when an iteration raises the mean log likelihood of a row by less.
     reg_covar : float, optional
         Added to the variances of every component. When not given, 1e-6 of each column's variance. Both steps
-        raise the likelihood of rows that are clouds of this variance.
+        raise the likelihood penalised by -½ reg_covar tr Σ_k⁻¹ in the log density of each component.
     covariance_prior : {"data"} or array of shape (n_features, n_features), optional
         The scale Ψ of an inverse Wishart prior on every covariance, which keeps components from collapsing:
         Σ_k = (S_k + Ψ) / (N_k + ν + d + 1). "data" is the columns' variances over K^(2/d), after Fraley and
