@@ -1,9 +1,9 @@
 """
-Which classes are confused, and are the probabilities true?
-===========================================================
+Confusion matrix, calibration and ROC curve
+===========================================
 
-A share of right answers says little. Which class is taken for which? Of the cases that were called 80 % sure,
-were four in five so? And if one class matters more, where should the threshold be?
+Accuracy alone does not show which classes are confused, whether predicted probabilities are calibrated, or
+how a threshold trades false positives against false negatives.
 """
 
 import matplotlib.pyplot as plt

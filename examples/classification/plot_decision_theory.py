@@ -1,9 +1,9 @@
 """
-Decisions: probabilities, losses, and the right not to decide
-=============================================================
+Decision theory: losses and the reject option
+=============================================
 
-A classifier's probabilities and what mistakes cost make decisions: the one of least expected loss. Here the
-classes are known, so that the best there is can be computed, and compared with what is learned.
+Class probabilities and a loss matrix give the decision of least expected loss. Here the class densities are
+known, so that the optimum can be computed, and compared with fitted models.
 """
 
 import matplotlib.pyplot as plt

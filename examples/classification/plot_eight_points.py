@@ -1,9 +1,9 @@
 """
-Eight points, two ways to decide
-================================
+Eight points: a linear discriminant and nearest neighbours
+==========================================================
 
-A linear discriminant takes each class for a Gaussian cloud of one shape, and cuts between them with a line.
-Neighbours take a vote among the points nearby. Eight points are few enough to follow both by hand.
+A linear discriminant models the classes as Gaussians with one covariance, and has a linear boundary. Nearest
+neighbours take a vote. Eight points are few enough to follow both by hand.
 """
 
 import matplotlib.pyplot as plt

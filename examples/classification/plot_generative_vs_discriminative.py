@@ -2,10 +2,10 @@
 Generative or discriminative?
 =============================
 
-Linear discriminants have planes for boundaries, as naive Bayes has where its variances are shared, and so has
-logistic regression: one family of classifiers, learned in two ways. A generative model learns
-p(x | C) and asks Bayes; a discriminative one learns p(C | x) and nothing else. Which is better depends on how
-many rows there are, and on how true the generative model is (Efron 1975; Ng and Jordan 2002).
+Linear discriminant analysis, naive Bayes with shared variances, and logistic regression all have linear
+boundaries: one family of classifiers, fitted in two ways. A generative model estimates p(x | C) and applies
+Bayes' rule; a discriminative one estimates p(C | x). Which is better depends on the number of rows, and on
+whether the generative model is correct (Efron 1975; Ng and Jordan 2002).
 """
 
 import warnings

@@ -1,10 +1,10 @@
 """
-Tall people know more words
-===========================
+Conditional independence: height and vocabulary
+===============================================
 
-They do, as long as children are among them. Height and vocabulary depend on each other, and neither is the
-cause: both grow with age. Given the age, one says nothing of the other. That is all naive Bayes asks of its
-columns, and why it can be right about columns that are far from independent.
+Height and vocabulary are dependent in a population with children, because both grow with age. Given the age,
+they are independent. This is the assumption of naive Bayes, which does not require columns to be independent
+over all classes.
 """
 
 import matplotlib.pyplot as plt

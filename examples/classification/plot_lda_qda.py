@@ -1,9 +1,9 @@
 """
-One covariance or two: lines and curves
-=======================================
+Linear and quadratic discriminant analysis
+==========================================
 
-If each class is a Gaussian, the classes decide the boundary. With one covariance for all it is a line; with a
-covariance for each it is a conic: an ellipse, a parabola or a hyperbola. More freedom needs more rows.
+For Gaussian classes with one covariance the boundary is a line; with a covariance for each class it is a
+conic: an ellipse, a parabola or a hyperbola. The larger number of parameters needs more rows.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-A probability, how sure it is, and where there is none
-======================================================
+Logistic regression: intervals and separable classes
+====================================================
 
-Logistic regression learns the probability of a class directly: a sigmoid of a plane. It has no closed form;
-Newton's method finds the maximum of the likelihood in a few steps, where there is one.
+Logistic regression models the probability of a class as the sigmoid of a linear predictor. Newton's method
+finds the maximum of the likelihood in a few steps, if there is one.
 """
 
 import warnings

@@ -1,10 +1,10 @@
 """
-Every column its own likelihood
-===============================
+Naive Bayes with columns of different kinds
+===========================================
 
-Which penguin is it? The table mixes numbers with categories, and some entries are missing. Given the species,
-naive Bayes takes the columns as independent, each of its own family: a missing entry then simply does not
-speak, whether the model learns or is asked.
+The table of penguins has numeric and categorical columns, and missing entries. Naive Bayes assumes that the
+columns are independent given the species, each with its own family; missing entries are integrated out, in
+`fit` and in prediction.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-How many neighbours?
-====================
+The number of neighbours
+========================
 
-With one neighbour every row is right about itself, and the boundary goes around each. With many the boundary
-is smooth, and at last blind. The rows themselves tell what lies between: each is judged by the others.
+With one neighbour there are no training errors, and the boundary is irregular. With many the boundary is
+smooth, and biased. Leave-one-out chooses the number.
 """
 
 import matplotlib.pyplot as plt

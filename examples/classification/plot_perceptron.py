@@ -1,9 +1,9 @@
 """
-The perceptron, mistake by mistake
-==================================
+The perceptron algorithm
+========================
 
-It looks at one row after another, and changes its line only when it is wrong: the row is added to the weights
-of its class. If a line parts the classes, it stops making mistakes after finitely many.
+The perceptron changes its coefficients only at misclassified rows: the row is added to the coefficients of
+its class. For linearly separable classes it converges after finitely many mistakes.
 """
 
 import warnings

@@ -2,9 +2,9 @@
 How many components? Variational Bayes
 ======================================
 
-Maximum likelihood uses every component it is given. A prior on the weights, means and precisions makes
-components cost something: given six, the eruptions of Old Faithful take two, and the others go back to what
-was believed of them before. Bishop shows these data in his figure 10.6.
+Maximum likelihood uses every component it is given. With a prior on weights, means and precisions,
+superfluous components lose their rows and return to the prior: of six, the eruptions of Old Faithful need
+two. Bishop shows these data in his figure 10.6.
 """
 
 import warnings

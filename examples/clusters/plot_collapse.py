@@ -1,10 +1,10 @@
 """
-When a component falls on one point
-===================================
+Collapse of a component onto one point
+======================================
 
-A Gaussian centred on a single row may become as narrow as it likes: the narrower, the higher, and the
-likelihood has no upper limit. The best fit by likelihood is then the worst description of the data. A prior
-on the covariances takes the reward away.
+The likelihood of a Gaussian mixture is unbounded: a component centred on a single row can have an arbitrarily
+small variance. Such a maximum describes the data badly. A prior on the covariances makes the objective
+bounded.
 """
 
 import warnings

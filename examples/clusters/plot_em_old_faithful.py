@@ -2,8 +2,8 @@
 EM, one iteration after another
 ===============================
 
-The eruptions of Old Faithful, from a poor start: two equal circles in the wrong places. Every row is shared
-between the components, in colour; every component moves to the rows that it has a share of.
+The eruptions of Old Faithful, from a poor start: two equal circles far from the clusters. The colour of a row
+shows its responsibilities; every component moves to the mean of the rows, weighted by them.
 """
 
 import warnings

@@ -1,10 +1,9 @@
 """
-EM by hand: ten numbers in two humps
-====================================
+EM by hand: ten numbers, two components
+=======================================
 
-Had each number a label, two means and two variances would be sums over the labelled. Nobody knows the labels;
-but given means and variances, each label has a probability. EM goes back and forth between the two, and the
-likelihood rises every time.
+With known labels, means and variances are weighted sums. With known means and variances, the labels have
+posterior probabilities. EM alternates between the two, and the likelihood increases in every iteration.
 """
 
 import warnings

@@ -1,10 +1,10 @@
 """
-Traffic at a junction
-=====================
+Traffic at a junction: a multimodal regression
+==============================================
 
-Where do cars go that come to a junction? Straight on, or off to the side: there are two answers, and the mean
-of both is a place where nobody drives. A mixture of regressors has a curve for each way, and predicts a
-density with a mode on both. A mixture of experts also learns where each way is used.
+Cars at a junction go straight on or turn: the conditional mean lies between the two roads. A mixture of
+regressors has a curve for each, and predicts a density with two modes. A mixture of experts also learns where
+each curve is used.
 """
 
 import matplotlib.pyplot as plt

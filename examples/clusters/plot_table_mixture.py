@@ -1,10 +1,10 @@
 """
-A table that answers questions
-==============================
+A mixture model of a table
+==========================
 
-Penguins were weighed and measured on three islands. The table mixes numbers with categories, and some of its
-entries are missing. A mixture over its columns is a distribution of whole rows: whatever is known of a
-penguin can be given, and everything else asked for.
+Penguins were weighed and measured on three islands. The table has numeric and categorical columns, and
+missing entries. A mixture over its columns is a joint distribution: it can be conditioned on any columns to
+predict the others.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Missing values, marginalised
 ============================
 
 Two correlated columns; the second is mostly missing where the first is large. Dropping incomplete rows, or
-filling holes with the mean, bends the answer. The likelihood of what was observed does not.
+imputing the mean, gives biased estimates. The likelihood of the observed entries does not.
 """
 
 import matplotlib.pyplot as plt

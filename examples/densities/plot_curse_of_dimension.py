@@ -1,9 +1,9 @@
 """
-The curse of dimension
-======================
+The curse of dimensionality
+===========================
 
-Neighbours are rows that are near. In many dimensions none is: cells of a grid are more than rows can fill,
-all distances are alike, and columns that say nothing drown those that do.
+In many dimensions the cells of a grid outnumber the rows, distances between rows become similar, and
+uninformative columns dominate the informative ones.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-Windows, neighbours, or both?
+Kernels, neighbours, or both?
 =============================
 
-Half of these rows crowd about 0, half are spread about 6. One bandwidth cannot suit both: a kernel density
-smooths the crowd away and makes a bump of every row where they are sparse. A density by the K nearest
-neighbours adapts, and is noisy where rows are dense: its spread is a share 1/√K of the density, whatever that
-is. Windows whose widths follow the neighbours have the best of both.
+Half of these rows are concentrated about 0, half are spread about 6. With one bandwidth, a kernel density
+oversmooths the narrow part and has a separate mode at every row of the sparse part. A K-nearest-neighbour
+density adapts, but has a relative standard deviation of 1/√K everywhere. Kernels whose widths follow the
+neighbours combine both.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-How wide should a bin be?
-=========================
+The width of the bins
+=====================
 
-A histogram is a density: in each bin the share of the rows, divided by the width of the bin. Wide bins lose
-the detail, narrow ones follow the noise. The counts themselves say how much of a height is noise, and which
-width foretells new rows best.
+A histogram is a density: in each bin the fraction of the rows, divided by the width of the bin. Wide bins
+have a large bias, narrow ones a large variance. The counts give intervals for the heights, and leave-one-out
+chooses the width.
 """
 
 import matplotlib.pyplot as plt

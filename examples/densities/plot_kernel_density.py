@@ -1,9 +1,9 @@
 """
-How wide should a window be?
-============================
+The bandwidth of a kernel density
+=================================
 
-A kernel density estimate puts a window on every row and adds them up. One number decides what comes out: the
-bandwidth. Too narrow, and every row is a peak of its own; too wide, and everything is one hill.
+A kernel density estimate is the mean of kernels centred at the rows. The bandwidth matters most: too small,
+and every row is a mode; too large, and all modes merge.
 """
 
 import matplotlib.pyplot as plt

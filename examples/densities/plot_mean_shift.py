@@ -1,10 +1,10 @@
 """
-Mean shift: clusters as hills
+Mean shift: clusters as modes
 =============================
 
-Put a window about a point, move to the mean of the rows inside, and again: every step climbs the density of
-the rows, and ends on a summit. Rows that climb to the same summit belong together. Nobody says how many
-clusters there are, or that they are round; what must be said is how wide the window is.
+Repeatedly move a point to the mean of the rows in a window about it: every step increases a kernel density
+estimate, and the iteration converges to a mode. Rows that converge to the same mode form a cluster. The
+number and the shape of clusters are not given, only the bandwidth.
 """
 
 import matplotlib.pyplot as plt

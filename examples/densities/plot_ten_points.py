@@ -2,8 +2,9 @@
 One sample, four estimates
 ==========================
 
-K rows in a small volume V, of n in all: the density there is about K/(nV). Bins and windows fix the volume
-and count; neighbours fix the count and measure the volume. Ten numbers are few enough to check by hand.
+With K of n rows in a small volume V, the density there is about K/(nV). Histograms and kernels fix the volume
+and count; nearest neighbours fix the count and measure the volume. Ten numbers are few enough to check by
+hand.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Curves from linear models
-=========================
+Linear models of basis functions
+================================
 
-A model that is linear in its weights can be curved in x: give it basis functions φ(x) as columns. Any linear
-model takes them, in a pipeline, and the same map is applied to new rows.
+A model that is linear in its coefficients can be nonlinear in x: its columns are basis functions φ(x). Any
+linear model takes them, in a pipeline.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-A belief of a curve
-===================
+Bayesian linear regression of a curve
+=====================================
 
-A Gaussian prior of the coefficients becomes a posterior, and the posterior a distribution over curves: narrow
-where there are rows, wide where there are none. The evidence says how much of each to believe.
+A Gaussian prior of the coefficients gives a Gaussian posterior, which is a distribution over curves: narrow
+near the rows, wide elsewhere. The evidence chooses the precisions of prior and noise.
 """
 
 import matplotlib.pyplot as plt

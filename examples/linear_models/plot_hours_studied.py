@@ -1,10 +1,10 @@
 """
-Hours studied, and a line that is too good
-==========================================
+Predictive variance and variance of the mean
+============================================
 
-Five students, the hours they studied, and their marks. With noise of a known size, what is believed of the
-line is a Gaussian, and the mark after three and a half hours is one too: 8, give or take 1.12. Not 0.49: that
-is how sure the *line* is, and a student is not the line.
+Five students, the hours they studied, and their marks. With a known noise variance the posterior of the line
+is Gaussian, and so is the prediction for three and a half hours: 8, with a standard deviation of 1.12. Not
+0.49: that is the standard deviation of the mean, without the noise.
 """
 
 import warnings

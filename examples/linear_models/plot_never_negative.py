@@ -1,10 +1,10 @@
 """
-A form that is never negative
-=============================
+A positive semi-definite matrix
+===============================
 
-The matrix with rows (9, -15) and (-15, 25) makes of every point x the number xᵀAx = (3x₁ - 5x₂)². A square is
-never negative, and so the matrix may be a covariance. But it is zero along a whole line, not at the origin
-alone: the matrix is positive *semi*-definite and not definite, and a Gaussian with it has no density.
+The matrix with rows (9, -15) and (-15, 25) has the quadratic form xᵀAx = (3x₁ - 5x₂)², which is never
+negative, so it can be a covariance. It is zero along a line: the matrix is positive *semi*-definite, not
+definite, and a Gaussian with it has no density.
 """
 
 import warnings

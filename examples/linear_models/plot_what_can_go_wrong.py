@@ -1,10 +1,9 @@
 """
-What can go wrong with a line
-=============================
+Diagnostics of a linear regression
+==================================
 
-A line can always be fitted. Whether it should have been is another question, and there are three usual
-reasons why not: the column says little about the target, the relation is not a line, or a few rows are not
-like the others. `diagnose` looks for all three, and says what it saw.
+Three reasons why a fitted line may be misleading: the column is uninformative, the relation is not linear, or
+there are outliers. `diagnose` tests for all three.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-What the rows decide, and what the prior
-========================================
+Effective number of parameters
+==============================
 
-Twelve bumps, and few rows. In some directions of the weights the rows speak clearly; in others they hardly
-speak, and the prior decides. The eigenvalues of the columns say which: a direction with the eigenvalue l
-counts l/(l + λ) to the rows. The sum over directions is the number of parameters that were really fitted.
+Twelve Gaussian basis functions, and few rows. In some directions of the coefficients the likelihood
+dominates, in others the prior. A direction with eigenvalue l of the design is determined by the data to the
+fraction l/(l + λ), Bishop (3.91); the sum over directions is the effective number of parameters.
 """
 
 import matplotlib.pyplot as plt

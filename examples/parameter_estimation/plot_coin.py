@@ -1,9 +1,9 @@
 """
-A coin, toss by toss
-====================
+A coin: Beta prior and Bernoulli likelihood
+===========================================
 
-How probable is heads? Maximum likelihood believes a few tosses too much: after three heads in a row it is
-certain. A Beta prior is worth some tosses of its own, and its influence fades as tosses arrive.
+Maximum likelihood gives heads the probability one after three heads in a row. A Beta prior is equivalent to a
+number of earlier tosses, and its influence decreases as tosses arrive.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Three shares on a triangle
-==========================
+A Dirichlet posterior on the simplex
+====================================
 
-Stone, paper, scissors: how often does somebody play each? Three shares that sum to one are a point of a
-triangle, and a belief about them is a density over it, a Dirichlet. Each game played adds one to a count, and
-the cloud of what is possible draws together.
+How often is stone, paper or scissors played? Three probabilities that sum to one are a point of a triangle,
+and their posterior is a Dirichlet distribution on it. Each game adds one to a count, and the posterior
+becomes narrower.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A Gaussian that is only believed
-================================
+The posterior of a Gaussian
+===========================
 
-Few rows say little about a mean vector, and even less about a covariance. The belief about both together is
-normal-Wishart; each draw from it is a whole Gaussian, an ellipse. The next row follows a Student-t, which has
-the doubt about the ellipse in its tails; the ellipse fitted by maximum likelihood has none.
+Few rows determine a mean vector poorly, and a covariance even less. The joint posterior of both is
+normal-Wishart; each draw from it is a Gaussian, an ellipse. The predictive distribution is a Student-t, which
+includes the uncertainty of the parameters in its tails; the maximum likelihood Gaussian does not.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
 """
-Many small samples, one prior
-=============================
+Empirical Bayes for many small samples
+======================================
 
-Thirty clinics, each with a share of patients that recovered, some with five patients and some with two
-hundred. The best and the worst shares belong to small clinics: that is chance, not skill. A prior
-learnt from all clinics together (empirical Bayes) pulls each share towards the others, the more the fewer
-patients it stands on.
+Thirty clinics with five to two hundred patients each, and the fraction of patients that recovered. The
+highest and lowest fractions belong to small clinics, by chance. A prior estimated from all clinics (empirical
+Bayes) shrinks each fraction towards the common mean, the more the fewer patients there are.
 """
 
 import matplotlib.pyplot as plt

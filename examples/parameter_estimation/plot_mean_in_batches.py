@@ -1,11 +1,10 @@
 """
-Yesterday's posterior, handed on rightly
-========================================
+Sequential updates need the variance
+====================================
 
-Two batches of ten measurements around 5. What the first leaves behind is the prior of the second: a mean and
-a *variance*. Hand the variance on where a standard deviation is asked for and it is squared once more; the
-second batch then meets a prior that is far too sure. A distribution that is handed on whole cannot be
-misread.
+Two batches of ten measurements around 5. The posterior of the first is the prior of the second: a mean and a
+*variance*. If the variance is passed as a standard deviation, it is squared once more, and the prior of the
+second batch is too narrow. A distribution as a value avoids the mistake.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-One wild point
-==============
+One outlier
+===========
 
-Twenty measurements around 10, and one slip of the pen at 40. A normal distribution cannot believe in 40, so
-it moves and widens until it can. Student's t expects a wild point now and then, and the centre of a fitted
-Laplace is a median: both stay where the rows are.
+Twenty measurements around 10, and one typing error at 40. The mean and variance of a fitted normal
+distribution change much. Student's t has heavy tails, and the location of a fitted Laplace is the median:
+both are robust.
 """
 
 import matplotlib.pyplot as plt

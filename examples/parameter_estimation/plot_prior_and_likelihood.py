@@ -2,9 +2,8 @@
 Prior times likelihood
 ======================
 
-Before the tosses, a belief about the probability of heads. The likelihood says how well each probability
-would have foretold the tosses. Their product, scaled to area one, is the belief after. With few tosses the
-prior holds the posterior back; with many, the posterior is the likelihood.
+A prior of the probability of heads, times the likelihood of the tosses, normalised, is the posterior. With
+few tosses the prior matters; with many, the posterior has the shape of the likelihood.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A mean, one number at a time
-============================
+The running mean and the Robbins–Monro algorithm
+================================================
 
-A mean needs no memory of the rows: move 1/N of the way to the N-th. The same steps come out of a method for
-finding where a function crosses zero when it is only seen through noise, due to Robbins and Monro: climb the
-log-likelihood of one row at a time, by steps that shrink as σ²/N. What the steps do matters.
+The mean can be updated row by row: a step of 1/N of the difference. The Robbins–Monro algorithm, which finds
+the root of a function observed with noise, gives the same steps: gradients of the log-likelihood of one row
+at a time, with step sizes σ²/N.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-The mean of a stream
-====================
+Sequential estimation of a mean
+===============================
 
-Measurements with a known error, N(5, 2²), arrive in batches. What is believed about the mean narrows with
-each; what is predicted for the next measurement never gets narrower than the error itself.
+Measurements with known noise, N(5, 2²), arrive in batches. The posterior of the mean becomes narrower with
+each; the predictive distribution never becomes narrower than the noise.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Neither mean nor variance is known
-==================================
+Unknown mean and variance
+=========================
 
-With both unknown the belief is normal-gamma: few rows leave mean and precision uncertain together, and the
-next row is Student-t, with tails that a normal distribution plugged in at the estimates would not have.
+With both unknown the posterior is normal-gamma, and the predictive distribution is a Student-t, whose tails
+are heavier than those of the normal distribution with estimated parameters.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,9 @@
 """
-Which distribution did they come from?
-======================================
+Comparing distributions by their likelihood
+===========================================
 
-A few numbers and two candidates. The likelihood of a candidate is the product of its densities at the
-numbers: the heights of its curve there, multiplied. The candidate that makes them more probable is the better
-guess, and the sum of logarithms says by how much.
+The likelihood of a distribution is the product of its densities at the observations. The distribution with
+the larger likelihood fits better, and the difference of log-likelihoods measures by how much.
 """
 
 import matplotlib.pyplot as plt
