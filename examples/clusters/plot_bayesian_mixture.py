@@ -48,7 +48,7 @@ axes[0].set_ylabel("waiting (min)")
 plt.show()
 
 # %%
-# The lower bound of the log evidence never falls; it climbs whenever a component gives up. Unlike a
+# The lower bound of the log evidence never decreases; it rises whenever a component is emptied. Unlike a
 # likelihood, which every component raises, it is highest where there are as many as the rows need.
 search = tractable.BayesianGaussianMixture(6, tol=1e-9, random_state=0).fit(frame)
 counts = range(1, 7)

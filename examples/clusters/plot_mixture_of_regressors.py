@@ -32,7 +32,7 @@ new_x, new_y = cars(2000)
 
 
 def curves(model):
-    """Curves are planes over basis functions: any of them will do, in a pipeline."""
+    """A pipeline of basis functions and a mixture."""
     return make_pipeline(tractable.SplineBasis(5), model).fit(x, y)
 
 

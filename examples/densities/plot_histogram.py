@@ -29,7 +29,7 @@ for ax, n_bins in zip(axes, (2, 20, 150), strict=True):
     ax.set_title(f"{n_bins} bins; a band is {width:.0%} of its height", fontsize="medium")
 
 # %%
-# Leave one row out, and ask the others for its density: too few bins foretell it badly, and so do too many.
+# Leave-one-out log-likelihood: too few bins score badly, and so do too many.
 # Every width is counted in one pass over the rows.
 chosen = tractable.Histogram("loo").fit(lengths)
 ax = tractable.plot(chosen.search_)

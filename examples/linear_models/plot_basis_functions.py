@@ -25,11 +25,11 @@ print(found)
 ax = tractable.plot(found)
 
 # %%
-# Five families of basis functions: polynomials, bumps, steps, waves and splines.
+# Five families of basis functions: polynomials, Gaussians, sigmoids, Fourier functions and splines.
 bases = {
     "polynomials": tractable.PolynomialBasis(7),
-    "bumps": tractable.GaussianBasis(8, strategy="uniform"),
-    "steps": tractable.SigmoidBasis(8, strategy="uniform"),
+    "Gaussians": tractable.GaussianBasis(8, strategy="uniform"),
+    "sigmoids": tractable.SigmoidBasis(8, strategy="uniform"),
     "waves": tractable.FourierBasis(3, period=4 * np.pi),
     "splines": tractable.SplineBasis(6),
 }

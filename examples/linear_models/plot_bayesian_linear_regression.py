@@ -18,8 +18,8 @@ y = np.sin(2 * np.pi * x[:, 0]) + 0.2 * rng.standard_normal(20)
 grid = np.linspace(0.0, 1.0, 200)[:, None]
 
 # %%
-# The same rows, in a basis of bumps. `BayesianRidge` chooses the precision of the prior and of the noise
-# that make the targets most probable; `gamma_` counts the directions that the rows decided.
+# The same rows, with Gaussian basis functions. `BayesianRidge` chooses the precision of the prior and of the
+# noise that make the targets most probable; `gamma_` counts the directions that the rows decided.
 basis = GaussianBasis(9, strategy="uniform").fit(x)
 chosen = tractable.BayesianRidge().fit(basis.transform(x), y)
 print(

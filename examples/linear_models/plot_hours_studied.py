@@ -22,9 +22,9 @@ for variance in (1e6, 1e3):
     model = tractable.BayesianLinearRegression(
         prior_covariance=variance, noise_variance=1.0, penalize_intercept=True
     ).fit(hours, marks)
-    belief = model.posterior_.marginal(["hours", "intercept"])
-    slope, intercept = belief.mean
-    (a, b), (_, c) = belief.covariance
+    posterior = model.posterior_.marginal(["hours", "intercept"])
+    slope, intercept = posterior.mean
+    (a, b), (_, c) = posterior.covariance
     print(f"prior variance {variance:.0e}: slope {slope:.8f}, intercept {intercept:.8f}")
     print(f"  covariance [[{a:.8f}, {b:.8f}], [{b:.8f}, {c:.8f}]], log evidence {model.log_evidence_:.7f}")
 

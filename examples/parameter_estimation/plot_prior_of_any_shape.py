@@ -33,7 +33,7 @@ for ax, (heads, tails) in zip(axes, [(0, 0), (4, 0), (9, 1)], strict=True):
     ax.set(title=f"{heads} heads, {tails} tails")
     share = posterior.mass[p > 0.7].sum() / posterior.mass.sum()
     evidence = np.exp(posterior.log_evidence)
-    print(f"{heads} heads, {tails} tails: bent with probability {share:.3f}, evidence {evidence:.5f}")
+    print(f"{heads} heads, {tails} tails: biased with probability {share:.3f}, evidence {evidence:.5f}")
 for ax in axes[:2]:
     ax.get_legend().remove()
 

@@ -24,20 +24,19 @@ def score(mean, x):
 
 
 # %%
-# Three ways to one number. The start, 123, is gone after the first step, which goes all the way to the first
-# row.
+# Three ways to one number. The start, 123, does not matter: the first step has length one.
 running = Moments.of(rows[:1, None])
 for x in rows[1:]:
     running = running + Moments.of(np.array([[x]]))
-climbed = sequential_mle(score, 123.0, rows, step=StepSize(scale=variance))
+found = sequential_mle(score, 123.0, rows, step=StepSize(scale=variance))
 print(f"all rows at once       {rows.mean():.12f}")
 print(f"running mean           {running.mean[0]:.12f}")
-print(f"Robbins–Monro from 123 {float(climbed.x):.12f}")
+print(f"Robbins–Monro from 123 {float(found.x):.12f}")
 
 # %%
-# Steps must be able to go any distance (their sum is infinite) and must tire out the noise (the sum of their
-# squares is finite). Steps a fifth as long still forget the start, but only as N to the power of -1/5; steps
-# that never shrink keep wandering; steps that shrink as 1/√N settle slowly.
+# Convergence needs Σ a_N = ∞, so that any distance can be covered, and Σ a_N² < ∞, so that the noise averages
+# out. With steps a fifth as long the influence of the start falls as N to the power of -1/5; constant steps
+# do not converge; steps of 1/√N converge slowly.
 steps = {
     "σ²/N": StepSize(scale=variance),
     "σ²/5N": StepSize(scale=variance / 5),
