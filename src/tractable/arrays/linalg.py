@@ -48,6 +48,16 @@ class Factor:
     jitter: Array  # (..., d)
 
 
+def column_lengths(a: Array) -> Array:
+    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
+    xp = namespace_of(a)
+    if not a.shape[0]:
+        return xp.sum(a, axis=0)
+    peak = xp.max(xp.abs(a), axis=0)
+    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
+    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
+
+
 def product(a: Array, b: Array) -> Array:
     """Return a @ b of vectors and matrices, for blocks of rows on several threads.
 

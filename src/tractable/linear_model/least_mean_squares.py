@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import is_numpy_array
 from tractable.arrays.random import as_generator
 from tractable.base import (
@@ -25,7 +26,6 @@ from tractable.base.parameters import check_number
 from tractable.base.scores import RegressorMixin
 from tractable.data import Batch, Source
 from tractable.engines import fold
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.primitives.linear import gradient_pass
 from tractable.statistics import DiagonalMoments, Moments, Standardizer
 from tractable.value import replace, value
@@ -343,7 +343,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         """Return the state after the steps of a block; the first epoch learns the scaling too."""
         X, y, w = _as_arrays(block.X, block.y, block.weights)
         w = w / mean_weight
-        check_squarable("y", float(np.abs(y).max(initial=0.0)), least=0.0)
+        check_squarable("y", y)
         scaling = state.scaling.updated(X, w) if epoch == 0 else state.scaling
         descent = state.descent.rescaled(state.scaling, scaling)
         phi = scaling.features(X)
@@ -490,7 +490,7 @@ def _stable_step(phi: np.ndarray, w: np.ndarray) -> float:
 
 def _squared_lengths(phi: np.ndarray) -> np.ndarray:
     """Return |φ|² of each row."""
-    check_squarable("X", float(np.max(np.abs(phi), initial=0.0)))
+    check_squarable("X", phi, nonzero=True)
     return np.einsum("ij,ij->i", phi, phi)
 
 
