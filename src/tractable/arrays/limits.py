@@ -1,11 +1,11 @@
 """Numbers too large or too small to square: the one limit, and the one check of it."""
 
-from math import isnan
+from math import frexp, isnan, ldexp
 from typing import Any
 
 from tractable.arrays.namespace import namespace_of
 
-__all__ = ["LARGEST", "check_squarable", "is_squarable", "too_large"]
+__all__ = ["LARGEST", "check_squarable", "is_squarable", "power_of_two", "too_large"]
 
 #: Squares of differences of numbers up to this size, and sums of millions of such squares, do not overflow;
 #: squares of numbers down to its inverse do not underflow.
@@ -39,17 +39,31 @@ def too_large(name: str) -> ValueError:
     return ValueError(f"{name} has values so large that their squares overflow; rescale {name}")
 
 
-def is_squarable(x: Any) -> bool:
-    """Return whether the square of every entry, and of its inverse, is a number.
+def is_squarable(size: Any) -> bool:
+    """Return whether sizes are positive, and their squares and those of their inverses numbers.
 
     Examples
     --------
     >>> is_squarable(1e-100), is_squarable(1e-160)
     (True, False)
     """
-    xp = namespace_of(x)
-    size = xp.abs(xp.asarray(x, dtype=xp.float64))
+    xp = namespace_of(size)
+    size = xp.asarray(size, dtype=xp.float64)
     return bool(xp.all((size > 1.0 / LARGEST) & (size < LARGEST)))
+
+
+def power_of_two(size: Any) -> Any:
+    """Return the power of two at or below a size, or each of an array: division by it is exact. 1 for 0.
+
+    Examples
+    --------
+    >>> power_of_two(5.0), power_of_two(0.3), power_of_two(0.0)
+    (4.0, 0.25, 1.0)
+    """
+    if isinstance(size, float):
+        return ldexp(0.5, frexp(size)[1]) if size > 0.0 else 1.0
+    xp = namespace_of(size)
+    return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))
 
 
 def _largest(x: Any) -> float:

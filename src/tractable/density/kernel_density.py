@@ -280,4 +280,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         )
         if self.bandwidth in ("loo", "lscv"):
             self.search_ = found
+        if not is_squarable(found.bandwidth):
+            raise ValueError(
+                "X has columns that vary by so little that squares of distances underflow; rescale them"
+            )
         return found.bandwidth

@@ -88,11 +88,6 @@ def check_penalized_intercept(estimator: Any) -> None:
         )
 
 
-def power_of_two(size: float) -> float:
-    """Return the power of two at or below a size, by which division is exact; one for a size of zero."""
-    return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0
-
-
 def check_one_target(n_targets: int) -> None:
     """Refuse several targets, or none."""
     if n_targets != 1:

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
-from tractable.linear_model.rows import as_floats, check_factor, power_of_two, without_constant_columns
+from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
