@@ -18,7 +18,7 @@ from tractable.value import replace, value
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
-#: Entries larger than this, or smaller than its inverse, are rescaled so that products do not overflow.
+#: Fourth powers of larger numbers, or of smaller ones than its inverse, overflow or vanish in sums.
 LARGE = 1e60
 
 
@@ -88,9 +88,10 @@ class Columns:
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
 
     def rescaled(self) -> tuple["Columns", float, float]:
-        """Return columns and targets over powers of two that keep products in range, and these.
+        """Return columns and targets over powers of two, and these: both are one for data of common size.
 
-        Both are one for data of common size; division by a power of two is exact.
+        The solvers multiply correlations of columns and targets, fourth powers of the data, which validation
+        cannot keep in range: of numbers of 1e100 they overflow, of 1e-100 they vanish.
         """
         wide, tall = (_unit(part) for part in (self.X, self.Y))
         if not tall / wide < inf:
