@@ -20,6 +20,7 @@ from tractable.distributions.checks import (
     check_coverage,
     check_finite,
     check_positive,
+    check_varies,
     exactly_one,
     row_weights,
 )
@@ -188,8 +189,7 @@ def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Ar
     seen = column if weights is None else column[weights > 0.0]
     low, high = xp.min(seen), xp.max(seen)
     size = 0.5 * high - 0.5 * low
-    if not bool(size > 0.0):
-        raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+    check_varies(size > 0.0)
     centre = 0.5 * low + 0.5 * high
     found, location, scale = fit_student_t(((column - centre) / size)[:, None], weights, dof)
     return found, centre + size * location[0], size * xp.sqrt(scale[0, 0])

@@ -6,7 +6,7 @@ from math import log, pi
 from typing import Any
 
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums, triangle
@@ -225,16 +225,6 @@ SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
     "svd": _by_svd,
     "normal": _by_normal_equations,
 }
-
-
-def column_lengths(a: Array) -> Array:
-    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
-    xp = namespace_of(a)
-    if not a.shape[0]:
-        return xp.sum(a, axis=0)
-    peak = xp.max(xp.abs(a), axis=0)
-    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
-    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
 
 
 def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) -> tuple[LeastSquares, int]:

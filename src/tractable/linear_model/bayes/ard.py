@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.engines import em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.linear_model.bayes.evidence import (
     EvidenceFit,
     EvidenceModel,

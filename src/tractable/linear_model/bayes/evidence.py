@@ -13,7 +13,7 @@ from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
 from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult, em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
@@ -428,7 +428,7 @@ class StandardizedFactor:
         """Standardize rows about their mean where there is an intercept; with `common`, by one scale."""
         xp = namespace_of(statistic.mean)
         d = statistic.dim
-        mean, stddev = statistic.mean, column_lengths(statistic.factor) / float(statistic.weight) ** 0.5
+        mean, stddev = statistic.mean, statistic.stddev
         standardizer = Standardizer.from_stddev(mean[:d], stddev[:d], common=common, centered=fit_intercept)
         columns = 1.0 / standardizer.scale
         target = float(stddev[d])

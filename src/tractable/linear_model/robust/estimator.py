@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import power_of_two
 from tractable.base import (
     Estimator,
     FitInterrupted,
@@ -20,10 +21,9 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.scores import RegressorMixin
 from tractable.distributions import Normal
 from tractable.engines import EMResult, LeastSquares
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.robust.noise import NOISES
 from tractable.linear_model.robust.steps import RobustParameters, initial_parameters, robust_search
-from tractable.linear_model.rows import check_rows_in_memory, power_of_two
+from tractable.linear_model.rows import check_rows_in_memory
 from tractable.value import replace
 
 
@@ -115,8 +115,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         # The targets less their median, in a unit that is a power of two: both steps are exact, and the
         # level of the targets costs no digits of their residuals.
         level = float(np.quantile(counted, 0.5, method="inverted_cdf")) if fit_intercept else 0.0
-        check_squarable("y", float(np.abs(counted).max()), least=0.0)
-        unit = power_of_two(np.abs(counted - level).max())
+        unit = power_of_two(float(np.abs(counted - level).max()))
         y, eps = (y - level) / unit, np.finfo(float).eps
         rounding = 8.0 * eps * float(np.abs(counted / unit).max())
         start = initial_parameters(X, y, w, self.noise, self.dof, fit_intercept=fit_intercept)
