@@ -123,7 +123,7 @@ def entry(*signatures: str) -> Callable[[Callable[..., Any]], Kernel]:
     return lambda function: Kernel(function, signatures, error_model="numpy", fastmath=FAST)
 
 
-def _bound(function: Callable[..., Any], made: Callable[[Kernel], Any]) -> FunctionType:
+def _bound(function: Callable[..., Any], made: Callable[[Kernel], Any]) -> Callable[..., Any]:
     """Return the function with the kernels among its globals replaced by what is made of them."""
     assert isinstance(function, FunctionType)
     around = dict(function.__globals__)

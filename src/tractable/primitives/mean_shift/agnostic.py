@@ -21,7 +21,6 @@ def ascend(
 ) -> dict[str, Any]:
     """See `tractable.primitives.mean_shift.ascend`: all starts that have not ended take a step at a time."""
     xp = namespace_of(points)
-    captures = modes is not None and radii is not None and modes.shape[0] and not flat
     x = xp.astype(x, points.dtype)
     rows = xp.arange(x.shape[0], device=device(points))
     mass, basin, ended = xp.zeros_like(x[:, 0]), xp.zeros_like(rows) - 1, []
@@ -36,7 +35,7 @@ def ascend(
         rows, x, mass, basin = (xp.take(a, others, axis=0) for a in state)
 
     for taken in range(max_iter):
-        if captures:
+        if modes is not None and radii is not None and modes.shape[0] and not flat:
             inside = _squared(modes, x) < radii * radii
             basin = xp.where(xp.any(inside, axis=1), xp.argmax(xp.astype(inside, xp.int64), axis=1), basin)
             end(basin >= 0, taken, converged=True)
