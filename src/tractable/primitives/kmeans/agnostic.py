@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 
 def squared_distances(x: Array, centers: Array) -> Array:
@@ -51,6 +52,7 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
     return [min(row, last) for row in rows]
 
 
+@SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
     x = (xp.astype(x, xp.float64) - shift) * scale
@@ -67,6 +69,7 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     }
 
 
+@SILENT
 def reassign(
     x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
@@ -89,6 +92,7 @@ def reassign(
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
 
 
+@SILENT
 def cluster_sums(
     x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
 ) -> dict[str, Any]:
@@ -114,6 +118,7 @@ def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.
     return found
 
 
+@SILENT
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
     xp = namespace_of(x, columns)
     squares = xp.zeros_like(x[:, :1] * columns[:1, :])

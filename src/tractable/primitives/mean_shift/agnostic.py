@@ -3,11 +3,13 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 
 
+@SILENT
 def ascend(
     points: Array,
     weights: Array,
@@ -55,6 +57,7 @@ def ascend(
     return {name: xp.take(a, order, axis=0) for name, a in zip(names, joined[1:], strict=True)}
 
 
+@SILENT
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
     xp = namespace_of(points)
     squared = _squared(points, x)
