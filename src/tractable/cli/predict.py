@@ -193,7 +193,7 @@ class Predicted:
 def predict_table(
     ask: Predictor, table: "Table", copied: tuple[str, ...], output: Path, progress: Callable[[int], None]
 ) -> Predicted:
-    """Write the predictions of every row, and the columns `copied`; `progress` is told the number of rows."""
+    """Write the predictions of every row, and the columns `copied`; `progress(n)` reports n rows."""
     needed = _needed_columns(ask.model, table)
     if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
