@@ -171,7 +171,7 @@ BAD = [
     ({"bandwidth": "wide"}, "bandwidth"),
     ({"bandwidth": [1.0, 0.0]}, "bandwidth"),
     ({"bandwidth": [1.0]}, "bandwidth has 1 entries"),
-    ({"bandwidth": 1e-300}, "squares of distances"),
+    ({"bandwidth": 1e-300}, "X / bandwidth has values so large that their squares overflow"),
     ({"kernel": "box"}, "kernel"),
     ({"assign": "far"}, "assign"),
     ({"min_bin_freq": 0}, "min_bin_freq"),

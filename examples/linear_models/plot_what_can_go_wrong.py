@@ -45,13 +45,13 @@ y = tables["two wild rows"]
 squares = tractable.LinearRegression().fit(x, y)
 robust = tractable.RobustRegression("student").fit(x, y)
 print(f"slope 0.8: least squares {squares.coef_[0]:.3f}, Student-t noise {robust.coef_[0]:.3f}")
-print("rows that counted least:", sorted(np.argsort(robust.weights_)[:2].tolist()))
+print("rows that counted least:", sorted(np.argsort(robust.row_weights_)[:2].tolist()))
 fig, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
 ax.scatter(
     x[:, 0],
     y,
     s=20,
-    c=robust.weights_,
+    c=robust.row_weights_,
     cmap="Greys",
     vmin=-0.5,
     edgecolor="0.5",

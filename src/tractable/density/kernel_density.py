@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.limits import is_squarable
 from tractable.arrays.namespace import freeze
 from tractable.base import (
     DensityMixin,
@@ -29,9 +30,6 @@ from tractable.smoothing import (
 from tractable.smoothing.grid import grid_density
 from tractable.smoothing.rows import as_lengths
 from tractable.value import value
-
-#: Bandwidths whose squares, and those of their inverses, are ordinary numbers.
-_SMALLEST, _LARGEST = 1e-140, 1e140
 
 
 @value
@@ -59,7 +57,7 @@ class WindowedRows:
             and self.period is None
             and isinstance(self.window, str)
             and self.window in WINDOWS
-            and bool(_SMALLEST < h[0] < _LARGEST)
+            and is_squarable(h)
         )
 
     @cached_property
@@ -287,4 +285,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         )
         if self.bandwidth in ("loo", "lscv"):
             self.search_ = found
+        if not is_squarable(found.bandwidth):
+            raise ValueError(
+                "X has columns that vary by so little that squares of distances underflow; rescale them"
+            )
         return found.bandwidth

@@ -26,6 +26,7 @@ from tractable.distributions.checks import (
     check_probabilities,
     check_probability,
     check_sample_weight,
+    check_varies,
 )
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
@@ -187,8 +188,7 @@ def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
     """Return α and β by Newton's method on the concave log likelihood."""
     xp = namespace_of(statistic.mean)
     gaps = statistic.gap, statistic.other_gap
-    if not bool(xp.all((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))):
-        raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+    check_varies((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))
     means = statistic.mean, 1.0 - statistic.mean
     strength = 0.5 / xp.sqrt(gaps[0]) / xp.sqrt(gaps[1])  # Stirling
     parts = [m * strength for m in means]

@@ -20,6 +20,7 @@ from tractable.distributions.checks import (
     check_finite,
     check_positive,
     check_sample_weight,
+    check_varies,
     exactly_one,
 )
 from tractable.distributions.distribution import ScalarFamily, as_parameters
@@ -81,6 +82,7 @@ class Normal(ScalarFamily):
         rest = statistic.weight - ddof
         if not bool(namespace_of(rest).all(rest > 0.0)):
             raise ValueError(f"X must have a weight above ddof={ddof}, got {statistic.weight}")
+        check_varies(statistic.scatter > 0.0)
         return cls(mean=statistic.mean, variance=statistic.scatter / rest)
 
     @property

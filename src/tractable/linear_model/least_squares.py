@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Self
 
 from tractable.arrays import Array, namespace_of
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     Estimator,
@@ -18,7 +19,7 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.scores import RegressorMixin
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine
+from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.rows import OnePassLinearMixin, as_floats, check_factor, linear_factor
 from tractable.value import replace

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.engines.least_squares import column_lengths
 from tractable.statistics import LinearFactor
 
 #: Rounding of a computed target, relative to its size.
@@ -12,28 +11,10 @@ ROUNDING = 1e-13
 FLOOR = 1e-8
 #: Fraction of the squares of the targets that is no noise where only a prior determines its size.
 NEGLIGIBLE = 1e-6
-#: Sizes whose squares, and sums of such, are floating-point numbers lie below this and above its inverse.
-SQUARABLE = 1e153
 
 
 class NoiseVanishedWarning(UserWarning):
     """The targets are fitted without error: evidence would make the noise vanish."""
-
-
-def check_squarable(name: str, size: float, *, least: float = 1.0 / SQUARABLE) -> None:
-    """Raise ValueError for numbers whose square overflows or, below `least`, underflows."""
-    if size != 0.0 and not least < size < SQUARABLE:
-        raise ValueError(
-            f"{name} must be in units nearer to one: of a size of {size:.1g}, its squares are no "
-            "floating-point numbers"
-        )
-
-
-def target_size(statistic: LinearFactor) -> float:
-    """Return the root mean square of the largest target about the origin, times at most √n."""
-    xp = namespace_of(statistic.mean)
-    d = statistic.dim
-    return float(xp.max(xp.hypot(column_lengths(statistic.factor[:, d:]), xp.abs(statistic.mean[d:]))))
 
 
 def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> Array:

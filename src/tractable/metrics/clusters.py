@@ -8,12 +8,12 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import weighted_counts
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import averaged
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.threads import ordered_map
-from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
 
@@ -136,7 +136,7 @@ def _finite_rows(X: Any) -> Array:
         )
     if not bool(xp.all(xp.isfinite(x))):
         raise ValueError("X contains NaN or infinity")
-    return check_squarable(xp.astype(x, xp.float64, copy=False))
+    return check_squarable("X", xp.astype(x, xp.float64, copy=False), nonzero=True)
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count, check_table
-from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
 #: Ten points have 115,975 partitions; each point more, about seven times as many.
@@ -136,8 +136,7 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     >>> found.labels.tolist(), round(found.inertia, 4), found.n_partitions
     ([0, 1, 2, 0, 2, 2, 1, 0], 14.3333, 966)
     """
-    x = check_table(X)
-    check_squarable(x)
+    x = check_squarable("X", check_table(X), nonzero=True)
     w = (
         np.ones(len(x))
         if sample_weight is None

@@ -23,6 +23,9 @@ INDEXES: dict[str, type[Index]] = {
 #: Columns up to which a tree is taken unseen, and above which none is tried.
 FEW, MANY = 4, 64
 
+#: Points up to which all are measured.
+SCANNED = 512
+
 #: Points a tree is tried on.
 PROBES = 32
 
@@ -30,10 +33,11 @@ PROBES = 32
 def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10) -> Index:
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
-    In at most four dimensions that is the tree, above 64 the scan. Between, the data decide: a tree is built
-    and asked for the neighbours of 32 of its points, spread evenly. It is kept if it measures few enough of
-    all points; a scan measures all of them, but each faster, by matrix products some ten times. So points
-    that fill few dimensions of their own are given to a tree, however many columns they have.
+    Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
+    data decide: a tree is built and asked for the neighbours of 32 of its points, spread evenly. It is kept
+    if it measures few enough of all points; a scan measures all of them, but each faster, by matrix products
+    some ten times. So points that fill few dimensions of their own are given to a tree, however many columns
+    they have.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     ('kd_tree', 'brute', 'kd_tree')
     """
     metric, rows = as_metric(metric), as_rows("points", points)
-    if not KDTree.serves(metric) or rows.shape[1] > MANY:
+    if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
     tree = KDTree(points, metric)
     if rows.shape[1] <= FEW or _pays(tree, k):

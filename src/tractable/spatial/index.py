@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.spatial.checks import (
-    LARGEST,
     as_array,
     as_count,
     as_excluded,
     as_radii,
     as_rows,
     as_threads,
-    check_size,
 )
 from tractable.spatial.metrics import Metric, as_metric
 from tractable.value import value
@@ -139,9 +138,7 @@ class Index(ABC):
         origin = rows.mean(axis=0) if metric.about_mean else None
         for name, what in {"points": rows, "metric": metric, "_origin": origin}.items():
             object.__setattr__(self, name, what)
-        ready = self._ready(rows, "points")
-        if 0.0 < np.abs(ready).max() < 1.0 / LARGEST:
-            raise ValueError(f"points must not all be below {1.0 / LARGEST:g}: squared distances underflow")
+        ready = check_squarable("points", self._ready(rows, "points"), nonzero=True)
         ready.setflags(write=False)
         object.__setattr__(self, "_rows", ready)
         return ready
@@ -298,7 +295,9 @@ class Index(ABC):
     def _ready(self, x: np.ndarray, name: str = "x") -> np.ndarray:
         """Return rows as the elementary distance of the metric wants them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_size(name, self.metric.rows(name, x if self._origin is None else x - self._origin))
+            return check_squarable(
+                name, self.metric.rows(name, x if self._origin is None else x - self._origin)
+            )
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import moments
@@ -227,7 +228,7 @@ class FourthMoments(Statistic):
             raise ValueError("X contains NaN or infinity")
         squares = np.diagonal(moments.scatter)
         check_squares(squares, x, moments.mean, w)
-        unit = power_of_two(_deviations(moments))
+        unit = _unit(_deviations(moments))
         u = (x - moments.mean) * over(1.0, unit)
         once = u if w is None else u * w[:, None]
         return cls(moments=moments, unit=unit, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
@@ -245,7 +246,7 @@ class FourthMoments(Statistic):
     def _merged(self, other: "FourthMoments") -> "FourthMoments":
         """Merge: the powers of both about the common mean, by the binomial theorem."""
         moments = self.moments + other.moments
-        step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
+        step = _unit(np.abs(other.moments.mean - self.moments.mean))
         counted = self.weight > 0 and other.weight > 0
         unit = np.maximum(np.maximum(self.unit, other.unit), step if counted else 0.0)
         parts = [_about(part, moments.mean, unit) for part in (self, other)]
@@ -279,9 +280,9 @@ def _deviations(moments: Moments) -> np.ndarray:
     return np.sqrt(np.maximum(np.diagonal(moments.scatter), 0.0) / (moments.weight or 1.0))
 
 
-def power_of_two(size: np.ndarray) -> np.ndarray:
-    """Return the power of two at or below each size; 0 for 0."""
-    return np.where(size > 0, np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1), 0.0)
+def _unit(size: np.ndarray) -> np.ndarray:
+    # Fourth powers of numbers beyond 1e77, or of their inverses, are none: sums are of columns near one.
+    return np.where(size > 0, power_of_two(size), 0.0)
 
 
 def over(a: Any, b: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
@@ -55,6 +56,11 @@ class Standardizer:
     varies: Array
 
     @classmethod
+    def identity(cls, dim: int) -> "Standardizer":
+        """Return the standardizer that leaves `dim` columns as they are."""
+        return cls(shift=np.zeros(dim), scale=np.ones(dim), varies=np.ones(dim, dtype=bool))
+
+    @classmethod
     def from_moments(
         cls, moments: Any, *, common: bool = False, exact: bool = False, centered: bool = True
     ) -> "Standardizer":
@@ -92,7 +98,7 @@ class Standardizer:
             width = xp.full_like(width, peak * float(xp.mean((widths / peak) ** 2)) ** 0.5)
             varies = xp.full_like(varies, some)
         if exact:
-            width = 2.0 ** xp.floor(xp.log2(width))
+            width = power_of_two(width)
             mean = xp.round(mean / (0.125 * width)) * (0.125 * width)
         return cls(shift=mean, scale=1.0 / width, varies=varies)
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -28,9 +29,6 @@ from tractable.smoothing.windows import WINDOWS
 from tractable.statistics.standardizer import Standardizer
 
 RULES = ("gradient", "scott", "silverman")
-
-#: Squares of larger numbers are not to be trusted.
-LARGEST = 1e150
 
 
 class MeanShift(ClusterMixin, Estimator):
@@ -280,12 +278,9 @@ def in_bandwidths(X: np.ndarray, weights: np.ndarray | None, bandwidth: Any) -> 
 
 
 def standardized(standardizer: Standardizer, x: Any, name: str = "X") -> np.ndarray:
-    """Return rows in units of the bandwidth; an error where squares of distances would overflow."""
+    """Return rows in bandwidths, refused where squares of distances overflow."""
     with np.errstate(over="ignore"):
-        z = standardizer.transform(x)
-    if z.size and not np.abs(z).max() < LARGEST:
-        raise ValueError(f"{name} reaches so far that squares of distances in bandwidths overflow")
-    return z
+        return check_squarable(f"{name} / bandwidth", standardizer.transform(x))
 
 
 def _medians(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

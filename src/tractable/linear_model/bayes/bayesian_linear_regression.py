@@ -5,21 +5,15 @@ from math import inf, lgamma, log, nan, pi
 from typing import Any, Self
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.linalg import cholesky, solve_triangular
+from tractable.arrays.limits import check_squarable
+from tractable.arrays.linalg import cholesky, column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import NotYetDetermined
 from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
-from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
-from tractable.linear_model.noise_floor import (
-    NoiseVanishedWarning,
-    check_squarable,
-    is_rounding,
-    noise_floor,
-    target_size,
-)
+from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
 from tractable.linear_model.rows import check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
@@ -187,7 +181,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
-            check_squarable("y", target_size(statistic))
+            check_squarable("y", statistic.root_mean_square[statistic.dim :], nonzero=True)
         n_intercepts = int(bool(self.fit_intercept))
         n_free = 0 if self.penalize_intercept else n_intercepts
         prior = gaussian_prior(

@@ -79,9 +79,11 @@ class BayesianRidge(EvidenceModel):
     log_evidence_ : float
         log N(y | 0, I/α + XXᵀ/λ); the intercept is integrated out under a flat prior of density one, as in
         :class:`BayesianLinearRegression` with the same precisions.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        Log evidence with the log density of the Gamma priors, before the first iteration and after each. It
+        never falls with ``method="em"``.
     scores_ : array of shape (n_iter_ + 1,)
-        Log evidence with the log density of the Gamma priors, before the first iteration and after each,
-        where `compute_score`. It never falls with ``method="em"``.
+        The same under scikit-learn's name, where `compute_score`.
     n_iter_ : int
         Number of iterations.
     converged_ : bool

@@ -5,11 +5,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import ModelTags, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
 from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.rows import as_vector, check_one_target, check_penalties, check_rows_in_memory
 from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
@@ -110,7 +110,7 @@ class LassoCV(SparseRegressor):
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
         check_one_target(1 if y.ndim == 1 else y.shape[1])
-        check_squarable("y", float(np.abs(y).max()) * len(y) ** 0.5)
+        check_squarable("y", y, nonzero=True)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)
 

@@ -160,7 +160,8 @@ class StudentTProblem:
         d = len(self.floor)
         structure = self.shape.fit(params.scales, d)
         penalty = 0.5 * precision_diagonals(structure) @ self.floor
-        weights = np.log(np.maximum(params.weights, np.finfo(np.float64).tiny))
+        with np.errstate(divide="ignore"):  # a component without rows stays without
+            weights = np.log(params.weights)
         peak = _log_peak(params.dof, d) - 0.5 * structure.log_det + self.standardizer.log_jacobian
         return StudentTEStep(
             params=params,
