@@ -142,7 +142,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
 
 
 def is_psd(a: Array, *, tol: float | None = None) -> Array:
-    """Say whether xᵀAx ≥ 0 for every x: A is symmetric and no eigenvalue is negative.
+    """Return whether xᵀAx ≥ 0 for every x: A is symmetric and no eigenvalue is negative.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def is_psd(a: Array, *, tol: float | None = None) -> Array:
 
 
 def is_pd(a: Array) -> Array:
-    """Say whether xᵀAx > 0 for every x other than 0: whether `cholesky` has a factor for A.
+    """Return whether xᵀAx > 0 for every x other than 0: whether `cholesky` has a factor for A.
 
     Examples
     --------
@@ -398,14 +398,14 @@ def equilibrated(a: Array, name: str) -> tuple[Any, Array, Array]:
 
 
 def asymmetric(xp: Any, unit: Array) -> Array:
-    """Say of each matrix whether it differs from its transpose by more than rounding could."""
+    """Return of each matrix whether it differs from its transpose by more than rounding could."""
     # Entries beyond the diagonal's scale make a matrix indefinite, not asymmetric: compare with their size.
     slack = float(xp.finfo(unit.dtype).eps) ** 0.5 * (1.0 + xp.abs(unit))
     return xp.any(xp.abs(unit - xp.matrix_transpose(unit)) > slack, axis=(-2, -1))
 
 
 def try_cholesky(xp: Any, unit: Array) -> tuple[Array, Array]:
-    """Factor each matrix of the batch; say of each whether every pivot stands clear of rounding."""
+    """Return the factor of each matrix of the batch, and whether all its pivots are above rounding."""
     d = unit.shape[-1]
     lower = _torch_factor(unit) if is_torch_array(unit) else _factor(xp, unit)
     pivots = xp.linalg.diagonal(lower) ** 2
@@ -534,7 +534,7 @@ def _block(xp: Any, a: Array, rows: list[int], columns: list[int]) -> Array:
 
 
 def _inverse(xp: Any, a: Array, name: str) -> Array:
-    """Invert, and say in one sentence when there is no inverse."""
+    """Return the inverse, or raise ValueError where there is none."""
     if is_torch_array(a):
         import torch
 

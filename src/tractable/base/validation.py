@@ -197,7 +197,7 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
 
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
-    """Check rows of a query, as float64 on the host; NaN is allowed as in learning, unless said otherwise."""
+    """Check rows of a query, as float64 on the host; NaN is allowed as in `fit`, unless stated."""
     refuse_foreign(X)
     return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 

@@ -13,7 +13,7 @@ from tractable.value import parameters
 
 
 def checked_variances(name: str, x: Any) -> Array:
-    """Return finite positive numbers as a frozen array, or say which parameter is at fault."""
+    """Return finite positive numbers as a frozen array, or raise ValueError that names the parameter."""
     x = as_reals(name, x)
     xp = namespace_of(x)
     # Written so that NaN is rejected too.
@@ -127,7 +127,7 @@ def _named(given: str, names: Sequence[str] | None) -> int:
 
 
 class Covariance(ABC):
-    """A symmetric positive definite matrix, or a batch of them, that knows its own structure.
+    """A symmetric positive definite matrix, or a batch of them, with a structure.
 
     Vectors stand on the last axis and batches in front, ``(..., *batch_shape, dim)``, with broadcasting.
     Every method equals what one would do with :meth:`dense`; the structure only makes it cheaper.

@@ -322,7 +322,7 @@ def gamma_shape(gap: Array) -> Array:
 
 
 def reciprocal(name: str, x: Array) -> Array:
-    """Return 1 / x, or say whose reciprocal overflows."""
+    """Return 1 / x, or raise ValueError that names what overflows."""
     xp = namespace_of(x)
     with np.errstate(over="ignore"):
         found = 1.0 / x

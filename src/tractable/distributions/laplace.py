@@ -146,7 +146,7 @@ class MultivariateLaplace(VectorDistribution):
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"location": 1, "scale": 0}
 
-    #: What :meth:`fit` is told, not what it learns.
+    #: Fields that are arguments of :meth:`fit`, not estimated by it.
     known: ClassVar[tuple[str, ...]] = ("norm",)
 
     location: Array
@@ -301,7 +301,7 @@ def _step(X: Array, weights: Array, point: Array) -> Array:
 
 
 def _is_median(X: Array, weights: Array, row: Array) -> bool:
-    """Say whether a row is the median: the unit vectors to the others add up to at most its weight."""
+    """Return whether a row is the median: the unit vectors to the others add up to at most its weight."""
     _, unit_sum, here = _directions(X, weights, row)
     return bool(_length(unit_sum) <= here)
 

@@ -165,7 +165,7 @@ def _resumed(mark: Checkpoint, kind: Any, start: P) -> tuple[P, tuple[float, ...
 
 
 def _shapes(x: Any) -> Any:
-    """Return what tells the start of one search from that of another, whatever the numbers."""
+    """Return a description of the initial parameters of a search: their types and shapes, not the numbers."""
     if hasattr(x, "shape"):
         return tuple(int(n) for n in x.shape)
     if is_dataclass(x):

@@ -96,7 +96,7 @@ class LinearPredictions(PredictiveMixin):
         self.residual_dof_ = fit.residual_dof
 
     def _warn_of_light_weights(self) -> None:
-        """Say that weights are frequencies where they count fewer rows than there are parameters.
+        """Warn that weights are frequencies where they count fewer rows than there are parameters.
 
         Residuals tell them from too few rows, which leave none.
         """

@@ -217,7 +217,7 @@ def _meaning(
         for one, less, err in ranked[1:]
         if not _is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
     ]
-    also = f" It cannot be told apart from {listed(near)}." if near else ""
+    also = f" It cannot be distinguished from {listed(near)}." if near else ""
     least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
     matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""

@@ -67,7 +67,7 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
 
 
 def _pays(tree: KDTree, k: int) -> bool:
-    """Say whether few enough points are measured: a scan has a fixed cost too, of a thousand points or so."""
+    """Return whether few enough points are measured; a scan has the fixed cost of about a thousand points."""
     n, share = len(tree), 1.0 / 12.0 if tree.metric.form == "euclidean" else 0.25
     if n < 2:
         return True

@@ -25,7 +25,7 @@ EXTRA = 3
 
 @value
 class RandomizedForest(HyperplaneIndex):
-    """Random trees of medians: a search looks at all points of its leaf in every tree; approximate.
+    """A forest of randomized median-split trees: a search scans its leaf in every tree; approximate.
 
     A node is parted at the median of its projections on the direction between two of its points, drawn at
     random, so that planes follow the data where they have few dimensions of their own, whatever the dimension

@@ -130,7 +130,7 @@ def _walk(
         at = good if failed else good - 1
         now = left[:, at], penalties[here + at]
         before = (left[:, at - 1], penalties[here + at - 1]) if at > 0 else before
-        wanted = _foretold(before, now, penalties[min(here + at + ahead, last)], size)
+        wanted = _extrapolated(before, now, penalties[min(here + at + ahead, last)], size)
         wanted |= size(now[0]) >= penalties[min(here + at + 1, last)]
         if failed:
             wanted |= (size(left[:, at:]) > penalties[here + at : part.stop]).any(axis=1)
@@ -148,8 +148,8 @@ def _leading(good: np.ndarray) -> int:
     return len(good) if good.all() else int(np.argmin(good))
 
 
-def _foretold(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
-    """Say which columns reach the penalty if their correlations go on as they did between two others."""
+def _extrapolated(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
+    """Return which columns reach the penalty if their correlations are extrapolated linearly."""
     (earlier, high), (latest, low) = before, now
     trend = (latest - earlier) / (low - high) if low < high else 0.0
     return size(latest + trend * (penalty - low)) >= penalty
@@ -179,7 +179,7 @@ class WorkingSet:
         return self.problem.moment[self.which]
 
     def take(self, wanted: np.ndarray) -> bool:
-        """Take in the columns that are wanted and not here yet; say whether there were any."""
+        """Add the columns that are not in the working set yet; return whether there were any."""
         new = np.flatnonzero(wanted & ~self.inside)
         if len(new) == 0:
             return False
@@ -209,7 +209,7 @@ class WorkingSet:
         state.refresh(self.gram, self.moment)
 
     def resume(self, w: np.ndarray, ridge: float, *, afresh: bool) -> None:
-        """Stand at the coefficients w, the latest ones or, `afresh`, any; newer columns have none."""
+        """Set the coefficients to w, the latest ones or, `afresh`, any; those of newer columns are zero."""
         if afresh:
             w = np.concatenate([w, np.zeros(len(self.which) - len(w))])
             self.state.restart(self.gram, self.moment, w, ridge)
