@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 
 from catalogue import ESTIMATORS
+from tractable.base import Estimator
 from tractable.testing.estimator_laws import example, learn
 
 ROWS = [row for row in ESTIMATORS if not row.name.startswith("toy-")]
@@ -77,6 +78,24 @@ def fit(request, fits):
         X, y = example(estimator, np.random.default_rng(7))
         fits[row.name] = learn(estimator, X, y), X, y
     return fits[row.name]
+
+
+def own_bases(cls):
+    """Bases that are this library's, `Estimator` apart, which all share."""
+    return [base for base in cls.__mro__[1:] if base.__module__.startswith("tractable.")][:-1]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_an_estimator_has_few_bases(cls):
+    """What an estimator does is found in its own file and few others."""
+    assert issubclass(cls, Estimator)
+    assert len(own_bases(cls)) <= 4, [base.__name__ for base in own_bases(cls)]
+
+
+def test_a_base_has_several_descendants():
+    """A base of one class alone is a class in two pieces."""
+    for base in {base for cls in CLASSES for base in own_bases(cls)}:
+        assert len([cls for cls in CLASSES if base in cls.__mro__ and cls is not base]) > 1 or base in CLASSES
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)

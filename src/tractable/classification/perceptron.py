@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
+    ClassifierMixin,
     Estimator,
     ModelTags,
     all_or_nothing,
@@ -18,7 +19,7 @@ from tractable.base import (
     check_labels,
     check_number,
 )
-from tractable.classification.decision_functions import DiscriminantFunctionMixin
+from tractable.base.validation import check_query
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.data import ArraySource, Batch, Source
 from tractable.engines import fold
@@ -32,7 +33,7 @@ KEEPS = ("last", "average", "pocket")
 State = tuple[np.ndarray, np.ndarray, float, float]
 
 
-class Perceptron(DiscriminantFunctionMixin, Estimator):
+class Perceptron(ClassifierMixin, Estimator):
     """Linear discriminant functions that learn from mistakes alone (Rosenblatt 1962).
 
     For two classes with t = ±1 the rule is w ← w + t φ where t wᵀφ ≤ 0, with φ = (1, x). For several the row
@@ -183,8 +184,8 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
         """Weight of the mistakes of all passes."""
         return float(self.mistakes_.sum())
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        scores = rows @ self.coef_.T + self.intercept_
+    def _class_scores(self, X: Any) -> np.ndarray:
+        scores = check_query(self, X) @ self.coef_.T + self.intercept_
         return scores if len(self.classes_) > 2 else np.column_stack([np.zeros(len(scores)), scores])
 
     def _check_parameters(self) -> None:

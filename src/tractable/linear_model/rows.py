@@ -1,14 +1,13 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import OnePassMixin, Rows, check_rows
+from tractable.base import Rows, check_columns, check_fitted, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
@@ -17,26 +16,6 @@ from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.noise_floor import check_squarable
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
-
-
-class OnePassLinearMixin(OnePassMixin):
-    """One pass over rows and targets whose statistic is their `LinearFactor`.
-
-    A model supplies `_check_parameters` and `_learn(statistic)`.
-    """
-
-    _supervised = True
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must check its parameters")
-
-    def _statistic(self) -> Callable[..., Any]:
-        self._check_parameters()
-        return LinearFactor.of
-
-    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        self._check_parameters()
-        return linear_factor(check_rows(subject, X, y, sample_weight, supervised=True, **options))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:
@@ -63,6 +42,12 @@ def as_floats(x: Array) -> Array:
     """Return checked rows as float64."""
     xp = namespace_of(x)
     return xp.astype(as_float_array(x, xp), xp.float64)
+
+
+def linear_predictor(model: Any, X: Any) -> Array:
+    """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
+    check_fitted(model)
+    return as_floats(check_columns(model, X)) @ model.coef_.T + model.intercept_
 
 
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
+from tractable.base import ClassifierMixin, Rows, check_labels
 from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -56,7 +56,7 @@ def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
 
 
-class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
+class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.base import PredictiveMixin, Rows, check_targets
-from tractable.base.scores import RegressorMixin
+from tractable.base import RegressorMixin, Rows, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
@@ -140,7 +139,7 @@ class NeighborTargets(Univariate):
         return np.sum(np.where(same, self.probabilities[..., None, :], 0.0), axis=-1)
 
 
-class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
+class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """A target by those of the K nearest rows: p(y | x) is their distribution, its mean is predicted.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K

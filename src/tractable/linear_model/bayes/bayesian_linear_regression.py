@@ -182,7 +182,6 @@ class BayesianLinearRegression(BayesianLinearModel):
                 check_number(f"{name}, where one of both is not 0,", x, above=0.0)
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
             check_squarable("y", target_size(statistic))
