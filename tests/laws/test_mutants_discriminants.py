@@ -70,8 +70,8 @@ class ForgetsTheSpreadWithin(FisherDiscriminant):
 class FitsThroughTheOrigin(LeastSquaresClassifier):
     """Planes without intercepts: outputs are not one in sum."""
 
-    def _outputs(self, rows):
-        return rows @ self._solution_.coef.T
+    def outputs(self, X):
+        return X @ self._solution_.coef.T
 
 
 class SortsLabelsByCode(LeastSquaresClassifier):

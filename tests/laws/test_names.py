@@ -119,6 +119,30 @@ def test_every_documented_attribute_is_there(cls, fits):
     none_of(section(inspect.getdoc(cls), "Attributes") - found - COMMON)
 
 
+def kind_of(x):
+    """What a fitted attribute holds: numbers, whole ones, truth values, text, a mapping, or a value."""
+    if isinstance(x, (list, tuple)):
+        return kind_of(x[0]) if len(x) else None
+    if isinstance(x, (bool, str, dict)) or x is None:
+        return None if x is None else type(x).__name__
+    if np.ndim(x) or isinstance(x, (int, float, np.number)):
+        kind = getattr(x, "dtype", np.asarray(x).dtype).kind
+        return {"i": "whole numbers", "f": "numbers", "b": "bool"}.get(kind, kind)
+    return "value"
+
+
+def test_an_attribute_holds_the_same_kind_of_thing_on_every_estimator(fits):
+    """Indices are no rows, a mapping no list; a label may be a word or a number."""
+    kinds = {}
+    for row in ROWS:
+        if row.name not in fits:
+            X, y = example(estimator := row.make(), np.random.default_rng(7))
+            fits[row.name] = learn(estimator, X, y), X, y
+        for name in learned(fits[row.name][0]) - {"classes_"}:
+            kinds.setdefault(name, {}).setdefault(kind_of(getattr(fits[row.name][0], name)), row.name)
+    assert not {name: found for name, found in kinds.items() if len(found.keys() - {None}) > 1}
+
+
 def test_search_state_is_private(fit):
     none_of(learned(fit[0]) & SEARCH_STATE)
 

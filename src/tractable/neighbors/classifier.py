@@ -108,7 +108,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     codes_ : array of shape (n_samples_fit_,) of int
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         The number, among the rows given, of each stored one: those of positive weight.
     n_samples_fit_, n_samples_given_ : int
         Stored rows, and rows that were given.

@@ -179,7 +179,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         The stored rows, those of positive weight, in the order of the search.
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         Which of the `n_samples_given_` rows each stored one is.
     n_samples_fit_, n_samples_given_ : int
     n_features_in_ : int
