@@ -58,25 +58,6 @@ def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
 
 
-def check_penalties(name: str, given: Any) -> np.ndarray:
-    """Return penalties, (k,), if they are numbers from 0."""
-    try:
-        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
-    return found
-
-
-def check_penalized_intercept(estimator: Any) -> None:
-    """Refuse a penalised intercept of a model without an intercept."""
-    if estimator.penalize_intercept and not estimator.fit_intercept:
-        raise ValueError(
-            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
-        )
-
-
 def power_of_two(size: float) -> float:
     """Return the power of two at or below a size, by which division is exact; one for a size of zero."""
     return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0

@@ -20,7 +20,7 @@ from tractable.linear_model.noise_floor import (
     noise_floor,
     target_size,
 )
-from tractable.linear_model.rows import check_penalized_intercept
+from tractable.linear_model.penalties import check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value

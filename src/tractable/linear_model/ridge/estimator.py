@@ -6,14 +6,10 @@ from typing import Any, Self
 from tractable.base import Estimator, ModelTags, OnePassEstimator, Rows, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
+from tractable.linear_model.penalties import check_penalized_intercept, check_penalties
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import (
-    check_factor,
-    check_penalized_intercept,
-    check_penalties,
-    linear_factor,
-)
+from tractable.linear_model.rows import check_factor, linear_factor
 from tractable.statistics import LinearFactor
 
 

@@ -8,12 +8,11 @@ from sklearn.model_selection import check_cv
 from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
-from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.penalties import CVCurve, check_penalties
 from tractable.linear_model.rows import (
     as_vector,
     check_one_target,
-    check_penalties,
     check_rows_in_memory,
     linear_predictor,
 )
