@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tractable import Empirical, Mixture, MultivariateNormal, Normal
-from tractable.covariance.shapes import regular, shape_of
-from tractable.covariance.shrinkage import shrunk
+from tractable.covariance.shapes import regular, shape_of, shrunk
 from tractable.distributions.checks import exactly_one
 from tractable.distributions.discrete.categorical import apportioned
 from tractable.distributions.distribution import as_parameters

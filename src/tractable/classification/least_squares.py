@@ -26,10 +26,10 @@ class LeastSquaresClassifier(ClassifierMixin, OnePassEstimator):
 
     Bishop (4.16); a row has the class of the largest. Exact in one pass, with the digits of a QR of all rows:
     rows may be streamed, merged, and read from files larger than memory. The outputs of a row sum to one, as
-    the codes do; they are no probabilities, may be negative or above one, and are not offered as such. Rows
-    far on the correct side of a boundary influence it as strongly as mistakes do, and of three classes in a
-    line the middle one may never be predicted (masking): :class:`tractable.LinearDiscriminant` and
-    :class:`tractable.LogisticRegression` do not have these faults.
+    the codes do; they are no probabilities, may be negative or above one, and are not offered as such: there
+    is no `predict_proba` and no `predict_dist`. Rows far on the correct side of a boundary influence it as
+    strongly as mistakes do, and of three classes in a line the middle one may never be predicted (masking):
+    :class:`tractable.LinearDiscriminant` and :class:`tractable.LogisticRegression` do not have these faults.
 
     Parameters
     ----------

@@ -42,11 +42,11 @@ class Perceptron(ClassifierMixin, Estimator):
     the order of the rows (Novikoff 1962); for K > 2 at most 2 (R/γ)². Where they do not, it never converges,
     which is warned of, and the average of its weights, or the best ones found, is the better answer.
 
-    It has no probabilities: :class:`tractable.LogisticRegression` has. The constant entry of φ is the
-    largest power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that
-    are a power of two apart give the same hyperplanes; others may give somewhat different ones, as the
-    constant is between half of the largest entry and all of it. Columns of unlike units are better
-    standardized first.
+    It has no probabilities and no `predict_dist`, as it maximises no likelihood and the scale of its scores
+    means nothing: :class:`tractable.LogisticRegression` has them. The constant entry of φ is the largest
+    power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that are a
+    power of two apart give the same hyperplanes; others may give somewhat different ones, as the constant is
+    between half of the largest entry and all of it. Columns of unlike units are better standardized first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mixtures of independent yes and no."""
+"""Mixtures of independent Bernoulli and of independent categorical columns."""
 
 from typing import Any, ClassVar
 

@@ -34,7 +34,8 @@ class FisherDiscriminant(
 
     Of two classes it is w ∝ S_W⁻¹(m₂ - m₁), of K up to K - 1 directions. It is a projection and assumes no
     distribution; a threshold along w, or the nearest projected mean, makes it a classifier without
-    probabilities. Exact in one pass: rows may be streamed, merged, and read from files larger than memory.
+    probabilities: without a distribution of the classes there is no `predict_dist`. Exact in one pass: rows
+    may be streamed, merged, and read from files larger than memory.
 
     Parameters
     ----------
