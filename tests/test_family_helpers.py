@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tractable import Empirical, Mixture, MultivariateNormal, Normal
+from tractable.arrays.limits import check_squarable
 from tractable.covariance.shapes import regular, shape_of, shrunk
 from tractable.distributions.checks import exactly_one
 from tractable.distributions.discrete.categorical import apportioned
@@ -25,7 +26,6 @@ from tractable.metrics.classification import (
 )
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
-from tractable.statistics.rows import check_squarable
 
 
 def test_parameters_of_distributions():
@@ -99,8 +99,8 @@ def test_rows_and_lengths():
     np.testing.assert_array_equal(rows, [[1.0], [3.0]])
     assert weights is None
     np.testing.assert_array_equal(as_lengths("bandwidth", 0.5, 2), [0.5, 0.5])
-    with pytest.raises(ValueError, match=r"^X has values so large that their squares overflow; rescale its"):
-        check_squarable(np.array([[3.0], [1e200]]))
+    with pytest.raises(ValueError, match=r"^X has values so large that their squares overflow; rescale X"):
+        check_squarable("X", np.array([[3.0], [1e200]]))
 
 
 def test_arguments_of_scores():

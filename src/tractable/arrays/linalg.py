@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
     as_float_array,
@@ -46,6 +47,16 @@ class Factor:
 
     lower: Array  # (..., d, d)
     jitter: Array  # (..., d)
+
+
+def column_lengths(a: Array) -> Array:
+    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
+    xp = namespace_of(a)
+    if not a.shape[0]:
+        return xp.sum(a, axis=0)
+    peak = xp.max(xp.abs(a), axis=0)
+    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
+    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
 
 
 def product(a: Array, b: Array) -> Array:
@@ -404,13 +415,16 @@ def try_cholesky(xp: Any, unit: Array) -> tuple[Array, Array]:
 
 
 def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
-    """Round the roots of the diagonal to powers of two; an entry without variance borrows the largest."""
+    """Round the roots of the diagonal to powers of two; an entry without variance borrows the largest.
+
+    Pivots then are compared with rounding column by column, whatever the units of the columns.
+    """
     if not diagonal.shape[-1]:
         return diagonal
     largest = xp.max(diagonal, axis=-1, keepdims=True)
     largest = xp.where(largest > 0.0, largest, xp.ones_like(largest))
-    exponent = xp.round(0.5 * xp.log2(xp.where(diagonal > 0.0, diagonal, largest)))
-    return xp.pow(xp.full_like(exponent, 2.0), exponent)
+    # √2 rounds to the nearest power, not to the one below.
+    return power_of_two(2.0**0.5 * xp.sqrt(xp.where(diagonal > 0.0, diagonal, largest)))
 
 
 def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:

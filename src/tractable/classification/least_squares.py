@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import (
     ClassifierMixin,
     ModelTags,
@@ -94,7 +95,9 @@ class LeastSquaresClassifier(ClassifierMixin, OnePassEstimator):
         classes = known_classes(self, statistic)
         if len(statistic.labels) < 2:
             raise NotYetDetermined(f"y must have two classes at least, got {len(statistic.labels)} class")
-        fit = least_squares(with_codes(statistic, classes), rank_tol=self.rank_tol)
+        factor = with_codes(statistic, classes)
+        check_squarable("X", factor.root_mean_square[: factor.dim])
+        fit = least_squares(factor, rank_tol=self.rank_tol)
         self.statistic_, self.classes_, self._solution_ = statistic, classes, fit
         self.class_count_ = class_weights(statistic, classes)
         two = len(classes) == 2

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import as_generator
 from tractable.base import (
     ClassifierMixin,
@@ -196,6 +197,7 @@ class Perceptron(ClassifierMixin, Estimator):
         """Set the state of the search before the first pass; `size` is the largest entry of X."""
         if len(classes) < 2:
             raise ValueError(f"y must have two classes at least, got {len(classes)} class")
+        check_squarable("X", size)
         self.classes_ = classes
         self._unit_ = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
         self._weights_ = np.zeros((len(classes), int(self.fit_intercept) + self.n_features_in_))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import check_choice, check_number
 from tractable.engines import fold
 from tractable.primitives.bins import best_blocks
@@ -20,9 +21,6 @@ from tractable.statistics.bin_counts import MOST_CELLS
 from tractable.value import value
 
 RULES = ("scott", "fd", "blocks", "loo")
-
-#: Squares of larger numbers overflow.
-_LARGEST = 1e150
 
 #: Each pass divides the interval that holds an order statistic by this, to the last bits in five.
 _PARTS, _PASSES = 1024, 5
@@ -204,8 +202,7 @@ def _relative_deviations(rows: "BoundedRows") -> np.ndarray:
 
 
 def _check_ranges(low: np.ndarray, high: np.ndarray) -> None:
-    if not max(np.abs(low).max(), np.abs(high).max()) <= _LARGEST:
-        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+    check_squarable("X", np.stack([low, high]))
     close = (low < high) & (high - low < np.finfo(np.float64).tiny)
     if close.any():
         raise ValueError(

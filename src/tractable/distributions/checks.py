@@ -41,6 +41,12 @@ def check_probabilities(name: str, x: Array) -> None:
     _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "probabilities that add up to 1", total)
 
 
+def check_varies(varies: Array) -> None:
+    """Refuse observations of a family with a scale that are all the same; `varies` is one bool a column."""
+    if not bool(namespace_of(varies).all(varies)):
+        raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+
+
 def check_coverage(coverage: float) -> float:
     """Return the coverage of an interval if it is one."""
     given = as_reals("coverage", coverage)

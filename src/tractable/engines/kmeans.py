@@ -419,10 +419,6 @@ def distance_standardizer(source: Source) -> tuple[Standardizer, float]:
     One scale for all columns keeps the order of distances; it is a power of two, and the shift is the rounded
     mean, so that whole numbers stay exact.
     """
-    weights = getattr(source, "weights", None)
-    if weights is not None and np.any(weights):
-        # A power of two changes nothing, and no weight is then so small that squares are lost.
-        source = source.assign(weights=np.ldexp(weights, -int(np.frexp(np.max(weights))[1])))
     moments = fold(DiagonalMoments.of, source)
     total = float(moments.total)
     if not total > 0.0:

@@ -5,8 +5,10 @@ from contextlib import nullcontext
 from math import log, pi
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums, triangle
@@ -130,8 +132,10 @@ def least_squares(
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
         found = SOLVERS[solver](r / scale, z, tol)
-        root = found.root / scale[:, None]
-        coef = found.coef / scale[:, None]
+        with np.errstate(over="ignore"):
+            root, coef = found.root / scale[:, None], found.coef / scale[:, None]
+        if not bool(xp.all(xp.isfinite(coef))):
+            raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
         if root.shape[1] < d:
             # The shortest coefficients, in the units of the data, lie in the span of the rows.
             basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
@@ -225,16 +229,6 @@ SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
     "svd": _by_svd,
     "normal": _by_normal_equations,
 }
-
-
-def column_lengths(a: Array) -> Array:
-    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
-    xp = namespace_of(a)
-    if not a.shape[0]:
-        return xp.sum(a, axis=0)
-    peak = xp.max(xp.abs(a), axis=0)
-    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
-    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
 
 
 def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) -> tuple[LeastSquares, int]:

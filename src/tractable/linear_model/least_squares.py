@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from tractable.arrays import Array, namespace_of
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     ModelTags,
@@ -19,7 +20,7 @@ from tractable.base import (
 from tractable.base.parameters import check_choice, check_number
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine
+from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.rows import as_floats, check_factor, linear_factor
 from tractable.statistics import LinearFactor
@@ -147,6 +148,7 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
     Parameters
     ----------
     fit_intercept : bool
+        Whether to fit an intercept.
     solver : {"qr", "svd", "normal"}
         How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
         normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
@@ -163,7 +165,9 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     rank_ : int
         Rank of the columns, centred where there is an intercept.
     singular_ : array of shape (min(n_samples, n_features),)
@@ -190,6 +194,7 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
     n_refinements_ : int
         Number of passes of iterative refinement.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base import Rows, check_columns, check_fitted, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
-from tractable.engines.least_squares import column_lengths
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
@@ -30,11 +29,9 @@ def check_factor(statistic: Any) -> LinearFactor:
     """Return the statistic if it is a `LinearFactor` of numbers whose squares do not overflow."""
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-    xp, d = namespace_of(statistic.mean), statistic.dim
-    stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
-    sizes = xp.hypot(stddev, xp.abs(statistic.mean))
-    for name, part in (("X", sizes[:d]), ("y", sizes[d:])):
-        check_squarable(name, float(xp.max(part)), least=0.0)
+    check_squarable("X", statistic.root_mean_square[: statistic.dim])
+    check_squarable("y", statistic.root_mean_square[statistic.dim :])
+    check_squarable("sample_weight", min(float(statistic.weight), 1.0), nonzero=True)
     return statistic
 
 
@@ -53,14 +50,8 @@ def linear_predictor(model: Any, X: Any) -> Array:
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     """Return the statistic with zeros in place of columns that vary by rounding alone."""
     xp = namespace_of(statistic.mean)
-    stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
-    varies = column_varies(statistic.mean, stddev)
+    varies = column_varies(statistic.mean, statistic.stddev)
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
-
-
-def power_of_two(size: float) -> float:
-    """Return the power of two at or below a size, by which division is exact; one for a size of zero."""
-    return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0
 
 
 def check_one_target(n_targets: int) -> None:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import moments
@@ -32,6 +33,7 @@ class Moments(MeanStatistic):
     weight : float or array of shape (...)
         Total weight of the rows; the number of rows where none were given.
     mean : array of shape (..., d)
+        Mean of the rows.
     scatter : array of shape (..., d, d)
         Sum of ``w (x - mean)(x - mean)ᵀ``.
 
@@ -101,6 +103,7 @@ class DiagonalMoments(MeanStatistic):
     weight : array of shape (d,)
         Weight of the observed entries of each column.
     mean, scatter : arrays of shape (d,)
+        Mean of each column, and the sum of its squared deviations from the mean.
     total : float
         Weight of all rows, observed or not.
     unseen : float
@@ -191,6 +194,7 @@ class FourthMoments(Statistic):
     Parameters
     ----------
     moments : Moments
+        Weight, mean and scatter.
     unit : array (d,)
         About the standard deviation of each column; 0 for a constant one.
     third : array (d, d)
@@ -224,7 +228,7 @@ class FourthMoments(Statistic):
             raise ValueError("X contains NaN or infinity")
         squares = np.diagonal(moments.scatter)
         check_squares(squares, x, moments.mean, w)
-        unit = power_of_two(_deviations(moments))
+        unit = _unit(_deviations(moments))
         u = (x - moments.mean) * over(1.0, unit)
         once = u if w is None else u * w[:, None]
         return cls(moments=moments, unit=unit, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
@@ -242,7 +246,7 @@ class FourthMoments(Statistic):
     def _merged(self, other: "FourthMoments") -> "FourthMoments":
         """Merge: the powers of both about the common mean, by the binomial theorem."""
         moments = self.moments + other.moments
-        step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
+        step = _unit(np.abs(other.moments.mean - self.moments.mean))
         counted = self.weight > 0 and other.weight > 0
         unit = np.maximum(np.maximum(self.unit, other.unit), step if counted else 0.0)
         parts = [_about(part, moments.mean, unit) for part in (self, other)]
@@ -276,9 +280,9 @@ def _deviations(moments: Moments) -> np.ndarray:
     return np.sqrt(np.maximum(np.diagonal(moments.scatter), 0.0) / (moments.weight or 1.0))
 
 
-def power_of_two(size: np.ndarray) -> np.ndarray:
-    """Return the power of two at or below each size; 0 for 0."""
-    return np.where(size > 0, np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1), 0.0)
+def _unit(size: np.ndarray) -> np.ndarray:
+    # Fourth powers of numbers beyond 1e77, or of their inverses, are none: sums are of columns near one.
+    return np.where(size > 0, power_of_two(size), 0.0)
 
 
 def over(a: Any, b: np.ndarray) -> np.ndarray:
@@ -295,11 +299,13 @@ def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: 
     Parameters
     ----------
     X : array (n, p)
+        Rows of the first variables.
     Y : array (n, q), optional
         X itself when not given: the covariance matrix.
     sample_weight : array (n,), optional
         How often each row counts.
     ddof : float
+        Subtracted from the number of rows in the divisor.
 
     Examples
     --------

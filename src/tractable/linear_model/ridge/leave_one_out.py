@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor
@@ -186,7 +186,6 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     """Search in the space of the rows; those of weight zero are left out."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
-    check_squarable("y", float(xp.max(xp.abs(y))), least=0.0)
     one = xp.ones_like(y[:, 0]) if weights is None else weights
     root, total = xp.sqrt(one), float(xp.sum(one))
     mean = xp.concat([column_sums(x, one), one @ y]) / total
@@ -254,9 +253,9 @@ def _gcv(alphas: np.ndarray, spectrum: Any, centering: Centering, weight: float)
 def _target_unit(spectrum: Any, weight: float, alphas: np.ndarray) -> float:
     """Return the root mean square of the largest target, or one: fourth powers of errors need such a unit."""
     unit = float(namespace_of(spectrum.projections).max(spectrum.target_lengths)) / weight**0.5 or 1.0
-    check_squarable("y", unit)
+    check_squarable("y", unit, nonzero=True)
     if float(alphas.min()) == 0.0:
-        check_squarable("X", spectrum.largest)
+        check_squarable("X", spectrum.largest, nonzero=True)
     return unit
 
 

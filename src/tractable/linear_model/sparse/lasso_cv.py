@@ -5,10 +5,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import check_cv
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.penalties import CVCurve, check_penalties
 from tractable.linear_model.rows import (
     as_vector,
@@ -36,6 +36,7 @@ class LassoCV(RegressorMixin, Estimator):
     alphas : int or array
         How many penalties, evenly spaced in their logarithm; or the penalties.
     fit_intercept : bool
+        Whether to fit an intercept.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn; five folds of consecutive rows when not given.
     precompute : {"auto", True, False}
@@ -64,6 +65,7 @@ class LassoCV(RegressorMixin, Estimator):
     dual_gap_, n_iter_
         Its duality gap and Newton steps.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -115,7 +117,7 @@ class LassoCV(RegressorMixin, Estimator):
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
         check_one_target(1 if y.ndim == 1 else y.shape[1])
-        check_squarable("y", float(np.abs(y).max()) * len(y) ** 0.5)
+        check_squarable("y", y, nonzero=True)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)
 

@@ -1,10 +1,11 @@
 """The lasso for a whole grid of penalties."""
 
-from math import inf, log2
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import LARGEST
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
@@ -122,8 +123,6 @@ def lasso_path(
 
 #: Penalties below this fraction of the largest correlation are within reach of its rounding.
 HIDDEN = 1e-11
-#: A finite penalty that makes all coefficients zero.
-LARGEST = 1e200
 
 
 def alpha_grid(
@@ -180,9 +179,9 @@ def solve_path(
 
 
 def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
-    """Return penalties over both scales, powers of two whose product may overflow."""
+    """Return penalties over both scales; of finite ones the largest makes all coefficients zero."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(np.ldexp(penalties, -int(sum(log2(scale) for scale in scales))), LARGEST)
+        return np.minimum(penalties / scales[0] / scales[1], LARGEST)
 
 
 def _certified(
