@@ -5,8 +5,7 @@ import pytest
 
 from tractable import Empirical, Mixture, MultivariateNormal, Normal
 from tractable.arrays.limits import check_squarable
-from tractable.covariance.shapes import regular, shape_of
-from tractable.covariance.shrinkage import shrunk
+from tractable.covariance.shapes import regular, shape_of, shrunk
 from tractable.distributions.checks import exactly_one
 from tractable.distributions.discrete.categorical import apportioned
 from tractable.distributions.distribution import as_parameters

@@ -65,3 +65,19 @@ def test_there_is_one_picture_and_it_is_small():
 @pytest.mark.parametrize("command", ["make demo", "make test"])
 def test_the_two_commands_are_shown(command):
     assert command in README
+
+
+def test_formulas_are_where_it_says():
+    """The files that the table of formulas names are there, and three of them say what they have."""
+    rows = re.findall(r"^\| (.+) \| (.*`[a-z_]+/.*) \|$", README, flags=re.MULTILINE)
+    assert len(rows) >= 8
+    for _, where in rows:
+        for path in re.findall(r"`([a-z_/]+/(?:[a-z_]+\.py)?)`", where):
+            assert (ROOT / "src" / "tractable" / path).exists(), path
+    for path, word in (
+        ("mixture/gaussian/steps.py", "E-step"),
+        ("linear_model/ridge/leave_one_out.py", "leave_one_out_errors"),
+        ("engines/glm/laplace.py", "Laplace approximation"),
+    ):
+        assert path in README
+        assert word in (ROOT / "src" / "tractable" / path).read_text()

@@ -24,7 +24,7 @@ for n, colour in ((10, "#E69F00"), (40, "#009E73"), (400, "#0072B2")):
         f"{n:3d} rows: {model.gamma_:.2f} of 12 parameters determined, noise {model.noise_variance_**0.5:.3f}"
     )
     share = np.zeros(12)
-    share[: len(model.shrinkage_)] = model.shrinkage_
+    share[: len(model.shrinkage_factors_)] = model.shrinkage_factors_
     axes[0].plot(np.arange(1, 13), share, "o-", ms=4, color=colour, label=f"{n} rows: {model.gamma_:.1f}")
     low, high = model.predict_interval(basis.transform(grid), coverage=0.9, include_noise=False).T
     axes[1].fill_between(grid[:, 0], low, high, color=colour, alpha=0.3, lw=0, label=f"{n} rows")

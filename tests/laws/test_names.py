@@ -8,6 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from catalogue import ESTIMATORS
 from docstring_sections import names
+from tractable.base import Estimator
 from tractable.testing.estimator_laws import example, learn
 
 ROWS = [row for row in ESTIMATORS if not row.name.startswith("toy-")]
@@ -71,6 +72,24 @@ def fit(request, fits):
     return fits[row.name]
 
 
+def own_bases(cls):
+    """Bases that are this library's, `Estimator` apart, which all share."""
+    return [base for base in cls.__mro__[1:] if base.__module__.startswith("tractable.")][:-1]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_an_estimator_has_few_bases(cls):
+    """What an estimator does is found in its own file and few others."""
+    assert issubclass(cls, Estimator)
+    assert len(own_bases(cls)) <= 4, [base.__name__ for base in own_bases(cls)]
+
+
+def test_a_base_has_several_descendants():
+    """A base of one class alone is a class in two pieces."""
+    for base in {base for cls in CLASSES for base in own_bases(cls)}:
+        assert len([cls for cls in CLASSES if base in cls.__mro__ and cls is not base]) > 1 or base in CLASSES
+
+
 def test_every_fitted_attribute_is_documented(fit):
     none_of(learned(fit[0]) - names(inspect.getdoc(fit[0]), "Attributes"))
 
@@ -85,6 +104,30 @@ def test_every_documented_attribute_is_there(cls, fits):
             if hasattr(fitted, "partial_fit"):
                 found |= learned(fitted.partial_fit(X) if y is None else fitted.partial_fit(X, y))
     none_of(names(inspect.getdoc(cls), "Attributes") - found - COMMON)
+
+
+def kind_of(x):
+    """What a fitted attribute holds: numbers, whole ones, truth values, text, a mapping, or a value."""
+    if isinstance(x, (list, tuple)):
+        return kind_of(x[0]) if len(x) else None
+    if isinstance(x, (bool, str, dict)) or x is None:
+        return None if x is None else type(x).__name__
+    if np.ndim(x) or isinstance(x, (int, float, np.number)):
+        kind = getattr(x, "dtype", np.asarray(x).dtype).kind
+        return {"i": "whole numbers", "f": "numbers", "b": "bool"}.get(kind, kind)
+    return "value"
+
+
+def test_an_attribute_holds_the_same_kind_of_thing_on_every_estimator(fits):
+    """Indices are no rows, a mapping no list; a label may be a word or a number."""
+    kinds = {}
+    for row in ROWS:
+        if row.name not in fits:
+            X, y = example(estimator := row.make(), np.random.default_rng(7))
+            fits[row.name] = learn(estimator, X, y), X, y
+        for name in learned(fits[row.name][0]) - {"classes_"}:
+            kinds.setdefault(name, {}).setdefault(kind_of(getattr(fits[row.name][0], name)), row.name)
+    assert not {name: found for name, found in kinds.items() if len(found.keys() - {None}) > 1}
 
 
 def test_search_state_is_private(fit):
@@ -200,7 +243,7 @@ def test_classifiers_and_densities_answer_by_the_same_names(fit):
         for name in ("score_samples", "score", "sample", "outlier_scores"):
             assert hasattr(fitted, name), name
         assert len(fitted.outlier_scores(X)) == len(X)
-    if is_regressor(fitted):  # or the docstring says why not
+    if is_regressor(fitted) or is_classifier(fitted):  # or the docstring says why not
         said = hasattr(fitted, "predict_dist") or "predict_dist" in inspect.getdoc(fitted)
         assert said, "neither predict_dist nor a reason"
     if hasattr(fitted, "predict_dist") and is_regressor(fitted):

@@ -9,7 +9,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
 from tractable.base.classifier import decided, impossible
-from tractable.classification.one_pass import log_priors
+from tractable.classification.class_priors import log_priors
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
 from tractable.distributions.expectation import Estimate
 from tractable.metrics.classification import check_class_loss, expected_loss, least_loss

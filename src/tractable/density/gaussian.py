@@ -11,11 +11,10 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
-    Estimator,
     FitInterrupted,
     ModelTags,
     NotYetDetermined,
-    OnePassMixin,
+    OnePassEstimator,
     check_choice,
     check_columns,
     check_number,
@@ -28,7 +27,7 @@ from tractable.statistics import DiagonalMoments, IncompleteMoments
 from tractable.value import replace, value
 
 
-class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
+class GaussianDensity(DensityMixin, OnePassEstimator):
     """Gaussian density estimation: p(x) = N(x | location, covariance), by maximum likelihood.
 
     Exact in one pass, so rows may be streamed, merged and read from files
@@ -134,19 +133,17 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         squared = distribution.mahalanobis(X, squared=True)
         return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
 
-    def _statistic(self) -> Callable[..., Any]:
-        return self._shape()[0].of
-
-    def _shape(self) -> "tuple[Any, Callable[..., GaussianFit]]":
-        """Check the parameters; return the statistic and the fit that `covariance_type` names."""
+    def _check_parameters(self) -> None:
         check_choice("covariance_type", self.covariance_type, SHAPES)
         check_number("ddof", self.ddof, least=0.0)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-        return SHAPES[self.covariance_type]
+
+    def _statistic(self) -> Callable[..., Any]:
+        return SHAPES[self.covariance_type][0].of
 
     def _learn(self, statistic: Any) -> None:
-        fit = self._shape()[1](statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
+        fit = SHAPES[self.covariance_type][1](statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
         names = getattr(self, "feature_names_in_", None)
         self.statistic_ = statistic
         self.distribution_ = MultivariateNormal(

@@ -9,10 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import (
     DensityMixin,
-    Estimator,
     ModelTags,
     NotYetDetermined,
-    OnePassMixin,
+    OnePassEstimator,
     check_choice,
 )
 from tractable.base.validation import check_rows
@@ -29,7 +28,7 @@ def _one_pass(estimator: Any) -> bool:
     return edges_are_known(estimator.bins, estimator.bounds)
 
 
-class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
+class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
     """A density that is constant in bins: p(x) = n_i / (N V_i), with n_i of N rows in bin i of volume V_i.
 
     The maximum of the likelihood over all such densities. Narrow bins follow the noise, wide ones lose the
@@ -132,6 +131,9 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     def from_statistic(self, statistic: BinCounts) -> Self:
         return super().from_statistic(statistic)
 
+    def _check_parameters(self) -> None:
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+
     def _statistic(self) -> Callable[..., Any]:
         raise ValueError("bins must be known before rows are counted")
 
@@ -150,7 +152,6 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
                 "X is an array of another library, which is not moved to the host silently; "
                 "convert it to NumPy first, or count with HistogramDensity.fit"
             )
-        check_choice("weighting", self.weighting, WEIGHTINGS)
         # The pass for the ends of the rows finds NaN and infinity too.
         ends_are_sought = not _one_pass(self) and self.bounds is None
         rows = check_rows(subject, X, y, sample_weight, finite=not ends_are_sought, **options)

@@ -134,8 +134,6 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         of a sum), else "direct sum"; "sum within reach" or "dense" for windows of users.
     evaluation_error_ : float
         How far off a density may be by that, as a part of it.
-    rows_ : WindowedRows
-        The rows, as they were when fitted, and their windows.
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int
@@ -187,7 +185,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         names, dim = getattr(self, "feature_names_in_", None), X.shape[1]
         period = as_ends("period", self.period, dim)
         self.bandwidth_ = self._bandwidth(X, weights, window, period)
-        self.rows_ = WindowedRows(
+        self._windowed_rows_ = WindowedRows(
             points=freeze(X),
             bandwidth=self.bandwidth_,
             weights=weights,
@@ -196,15 +194,15 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
             period=period,
             names=None if names is None else tuple(names),
         )
-        if not self.rows_.plain:
-            self.rows_.distribution  # noqa: B018  (which refuses what it cannot be)
+        if not self._windowed_rows_.plain:
+            self._windowed_rows_.distribution  # noqa: B018  (which refuses what it cannot be)
         return self
 
     @property
     def distribution_(self) -> SmoothedEmpirical:
         """The fitted distribution."""
         check_fitted(self)
-        return self.rows_.distribution
+        return self._windowed_rows_.distribution
 
     @property
     def evaluation_(self) -> str:
@@ -262,7 +260,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     def _one_column(self) -> WindowedRows:
         check_fitted(self)
-        rows: WindowedRows = self.rows_
+        rows: WindowedRows = self._windowed_rows_
         dim = rows.points.shape[1]
         if dim != 1:
             raise ValueError(f"X has {dim} columns: distribution functions and grids are of one")

@@ -18,14 +18,13 @@ from tractable.base import (
     ModelTags,
     Rows,
     all_or_nothing,
-    check_columns,
-    check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_number
-from tractable.base.scores import RegressorMixin
+from tractable.base.regressor import RegressorMixin
 from tractable.data import Batch, Source
 from tractable.engines import fold
+from tractable.linear_model.rows import linear_predictor
 from tractable.primitives.linear import gradient_pass
 from tractable.statistics import DiagonalMoments, Moments, Standardizer
 from tractable.value import replace, value
@@ -311,8 +310,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
-        check_fitted(self)
-        return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
+        return linear_predictor(self, X)
 
     def _initial(self) -> _Epoch:
         scaling = FeatureScaling.initial(

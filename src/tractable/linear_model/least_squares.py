@@ -1,31 +1,33 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.weights import check_weights
 from tractable.base import (
-    Estimator,
     ModelTags,
-    PredictiveMixin,
+    OnePassEstimator,
+    RegressorMixin,
+    Rows,
     all_or_nothing,
     check_columns,
     check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import OnePassLinearMixin, as_floats, check_factor, linear_factor
+from tractable.linear_model.rows import as_floats, check_factor, linear_factor
+from tractable.statistics import LinearFactor
 from tractable.value import replace
 
 
-class LinearPredictions(PredictiveMixin):
+class LinearPredictions(RegressorMixin):
     """`predict`, `predict_dist`, `leverage` and `hat_matrix` of a solved linear model.
 
     A model supplies `coef_` and `_solution_`: a `LeastSquares` or a `RidgeSolution`.
@@ -35,7 +37,7 @@ class LinearPredictions(PredictiveMixin):
     coef_: Array
 
     def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()  # type: ignore[misc]
+        found = super().__sklearn_tags__()
         found.target_tags.multi_output = True
         return found
 
@@ -134,7 +136,7 @@ class LinearPredictions(PredictiveMixin):
         return fit
 
 
-class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
+class LinearRegression(LinearPredictions, OnePassEstimator):
     """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -218,6 +220,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
     _solution_: LeastSquares
     intercept_: Array
 
@@ -291,8 +294,13 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
 
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
+
+    def _summary(self, rows: Rows) -> LinearFactor:
+        return linear_factor(rows)
+
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         self._set_fitted(self._solved(self.solver))

@@ -1,7 +1,6 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,33 +8,13 @@ from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import OnePassMixin, Rows, check_rows
+from tractable.base import Rows, check_columns, check_fitted, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
-
-
-class OnePassLinearMixin(OnePassMixin):
-    """One pass over rows and targets whose statistic is their `LinearFactor`.
-
-    A model supplies `_check_parameters` and `_learn(statistic)`.
-    """
-
-    _supervised = True
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must check its parameters")
-
-    def _statistic(self) -> Callable[..., Any]:
-        self._check_parameters()
-        return LinearFactor.of
-
-    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        self._check_parameters()
-        return linear_factor(check_rows(subject, X, y, sample_weight, supervised=True, **options))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:
@@ -62,30 +41,17 @@ def as_floats(x: Array) -> Array:
     return xp.astype(as_float_array(x, xp), xp.float64)
 
 
+def linear_predictor(model: Any, X: Any) -> Array:
+    """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
+    check_fitted(model)
+    return as_floats(check_columns(model, X)) @ model.coef_.T + model.intercept_
+
+
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     """Return the statistic with zeros in place of columns that vary by rounding alone."""
     xp = namespace_of(statistic.mean)
     varies = column_varies(statistic.mean, statistic.stddev)
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
-
-
-def check_penalties(name: str, given: Any) -> np.ndarray:
-    """Return penalties, (k,), if they are numbers from 0."""
-    try:
-        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
-    return found
-
-
-def check_penalized_intercept(estimator: Any) -> None:
-    """Refuse a penalised intercept of a model without an intercept."""
-    if estimator.penalize_intercept and not estimator.fit_intercept:
-        raise ValueError(
-            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
-        )
 
 
 def check_one_target(n_targets: int) -> None:

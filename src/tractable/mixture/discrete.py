@@ -1,4 +1,4 @@
-"""Mixtures of independent yes and no."""
+"""Mixtures of independent Bernoulli and of independent categorical columns."""
 
 from typing import Any, ClassVar
 
@@ -115,9 +115,9 @@ class CategoricalMixture(BaseTableMixture):
         Mixing weights π_k.
     probabilities_ : list of arrays of shape (n_components, C_j)
         θ_kj, the probabilities of the C_j categories of each column.
-    categories_ : list of arrays
-        The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
-        largest seen; text is sorted; a frame's categories keep their order.
+    categories_ : dict from column to its categories, of which position c has the code c
+        Numbers are codes 0, 1, …, up to the largest seen; text is sorted; a frame's categories keep their
+        order.
     collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
 
@@ -126,8 +126,8 @@ class CategoricalMixture(BaseTableMixture):
     >>> import tractable
     >>> X = [["red", "round"], ["red", "round"], ["green", "long"], ["green", "long"], ["red", None]]
     >>> model = tractable.CategoricalMixture(2, alpha=0.1, random_state=0).fit(X)
-    >>> [c.tolist() for c in model.categories_]
-    [['green', 'red'], ['long', 'round']]
+    >>> model.categories_
+    {0: ('green', 'red'), 1: ('long', 'round')}
     >>> bool(model.predict(X)[0] == model.predict(X)[4])
     True
     >>> model.condition({0: "red"}).mean.round(2)  # of the code: 1 is round
@@ -154,14 +154,13 @@ class CategoricalMixture(BaseTableMixture):
 
     @property
     def probabilities_(self) -> list[np.ndarray]:
-        """Shares of the categories of each column, (n_components, C_j)."""
+        """Probabilities of the categories of each column, (n_components, C_j)."""
         return [part.probabilities for part in self._density().components.parts]
 
     @property
-    def categories_(self) -> list[np.ndarray]:
-        """Values of the categories of each column."""
-        tables = zip(self._columns_.categories, self.probabilities_, strict=True)
-        return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
+    def categories_(self) -> dict[Any, tuple[Any, ...]]:
+        """The categories of each column."""
+        return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         rows = None if is_frame(X) else _text(X)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
+from tractable.base import ClassifierMixin, Rows, check_labels
 from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -56,7 +56,7 @@ def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
 
 
-class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
+class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     """K-nearest-neighbour classification: p(C_i | x) = K_i / K, the fractions of the K nearest rows.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =
@@ -110,7 +110,7 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         Frequencies of the stored rows; None where none were given.
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         The number, among the rows given, of each stored one: those of positive weight.
     n_samples_fit_, n_samples_given_ : int
         Stored rows, and rows that were given.

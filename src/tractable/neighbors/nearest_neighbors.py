@@ -39,7 +39,7 @@ class NearestNeighbors(NeighborSearch):
     ----------
     index_ : Index
         The rows, arranged; ``index_.name`` says how, ``index_.exact`` whether all neighbours are found.
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         Which of the rows given each row of the index is: those of weight zero are none.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row of the index is a neighbour.
@@ -118,7 +118,7 @@ class NearestNeighbors(NeighborSearch):
         near = self._within(X, radius)
         distances, indices = np.empty(len(near), dtype=object), np.empty(len(near), dtype=object)
         for row, (apart, found) in enumerate(near):
-            distances[row], indices[row] = apart, self.rows_[found]
+            distances[row], indices[row] = apart, self.row_indices_[found]
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors_graph(
@@ -127,7 +127,7 @@ class NearestNeighbors(NeighborSearch):
         """Return the graph that joins rows within a radius, as `kneighbors_graph` does for the nearest."""
         check_choice("mode", mode, ["connectivity", "distance"])
         near = self._within(X, radius)
-        return self._matrix(near.distances, self.rows_[near.indices], near.indptr, mode)
+        return self._matrix(near.distances, self.row_indices_[near.indices], near.indptr, mode)
 
     @property
     def _times(self) -> np.ndarray | None:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.base import PredictiveMixin, Rows, check_targets
-from tractable.base.scores import RegressorMixin
+from tractable.base import RegressorMixin, Rows, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
@@ -140,7 +139,7 @@ class NeighborTargets(Univariate):
         return np.sum(np.where(same, self.probabilities[..., None, :], 0.0), axis=-1)
 
 
-class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
+class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
@@ -182,7 +181,7 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
         Targets of the stored rows.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         Frequencies of the stored rows; None where none were given.
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         Which of the `n_samples_given_` rows each stored one is.
     n_samples_fit_, n_samples_given_ : int
         Number of stored rows, and of rows given to `fit`.

@@ -28,7 +28,7 @@ _KINDS = {
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
-    "regression": "RegressorMixin PredictiveMixin",
+    "regression": "RegressorMixin",
 }
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}

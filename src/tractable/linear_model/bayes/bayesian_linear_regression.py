@@ -14,7 +14,7 @@ from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
-from tractable.linear_model.rows import check_penalized_intercept
+from tractable.linear_model.penalties import check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -178,7 +178,6 @@ class BayesianLinearRegression(BayesianLinearModel):
                 check_number(f"{name}, where one of both is not 0,", x, above=0.0)
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
             check_squarable("y", statistic.root_mean_square[statistic.dim :], nonzero=True)

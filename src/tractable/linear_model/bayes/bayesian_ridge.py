@@ -73,7 +73,7 @@ class BayesianRidge(EvidenceModel):
         Posterior covariance of the coefficients.
     gamma_ : float
         Effective number of parameters, Σ l/(l + λ) over the eigenvalues l of α XᵀX.
-    shrinkage_ : array
+    shrinkage_factors_ : array
         Its terms, one a principal direction of the columns, the widest first: 1 where the rows determine the
         coefficient, 0 where the prior does.
     log_evidence_ : float
@@ -179,7 +179,7 @@ class BayesianRidge(EvidenceModel):
             max_iter=self.max_iter,
         )
         self.lambda_ = self._in_units(scaled, found.prior)
-        self.shrinkage_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
+        self.shrinkage_factors_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
         return found, hyper
 
     def _in_units(self, scaled: StandardizedFactor, prior: float) -> float:

@@ -115,7 +115,6 @@ class EvidenceModel(BayesianLinearModel):
         )
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         centred, weight = bool(self.fit_intercept), float(statistic.weight)
         varying = without_constant_columns(statistic) if centred else statistic

@@ -1,27 +1,19 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
-from tractable.base import (
-    Estimator,
-    ModelTags,
-    all_or_nothing,
-    check_rows,
-)
+from tractable.base import Estimator, ModelTags, OnePassEstimator, Rows, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.linear_model.least_squares import LinearPredictions
+from tractable.linear_model.penalties import check_penalized_intercept, check_penalties
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import (
-    OnePassLinearMixin,
-    check_factor,
-    check_penalized_intercept,
-    check_penalties,
-)
+from tractable.linear_model.rows import check_factor, linear_factor
+from tractable.statistics import LinearFactor
 
 
-class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
+class Ridge(LinearPredictions, OnePassEstimator):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -77,6 +69,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -102,8 +95,13 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         check_number("alpha", self.alpha, least=0.0)
         check_penalized_intercept(self)
 
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
+
+    def _summary(self, rows: Rows) -> LinearFactor:
+        return linear_factor(rows)
+
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         found = ridge(
             statistic,
@@ -118,7 +116,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         self._warn_of_light_weights()
 
 
-class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
+class RidgeCV(LinearPredictions, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is

@@ -11,7 +11,7 @@ from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
-from tractable.linear_model.cv_curve import CVCurve
+from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor
 from tractable.statistics import LinearFactor, Moments

@@ -12,13 +12,12 @@ from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    PredictiveMixin,
+    RegressorMixin,
     all_or_nothing,
     check_columns,
     check_fitted,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.distributions import Normal
 from tractable.engines import EMResult, LeastSquares
 from tractable.linear_model.robust.noise import NOISES
@@ -27,7 +26,7 @@ from tractable.linear_model.rows import check_rows_in_memory
 from tractable.value import replace
 
 
-class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
+class RobustRegression(RegressorMixin, Estimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
     Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);

@@ -6,17 +6,22 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from tractable.arrays.limits import check_squarable
-from tractable.base import ModelTags, all_or_nothing
+from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
-from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.rows import as_vector, check_one_target, check_penalties, check_rows_in_memory
+from tractable.linear_model.penalties import CVCurve, check_penalties
+from tractable.linear_model.rows import (
+    as_vector,
+    check_one_target,
+    check_rows_in_memory,
+    linear_predictor,
+)
 from tractable.linear_model.sparse.columns import Columns, column_names
-from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
+from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support, warn_gap
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
 
 
-class LassoCV(SparseRegressor):
+class LassoCV(RegressorMixin, Estimator):
     """The lasso, with the penalty of the least cross-validated squared error.
 
     A whole path is solved on the training rows of each fold; the mean squared errors on the others choose
@@ -83,6 +88,8 @@ class LassoCV(SparseRegressor):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+    support_ = property(support)
+    sparse_coef_ = property(sparse_coef)
 
     def __init__(
         self,
@@ -123,13 +130,17 @@ class LassoCV(SparseRegressor):
         self._report(y, weights)
         return self
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Return intercept + xᵀ coef for each row."""
+        return linear_predictor(self, X)
+
     def _check_parameters(self) -> None:
         check_number("eps", self.eps, above=0.0, below=1.0)
         if self.alphas is None or np.ndim(self.alphas) == 0:
             check_number("alphas", self.alphas, least=1, whole=True)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-        self._check_precompute()
+        check_precompute(self.precompute)
 
     def _folds(self, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         try:
