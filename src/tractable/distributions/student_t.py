@@ -203,10 +203,10 @@ def _expected_log_ratio(p: Any, q: Any) -> Array:
     ratio = q.scale / p.scale
     n_axes = max(apart.ndim, p.dof.ndim, q.dof.ndim)
 
-    def integrand(near: Array, far: Array) -> Array:
+    def integrand(from_p: Array, from_q: Array) -> Array:
         """Return p(x) log p(x)/q(x) at distances from the two centres, in units of p's scale."""
-        ours = student_t_log_density(near, p.dof)
-        theirs = student_t_log_density(far / ratio, q.dof) - xp.log(ratio)
+        ours = student_t_log_density(from_p, p.dof)
+        theirs = student_t_log_density(from_q / ratio, q.dof) - xp.log(ratio)
         mass = xp.exp(ours)
         return xp.where(mass > 0.0, mass * (ours - theirs), xp.zeros_like(mass))
 

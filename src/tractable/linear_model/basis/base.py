@@ -16,6 +16,7 @@ from tractable.base import (
     check_weights,
 )
 from tractable.linear_model.rows import as_floats
+from tractable.statistics.rows import counts
 
 
 class Basis(TransformerMixin, Estimator):
@@ -32,8 +33,7 @@ class Basis(TransformerMixin, Estimator):
         """Learn where the functions lie; y is ignored, `sample_weight` says how often each row counts."""
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
-        xp = namespace_of(rows)
-        weights = xp.ones_like(rows[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        xp, weights = namespace_of(rows), counts(weights, rows)
         seen = xp.nonzero(weights > 0)[0]
         with np.errstate(all="ignore"):
             self._settle(xp.take(rows, seen, axis=0), xp.take(weights, seen))

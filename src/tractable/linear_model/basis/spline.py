@@ -93,14 +93,14 @@ def b_splines(x: Array, knots: Array, degree: int) -> list[Array]:
     found = [xp.astype(interval == i, xp.float64) for i in range(len(t) - 1)]
     for k in range(1, degree + 1):
         found = [
-            _share(x - t[i], t[i + k] - t[i]) * found[i]
-            + _share(t[i + k + 1] - x, t[i + k + 1] - t[i + 1]) * found[i + 1]
+            _ratio(x - t[i], t[i + k] - t[i]) * found[i]
+            + _ratio(t[i + k + 1] - x, t[i + k + 1] - t[i + 1]) * found[i + 1]
             for i in range(len(found) - 1)
         ]
     return found
 
 
-def _share(part: Array, whole: Array) -> Array:
+def _ratio(part: Array, whole: Array) -> Array:
     return part / whole if bool(whole > 0) else 0.0 * part
 
 
