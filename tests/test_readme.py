@@ -65,9 +65,3 @@ def test_there_is_one_picture_and_it_is_small():
 @pytest.mark.parametrize("command", ["make demo", "make test"])
 def test_the_two_commands_are_shown(command):
     assert command in README
-
-
-def test_links_to_files_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        if not target.startswith(("http", "mailto")):
-            assert (ROOT / target).exists(), target

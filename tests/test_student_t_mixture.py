@@ -172,3 +172,12 @@ def test_degrees_of_freedom_are_found_in_a_few_steps(monkeypatch):
     assert len(calls) <= 8
     ends = student_t_steps._solved(np.array([-1.0, 0.0, 1e3]))
     np.testing.assert_allclose(ends, [1e6, 1e6, 0.1])
+
+
+def test_a_component_that_constant_rows_leave_without_weight_is_said():
+    """As in `GaussianMixture`: it has weight zero, not the smallest number."""
+    for model in (tractable.StudentTMixture(2, random_state=0), tractable.GaussianMixture(2, random_state=0)):
+        with pytest.warns(tractable.mixture.CollapsedComponentWarning, match=r"components \[1\] collapsed"):
+            model.fit(np.ones((20, 2)))
+        np.testing.assert_array_equal(model.weights_, [1.0, 0.0])
+        np.testing.assert_array_equal(model.collapsed_, [False, True])

@@ -1,13 +1,13 @@
 """One name, one meaning: fitted attributes, `score` and docstrings of every estimator of the catalogue."""
 
 import inspect
-import re
 
 import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_regressor
 
 from catalogue import ESTIMATORS
+from docstring_sections import names
 from tractable.testing.estimator_laws import example, learn
 
 ROWS = [row for row in ESTIMATORS if not row.name.startswith("toy-")]
@@ -45,22 +45,14 @@ REPLACED = {
 OF_SCIKIT_LEARN = {"GaussianMixture": {"lower_bounds_"}, "BayesianGaussianMixture": {"lower_bounds_"}}
 
 
-def section(text, title):
-    """The names in a section of a numpydoc docstring: those before a colon, on unindented lines."""
-    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}$|\Z)", text, re.MULTILINE | re.DOTALL)
-    lines = found[1].splitlines() if found else []
-    heads = [line.partition(" : ")[0] for line in lines if line[:1].strip()]
-    return {name.strip().strip("`*") for head in heads for name in head.split(",")}
-
-
 def learned(fitted):
     """Public fitted attributes: those in the instance, and properties and constants that have a value."""
-    names = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
-    return {name for name in names if hasattr(fitted, name)} - COMMON
+    found = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
+    return {name for name in found if hasattr(fitted, name)} - COMMON
 
 
-def none_of(names):
-    assert not names, ", ".join(sorted(names))
+def none_of(found):
+    assert not found, ", ".join(sorted(found))
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +71,8 @@ def fit(request, fits):
     return fits[row.name]
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_every_parameter_is_documented(cls):
-    none_of(section(inspect.getdoc(cls), "Parameters") ^ {*inspect.signature(cls).parameters})
-
-
 def test_every_fitted_attribute_is_documented(fit):
-    none_of(learned(fit[0]) - section(inspect.getdoc(fit[0]), "Attributes"))
+    none_of(learned(fit[0]) - names(inspect.getdoc(fit[0]), "Attributes"))
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
@@ -97,7 +84,7 @@ def test_every_documented_attribute_is_there(cls, fits):
             found |= learned(fitted := learn(estimator, X, y))
             if hasattr(fitted, "partial_fit"):
                 found |= learned(fitted.partial_fit(X) if y is None else fitted.partial_fit(X, y))
-    none_of(section(inspect.getdoc(cls), "Attributes") - found - COMMON)
+    none_of(names(inspect.getdoc(cls), "Attributes") - found - COMMON)
 
 
 def test_search_state_is_private(fit):

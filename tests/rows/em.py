@@ -70,6 +70,22 @@ class Pull:
     objective: float
 
 
+@value
+class LogisticStep:
+    """Responsibilities of logistic densities at their centres."""
+
+    params: Locations
+
+    def __call__(self, x):
+        centres = self.params.centres
+        away = np.abs(x[:, None] - centres)
+        joint = -away - 2.0 * np.log1p(np.exp(-away)) - np.log(len(centres))
+        q = np.exp(log_softmax(joint))
+        slope = np.sum(q * np.tanh(0.5 * (x[:, None] - centres)), axis=0)
+        objective = float(log_sum_exp(joint).sum())
+        return Pull(params=self.params, slope=slope, mass=q.sum(axis=0), objective=objective)
+
+
 def logistic_locations(rate=1.0):
     """A mixture of logistic densities: the M-step for a location has no closed form, so it takes one step.
 
@@ -78,22 +94,13 @@ def logistic_locations(rate=1.0):
     rng = np.random.default_rng(8)
     x = np.concatenate([rng.logistic(-3.0, 1.0, 40), rng.logistic(3.0, 1.0, 60)])
 
-    def log_joint(centres):
-        away = np.abs(x[:, None] - centres)
-        return -away - 2.0 * np.log1p(np.exp(-away)) - np.log(len(centres))
-
-    def expect(params):
-        joint = log_joint(params.centres)
-        q = np.exp(log_softmax(joint))
-        slope = np.sum(q * np.tanh(0.5 * (x[:, None] - params.centres)), axis=0)
-        return Pull(params=params, slope=slope, mass=q.sum(axis=0), objective=float(log_sum_exp(joint).sum()))
-
     def maximize(pull):
         return Locations(centres=pull.params.centres + rate * pull.slope / (0.5 * pull.mass))
 
     return EMProblem(
-        expect=expect,
+        expect=lambda params: LogisticStep(params=params),
         maximize=maximize,
+        data=Whole(value=x),
         start=Locations(centres=np.array([-1.0, 1.5])),
         numbers=lambda p: p.centres,
     )

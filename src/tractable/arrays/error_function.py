@@ -1,4 +1,4 @@
-"""The error function and the standard normal distribution function, with honest tails."""
+"""The error function and the standard normal distribution function, accurate in the tails."""
 
 import math
 from typing import Any

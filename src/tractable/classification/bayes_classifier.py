@@ -128,12 +128,16 @@ def bayes_error(
     Parameters
     ----------
     classifier : BayesClassifier
+        The class densities and priors.
     loss : array (K, K), optional
+        L_kj, the loss of deciding for class j where k is true; the 0-1 loss by default.
     reject_loss : float, optional
+        Loss of the reject option; by default no case is rejected.
     n_samples : int, optional
         Draws from each class. When not given, numbers are integrated or summed, and 100,000 of other events
         drawn.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

@@ -22,7 +22,9 @@ class _Directions(NamedTuple):
 
 @value
 class LowRankPlusDiagonal(Covariance):
-    """Σ = F Fᵀ + diag(variances): the covariance of factor analysis, in O(d r²) work and O(d r) memory.
+    """A covariance matrix of low rank plus a diagonal, as in factor analysis.
+
+    Σ = F Fᵀ + diag(variances): the covariance of factor analysis, in O(d r²) work and O(d r) memory.
 
     Solves use Woodbury's identity and the determinant the matrix determinant lemma, both through the singular
     values s of D^(-1/2) F, whose squares are never subtracted: log |Σ| = Σ log variances + Σ log(1 + s²).

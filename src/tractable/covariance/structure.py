@@ -87,7 +87,20 @@ def resolve_dims(dims: Any, dim: int, names: Sequence[str] | None = None) -> tup
 
 
 def other_dims(dims: Sequence[int], dim: int) -> tuple[int, ...]:
-    """Return the positions that are not in `dims`, in increasing order."""
+    """Return the positions that are not in `dims`, in increasing order.
+
+    Parameters
+    ----------
+    dims : sequence of int
+        Positions to leave out.
+    dim : int
+        Number of positions.
+
+    Examples
+    --------
+    >>> other_dims([1], 3)
+    (0, 2)
+    """
     return tuple(i for i in range(dim) if i not in set(dims))
 
 
@@ -275,6 +288,13 @@ class Covariance(ABC):
 
 def as_structure(covariance: Any, like: Array | None = None) -> Covariance:
     """Return a structure as it is, and a matrix (*batch, d, d) as :class:`Full`.
+
+    Parameters
+    ----------
+    covariance : Covariance or array (*batch, d, d)
+        A covariance structure, or a matrix.
+    like : array, optional
+        The array library and device of the result, for a matrix given as nested lists.
 
     Examples
     --------

@@ -11,7 +11,7 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts work; shows itself on standard error after `PATIENCE` seconds where somebody is watching.
+    """A progress line on standard error, shown after `PATIENCE` seconds on a terminal.
 
     ``TRACTABLE_PROGRESS=0`` or ``1`` decides; else whether standard error is a terminal.
     """

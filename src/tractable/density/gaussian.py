@@ -29,9 +29,9 @@ from tractable.value import replace, value
 
 
 class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
-    """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
+    """Gaussian density estimation: p(x) = N(x | location, covariance), by maximum likelihood.
 
-    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
+    Exact in one pass, so rows may be streamed, merged and read from files
     larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic holds the moments
     of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
     likelihood. That too is exact for streams and merges. It costs one d × d matrix and, each iteration, one
@@ -55,8 +55,11 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     distribution_ : MultivariateNormal
         The fitted distribution; it conditions, marginalises and samples, by column name where it has names.
     location_ : array of shape (n_features,)
+        The mean.
     covariance_ : array of shape (n_features, n_features)
+        The covariance matrix.
     precision_ : array of shape (n_features, n_features)
+        Its inverse.
     jitter_ : array of shape (n_features,)
         What was added to the variances because the covariance was singular; zeros when it was not.
     statistic_ : IncompleteMoments or DiagonalMoments
@@ -68,7 +71,9 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     converged_ : bool
         Whether EM converged within `max_iter`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

@@ -71,6 +71,7 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     edges_ : tuple of n_features arrays
         Where bins begin and end. A column that is constant has one bin, eight roundings wide.
     counts_ : array of shape (b_1, …, b_d)
+        Weight of the rows in each bin.
     n_outside_ : float
         Weight of the rows outside of all bins; the density is of those inside.
     search_ : BinSearch
@@ -78,7 +79,9 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     statistic_ : BinCounts
         The sufficient statistic of the rows.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Notes
     -----

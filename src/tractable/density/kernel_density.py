@@ -91,12 +91,14 @@ ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
 class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
-    """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
+    """Kernel density estimation.
 
-    General and simple, but all rows are stored: a score costs a pass over them, and on one column far
-    less (see `evaluation_`). For a fixed bandwidth the estimate is the density blurred by
-    the window, whatever the number of rows; it is right in the limit where h → 0 while N h^d → ∞, as the
-    bandwidths chosen from the data do. Scores keep eleven digits, however far from the rows.
+    p(x) = (1/N) Σ_n K_h(x - x_n), with a smoothing kernel (window) K_h of bandwidth h at every row.
+
+    All rows are stored: a score costs a pass over them, and on one column far less (see `evaluation_`). For a
+    fixed bandwidth the expectation of the estimate is the density convolved with the kernel, whatever the
+    number of rows; it is consistent for h → 0 while N h^d → ∞, as the bandwidths chosen from the data do.
+    Scores keep eleven digits, however far from the rows.
 
     Parameters
     ----------
@@ -125,6 +127,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     distribution_ : SmoothedEmpirical
         The fitted distribution; with a Gaussian window it conditions and marginalises.
     bandwidth_ : array of shape (n_features,), or (n_features, n_features) for a matrix
+        The bandwidth of each column, or the matrix that was given.
     evaluation_ : str
         How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
         "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
@@ -136,7 +139,9 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

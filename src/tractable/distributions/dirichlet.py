@@ -38,7 +38,9 @@ from tractable.value import value
 
 @value
 class Beta(ScalarFamily):
-    """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
+    """The Beta distribution of a number from 0 to 1.
+
+    Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
 
     The mean is α / (α + β), and α + β how concentrated x is about it: as a prior of a probability it is
     worth so many observations. (The ratio α / β is not the mean but the odds.)
@@ -220,7 +222,9 @@ def _newton_steps(xp: Any, parts: list[Array], gaps: Any, means: Any) -> tuple[A
 
 @value
 class Dirichlet(VectorDistribution):
-    """Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
+    """The Dirichlet distribution of K probabilities that sum to one.
+
+    Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
 
     The density is with respect to any K - 1 of the probabilities. Points off the simplex, by more than half
     the digits, have log probability -inf. Where an entry is 0 the density is 0 if its α_k > 1 and infinite if

@@ -22,7 +22,9 @@ from tractable.value import set_fields, value
 
 @value
 class Gamma(ScalarFamily):
-    """Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
+    """The Gamma distribution of a positive number.
+
+    Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
 
     The second parameter is given by name, as a rate or as a scale, so that one cannot be taken for the other.
 
@@ -164,7 +166,9 @@ class Gamma(ScalarFamily):
 
 @value
 class InverseGamma(ScalarFamily):
-    """IG(x | a, b) = b^a / Γ(a) x^(-a-1) exp(-b/x) for x > 0: 1/x is Gamma with shape a and rate b.
+    """The inverse Gamma distribution of a positive number whose reciprocal is Gamma.
+
+    IG(x | a, b) = b^a / Γ(a) x^(-a-1) exp(-b/x) for x > 0: 1/x is Gamma with shape a and rate b.
 
     Parameters
     ----------

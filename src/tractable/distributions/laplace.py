@@ -21,7 +21,9 @@ from tractable.value import value
 
 @value
 class Laplace(Univariate):
-    """Lap(x | μ, b) = exp(-|x - μ| / b) / 2b.
+    """The Laplace (double exponential) distribution of a number.
+
+    Lap(x | μ, b) = exp(-|x - μ| / b) / 2b.
 
     Parameters
     ----------
@@ -115,7 +117,9 @@ class Laplace(Univariate):
 
 @value
 class MultivariateLaplace(VectorDistribution):
-    """p(x) = exp(-‖x - μ‖/b) / Z, with Z = (2b)^d for the L1 norm and 2π^(d/2) Γ(d)/Γ(d/2) b^d for L2.
+    """The multivariate Laplace distribution, by the L1 or the L2 norm.
+
+    p(x) = exp(-‖x - μ‖/b) / Z, with Z = (2b)^d for the L1 norm and 2π^(d/2) Γ(d)/Γ(d/2) b^d for L2.
 
     With the L1 norm the coordinates are independent Laplace variables, and maximum likelihood is their
     medians; with the L2 norm the density is the same in all directions, the distance from μ is Gamma(d, 1/b),

@@ -16,7 +16,9 @@ from tractable.value import value
 
 @value
 class Uniform(ScalarFamily):
-    """U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
+    """The uniform distribution of a number.
+
+    U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
 
     Parameters
     ----------

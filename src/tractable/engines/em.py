@@ -45,7 +45,7 @@ def em(
     expect: Callable[[P], Any],
     maximize: Callable[[Any], P],
     params: P,
-    data: Reducible | None = None,
+    data: Reducible,
     *,
     tol: float = 1e-8,
     max_iter: int = 200,
@@ -71,8 +71,7 @@ def em(
     params : value
         The initial parameters.
     data : source, or anything with a method ``reduce(of)``
-        See :class:`tractable.data.Source`, `Prepared` and `Whole`. None where there are no rows to reduce:
-        ``expect(params)`` is then the expected statistic itself.
+        See :class:`tractable.data.Source`, `Prepared` and, for a statistic in the place of rows, `Whole`.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
@@ -90,12 +89,12 @@ def em(
     params, trace, done = _resumed(mark, kind, params)
     # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
     with single_threaded_blas(), progress(label, max_iter) as line:
-        expected: Any = None if done else _fold(expect(params), data)
+        expected: Any = None if done else data.reduce(expect(params), label="E-step")
         trace = trace or (float(expected.objective),)
         try:
             while not done and len(trace) <= max_iter:
                 following = maximize(expected)
-                expected = _fold(expect(following), data)
+                expected = data.reduce(expect(following), label="E-step")
                 longer = (*trace, float(expected.objective))
                 last = settled(params, following) if settled else _settled(longer, tol, scale)
                 # All or none, should an interruption fall between.
@@ -109,10 +108,6 @@ def em(
     # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
     sound = settled is not None or not _fell(trace)
     return EMResult(params=params, trace=trace, converged=done and sound)
-
-
-def _fold(step: Any, data: Any) -> Any:
-    return step if data is None else data.reduce(step, label="E-step")
 
 
 def best_of(

@@ -5,6 +5,8 @@ from contextlib import nullcontext
 from math import log, pi
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
@@ -131,8 +133,10 @@ def least_squares(
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
         found = SOLVERS[solver](r / scale, z, tol)
-        root = found.root / scale[:, None]
-        coef = found.coef / scale[:, None]
+        with np.errstate(over="ignore"):
+            root, coef = found.root / scale[:, None], found.coef / scale[:, None]
+        if not bool(xp.all(xp.isfinite(coef))):
+            raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
         if root.shape[1] < d:
             # The shortest coefficients, in the units of the data, lie in the span of the rows.
             basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]

@@ -138,6 +138,7 @@ def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level
     X : array or frame of shape (n_samples, n_features)
         The rows it was fitted to.
     y : array of shape (n_samples,)
+        The targets of the rows.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts, as in its fit: whole numbers are rows that are repeated. What is found of a
         row is of one copy of it.

@@ -221,19 +221,24 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         Whether steps are taken in columns of mean zero and variance one (mean square one without an
         intercept) over the rows seen so far, which conditions them better; `coef_` is in the units of X.
     fit_intercept : bool
+        Whether to fit an intercept.
     shuffle : bool
         Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        Coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     n_steps_ : int
         Updates made so far.
     loss_curve_ : array of shape (n_epochs,)
         The mean squared error of each epoch, every row before its own update.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

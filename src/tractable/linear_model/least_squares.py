@@ -146,6 +146,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     Parameters
     ----------
     fit_intercept : bool
+        Whether to fit an intercept.
     solver : {"qr", "svd", "normal"}
         How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
         normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
@@ -162,7 +163,9 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     rank_ : int
         Rank of the columns, centred where there is an intercept.
     singular_ : array of shape (min(n_samples, n_features),)
@@ -189,6 +192,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     n_refinements_ : int
         Number of passes of iterative refinement.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

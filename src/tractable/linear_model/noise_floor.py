@@ -1,4 +1,4 @@
-"""Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
+"""Exact fits: when residuals are no more than rounding, and the lower bound of estimated noise."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tractable.statistics import LinearFactor
 
 #: Rounding of a computed target, relative to its size.
 ROUNDING = 1e-13
-#: Relative noise that is assumed where none is left: half of the digits of the coefficients are kept.
+#: Relative noise that is assumed for an exact fit: half of the digits of the coefficients are kept.
 FLOOR = 1e-8
 #: Fraction of the squares of the targets that is no noise where only a prior determines its size.
 NEGLIGIBLE = 1e-6

@@ -12,7 +12,9 @@ from tractable.value import replace
 
 
 class BernoulliMixture(BaseTableMixture):
-    """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
+    """Mixture of independent Bernoulli columns, for rows of zeros and ones, fitted by EM.
+
+    p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
 
     An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
 
@@ -38,6 +40,7 @@ class BernoulliMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Bernoulli`, one a column.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : array of shape (n_components, n_features)
         μ.
     collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
@@ -85,7 +88,7 @@ class BernoulliMixture(BaseTableMixture):
 
 
 class CategoricalMixture(BaseTableMixture):
-    """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
+    """Latent class model for categorical columns, p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
 
     Within a component the columns are independent; that components differ is what makes columns depend on one
     another. Missing entries (NaN, None) drop out exactly.
@@ -109,7 +112,9 @@ class CategoricalMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Categorical`, one a column, over the codes of the categories.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : list of arrays of shape (n_components, C_j)
+        θ_kj, the probabilities of the C_j categories of each column.
     categories_ : list of arrays
         The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
         largest seen; text is sorted; a frame's categories keep their order.

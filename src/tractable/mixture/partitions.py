@@ -43,6 +43,13 @@ def stirling2(n: int, k: int) -> int:
     S(n, k) = (1/k!) Σ_{i=0}^{k} (-1)^i C(k, i) (k - i)^n, a whole number, exactly. The sum starts at i = 0:
     without that term S(3, 2) would be -1.
 
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    k : int
+        Number of groups.
+
     Examples
     --------
     >>> stirling2(3, 2), stirling2(8, 3), stirling2(10, 4)
@@ -57,6 +64,11 @@ def bell(n: int) -> int:
 
     By Bell's triangle: each line begins with the last number of the line before, and each number is the one
     on its left plus the one above that.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
 
     Examples
     --------

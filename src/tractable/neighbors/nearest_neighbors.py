@@ -16,7 +16,7 @@ LONGEST = 2**31
 
 
 class NearestNeighbors(NeighborSearch):
-    """The rows nearest to others: K of them, or all within a radius.
+    """Search for the K nearest rows, or for all rows within a radius.
 
     Distances are exact to the last digits of double precision, unless an approximate index is chosen; of
     rows at equal distance the first given comes first.
@@ -46,7 +46,9 @@ class NearestNeighbors(NeighborSearch):
     n_samples_fit_, n_samples_given_ : int
         Rows in the index, and rows that were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

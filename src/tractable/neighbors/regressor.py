@@ -141,7 +141,7 @@ class NeighborTargets(Univariate):
 
 
 class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
-    """A target by those of the K nearest rows: p(y | x) is their distribution, its mean is predicted.
+    """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
     neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of
@@ -179,12 +179,17 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     index_ : Index
         The stored rows, those of positive weight, in the order of the search.
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
+        Targets of the stored rows.
     sample_weight_ : array of shape (n_samples_fit_,) or None
+        Frequencies of the stored rows; None where none were given.
     rows_ : array of shape (n_samples_fit_,) of int
         Which of the `n_samples_given_` rows each stored one is.
     n_samples_fit_, n_samples_given_ : int
+        Number of stored rows, and of rows given to `fit`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

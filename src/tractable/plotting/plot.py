@@ -65,6 +65,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     Parameters
     ----------
     x : distribution, fitted estimator or result
+        What to draw.
     ax : matplotlib Axes, optional
         Where to draw; new axes when not given.
     **options

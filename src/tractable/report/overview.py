@@ -101,7 +101,7 @@ def _meaning(table: Table) -> str:
         sentences.append("No entry is missing.")
     useless = [*by_kind["constant"], *by_kind["empty"]]
     if useless:
-        sentences.append(f"Nothing can be learned from {listed(useless, FEW)}.")
+        sentences.append(f"Constant or empty columns: {listed(useless, FEW)}.")
     return " ".join(sentences)
 
 

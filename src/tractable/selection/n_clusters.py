@@ -58,6 +58,7 @@ def select_n_clusters(
     n_references : int
         Draws behind each gap.
     random_state : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

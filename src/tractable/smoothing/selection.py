@@ -84,9 +84,13 @@ def loo_nll(X: Any, bandwidth: Any, weights: Any = None, kernel: Any = "gaussian
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     bandwidth : float or array (d,)
+        The bandwidth h, one for all columns or one for each.
     weights : array (n,), optional
+        Frequencies of the rows; one each by default.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function K(u) of numbers u.
 
     Examples
     --------
@@ -103,7 +107,16 @@ def lscv(X: Any, bandwidth: Any, weights: Any = None) -> float:
     """Return ∫ p̂² - (2/N) Σ_i p̂_{-i}(x_i): the integrated squared error, up to a constant.
 
     For a Gaussian window, in closed form. The cross term leaves each row out; with the row itself in it the
-    criterion would fall without bound as the bandwidth goes to zero. Arguments as of `loo_nll`.
+    criterion would fall without bound as the bandwidth goes to zero.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+        Rows, or the values of one column.
+    bandwidth : float or array (d,)
+        The bandwidth h, one for all columns or one for each.
+    weights : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -168,13 +181,31 @@ class UnsettledBandwidthWarning(UserWarning):
 
 @value
 class BandwidthSearch:
-    """A chosen bandwidth, and the criterion at every candidate that was tried."""
+    """A chosen bandwidth, and the criterion at every candidate that was tried.
+
+    Parameters
+    ----------
+    bandwidth : array (d,)
+        The chosen bandwidth of each column.
+    criterion : float
+        The criterion there.
+    candidates, criteria : arrays (k, d) and (k,)
+        The bandwidths that were tried, and the criterion of each.
+    settled : bool
+        False where the criterion has no minimum among the candidates, and Silverman's bandwidth is given.
+
+    Examples
+    --------
+    >>> found = select_bandwidth(np.array([0.0, 1.0, 3.0, 7.0]), "loo")
+    >>> bool(found.criterion <= found.criteria.min()), found.settled
+    (True, True)
+    """
 
     bandwidth: np.ndarray  # (d,)
     criterion: float
     candidates: np.ndarray  # (k, d)
     criteria: np.ndarray  # (k,)
-    settled: bool = True  # False where no candidate was best, and Silverman's is given
+    settled: bool = True
 
 
 def select_bandwidth(
@@ -193,6 +224,7 @@ def select_bandwidth(
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     method : {"loo", "lscv", "silverman", "scott", "isj"}
         "loo" is the left-out likelihood, for every window; "lscv" least squares, for the Gaussian: of
         several minima the widest, as repeated rows make it fall without bound towards zero.
@@ -206,6 +238,7 @@ def select_bandwidth(
     weights : array (n,), optional
         How often each row counts.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function K(u) of numbers u.
 
     Examples
     --------

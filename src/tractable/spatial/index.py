@@ -26,8 +26,15 @@ from tractable.value import value
 class Neighbors:
     """The neighbours of each row within a radius, as the three arrays of a sparse matrix (CSR).
 
-    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, the nearest first and of equals the
-    smaller index.
+    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, in order of distance and, of equal
+    distances, of index.
+
+    Parameters
+    ----------
+    indptr : array (m + 1,)
+        Where the neighbours of each row begin, and the end of the last.
+    indices, distances : arrays
+        The neighbours of all rows, and their distances.
 
     Examples
     --------
@@ -61,7 +68,18 @@ class Neighbors:
 
 @value
 class SearchReport:
-    """What a search cost.
+    """The cost of a search: nodes opened and distances computed.
+
+    Parameters
+    ----------
+    visited : array (m,)
+        Number of nodes opened for each row; a linear scan opens one.
+    measured : array (m,)
+        Number of points whose distance from each row was computed.
+    n_nodes : int
+        Number of nodes of the index.
+    memory : int
+        Bytes of the index, its points not included.
 
     Examples
     --------
@@ -69,14 +87,14 @@ class SearchReport:
     array([3, 5])
     """
 
-    visited: np.ndarray  # (m,), nodes opened for each row; a scan opens one
-    measured: np.ndarray  # (m,), points whose distance from each row was looked at
-    n_nodes: int  # of the index
-    memory: int  # bytes the index holds beside its points
+    visited: np.ndarray
+    measured: np.ndarray
+    n_nodes: int
+    memory: int
 
 
 class Index(ABC):
-    """Points, arranged so that the nearest of them are found.
+    """An index of points for nearest-neighbour and radius searches.
 
     Values: a search changes nothing. Distances of all exact indexes are equal to the bit, and of points at
     the same distance the smaller index comes first, whatever the number of threads. An index asks of a
@@ -86,7 +104,7 @@ class Index(ABC):
     Parameters
     ----------
     points : array (n, d)
-        Finite; copied, unless nobody can write to it.
+        Finite; copied, unless the array is read-only.
     metric : Metric or str
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
     """
@@ -252,7 +270,8 @@ class Index(ABC):
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
         """Return the distances and indices of the k nearest other points of every point.
 
-        A point is not its own neighbour; a duplicate of it is. An index that finds them all at once does so.
+        A point is not its own neighbour; a duplicate of it is. Indexes that can compute all neighbours at
+        once do.
 
         Parameters
         ----------
@@ -319,7 +338,16 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
 def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
-    This is `Index.graph` as a function, with its options `report` and `n_threads`.
+    This is `Index.graph` as a function.
+
+    Parameters
+    ----------
+    index : Index
+        The points.
+    k : int
+        Number of neighbours, from 1 to n - 1.
+    **options
+        `report` and `n_threads`, as in `Index.query`.
 
     Examples
     --------

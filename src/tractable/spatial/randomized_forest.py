@@ -38,9 +38,11 @@ class RandomizedForest(HyperplaneIndex):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
         Euclidean, Mahalanobis or cosine.
     n_trees : int
+        Number of trees.
     leaf_size : int
         The most points of a leaf.
     repair : int

@@ -34,6 +34,7 @@ class LinearFactor:
     factor : array (d + t, d + t), or (n, d + t) of rows not reduced
         Upper triangular, its diagonal not negative.
     n_targets : int
+        Number t of targets.
     flat : bool
         Whether the one target was given as a vector, (n,) and not (n, 1): answers then are vectors too.
 

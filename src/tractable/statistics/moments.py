@@ -33,6 +33,7 @@ class Moments(MeanStatistic):
     weight : float or array of shape (...)
         Total weight of the rows; the number of rows where none were given.
     mean : array of shape (..., d)
+        Mean of the rows.
     scatter : array of shape (..., d, d)
         Sum of ``w (x - mean)(x - mean)ᵀ``.
 
@@ -102,6 +103,7 @@ class DiagonalMoments(MeanStatistic):
     weight : array of shape (d,)
         Weight of the observed entries of each column.
     mean, scatter : arrays of shape (d,)
+        Mean of each column, and the sum of its squared deviations from the mean.
     total : float
         Weight of all rows, observed or not.
     unseen : float
@@ -192,6 +194,7 @@ class FourthMoments(Statistic):
     Parameters
     ----------
     moments : Moments
+        Weight, mean and scatter.
     scale : array (d,)
         About the standard deviation of each column; 0 for a constant one.
     third : array (d, d)
@@ -296,11 +299,13 @@ def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: 
     Parameters
     ----------
     X : array (n, p)
+        Rows of the first variables.
     Y : array (n, q), optional
         X itself when not given: the covariance matrix.
     sample_weight : array (n,), optional
         How often each row counts.
     ddof : float
+        Subtracted from the number of rows in the divisor.
 
     Examples
     --------

@@ -17,6 +17,11 @@ ROUNDINGS = 8.0
 def column_varies(mean: Any, stddev: Any) -> Array:
     """Return which columns are not constant: those whose standard deviation is more than rounding.
 
+    Parameters
+    ----------
+    mean, stddev : arrays (d,)
+        Mean and standard deviation of each column.
+
     Examples
     --------
     >>> column_varies(np.array([1e6, 1e6]), np.array([1e-12, 1e-3])).tolist()
@@ -32,6 +37,7 @@ class Standardizer:
     Parameters
     ----------
     shift : array (d,)
+        Mean of each column.
     scale : array (d,)
         One over the standard deviation; of a constant column, one over a few roundings of its value.
     varies : array (d,) of bool
@@ -116,13 +122,20 @@ class Standardizer:
 
 @value
 class ColumnSummary(Statistic):
-    """Moments and extremes of each column: what must be known of rows before a search begins.
+    """Moments and extremes of each column.
 
     Parameters
     ----------
     moments : DiagonalMoments
+        Weight, mean and scatter of each column.
     low, high : arrays (d,)
         Smallest and largest observed entries; ±inf in a column without any.
+
+    Examples
+    --------
+    >>> summary = ColumnSummary.of([[1.0], [4.0]])
+    >>> summary.low.tolist(), summary.high.tolist(), summary.moments.mean.tolist()
+    ([1.0], [4.0], [2.5])
     """
 
     _extensive: ClassVar = ("moments",)

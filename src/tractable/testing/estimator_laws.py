@@ -124,9 +124,8 @@ def bad_weights_are_one_clear_error(estimator: Any, rng: np.random.Generator) ->
     """What cannot be weights is a ValueError that names sample_weight."""
     X, y = example(estimator, rng)
     fitted, good = learn(estimator, X, y), np.ones(len(X))
-    bad = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, good * 1e-320)
-    bad = (*bad, ["a"] * len(X))
-    for weights in bad:
+    numbers = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, good * 1e-320)
+    for weights in (*numbers, ["a"] * len(X)):
         with refusal("sample_weight", fitted):
             fitted.fit(X, y, sample_weight=weights)
 

@@ -281,12 +281,16 @@ class NaiveBayes(BaseNaiveBayes):
     distribution_ : Mixture
         p(x) = Σ_k p(C_k) p(x | C_k).
     likelihoods_ : dict from column to likelihood
+        The likelihood of each column.
     categories_ : dict from column to its categories, of which position c has the code c
+        The categories of each categorical column, in the order of their codes.
     log_evidence_ : float, with "bayes" where all columns have conjugate priors
         log p(X, y), parameters integrated out. Priors are centred on the columns' own averages over all
         classes, as strong as `pseudocounts`: comparable between models of the same columns.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
     statistic_ : ByClass
         The statistic of the rows of each class.
 

@@ -1,12 +1,13 @@
 """Gaussian windows whose covariance is that of the neighbours about a point."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from tractable.base import Rows
 from tractable.data.blocks import map_rows
-from tractable.primitives.kernel_sums import log_local_windows, window_blocks
+from tractable.primitives.kernel_sums import WindowBlocks, log_local_windows, window_blocks
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.statistics.moments import DiagonalMoments
@@ -40,6 +41,11 @@ class UniqueRows:
     points: np.ndarray
     weights: np.ndarray
     standardizer: Standardizer
+
+    @cached_property
+    def blocks(self) -> WindowBlocks:
+        """The points in blocks of neighbours."""
+        return window_blocks(self.points)
 
     def select(self, chosen: np.ndarray) -> "UniqueRows":
         """Return some of the points, with the same standardizer."""
@@ -92,7 +98,7 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
 def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), with a covariance for each point, (m, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = window_blocks(unique.points)
+    blocks = unique.blocks
     order = blocks.order
     heights = (np.log(unique.weights / unique.weights.sum()) + log_scale)[order]
     points, whiten, rates = unique.points[order], whiten[order], _rates(covariances)[order]
@@ -104,7 +110,7 @@ def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> 
 def balloon(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), with a covariance for each row, (q, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = window_blocks(unique.points)
+    blocks = unique.blocks
     points = unique.points[blocks.order]
     heights, rates = np.log(unique.weights / unique.weights.sum())[blocks.order], _rates(covariances)
 

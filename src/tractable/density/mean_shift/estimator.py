@@ -33,7 +33,7 @@ RULES = ("gradient", "scott", "silverman")
 
 
 class MeanShift(ClusterMixin, Estimator):
-    """Clusters as modes of a kernel density estimate: rows belong together that ascend to the same mode.
+    """Mean-shift clustering: a cluster is the basin of attraction of a mode of a kernel density estimate.
 
     Every ascent repeats x ← Σ_i w_i k(x_i, x) x_i / Σ_i w_i k(x_i, x), the mean of the rows in the window
     about x. For the Gaussian window this is gradient ascent on log p, p the kernel density estimate, with
@@ -67,7 +67,7 @@ class MeanShift(ClusterMixin, Estimator):
         Cells with less weight are no seeds.
     cluster_all : bool
         Whether rows that lie farther from their mode than the window reaches (one bandwidth; √(d + 4) of a
-        Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are orphans, with
+        Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are outliers, with
         the label -1.
     assign : {"basin", "nearest"}
         Rows belong to the mode they ascend to, or to the nearest (in bandwidths), as in scikit-learn. From
@@ -82,17 +82,23 @@ class MeanShift(ClusterMixin, Estimator):
     log_heights_ : array of shape (n_clusters,)
         Logarithm of the kernel density estimate (with the window as it is, flat or Gaussian) at each mode.
     labels_ : array of shape (n_samples,)
+        The cluster of each row; -1 for a row without one.
     bandwidth_ : float or array of shape (n_features,)
+        The bandwidth that was used.
     n_iter_ : int
         The most steps of an ascent.
     converged_ : bool
+        Whether every ascent ended within `max_iter` steps.
     capture_radii_ : array of shape (n_clusters,)
         Radii, in bandwidths, of balls about Gaussian modes from which every ascent is proven to end there.
     rows_ : array of shape (n_rows, n_features)
         The rows of the density estimate, which `predict` ascends.
     row_weights_ : array of shape (n_rows,) or None
+        Frequencies of the rows; None where none were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -153,7 +159,7 @@ class MeanShift(ClusterMixin, Estimator):
         self._set_fitted(modes, scaling)
         if all_rows and self.assign == "basin" and len(self.rows_) == len(X):
             labels = reached if not flat else nearest(reached, modes.centers)
-            self.labels_ = self._without_orphans(standardized(scaling, X), modes, labels)
+            self.labels_ = self._without_outliers(standardized(scaling, X), modes, labels)
         else:
             self.labels_ = self._assigned(X)
         if not modes.converged:
@@ -165,10 +171,10 @@ class MeanShift(ClusterMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for orphans.
+        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for outliers.
 
         An ascent that ends elsewhere than at a known mode, or that starts with no rows in its window, belongs
-        to the mode nearest to where it ends. With `cluster_all`, no row is an orphan.
+        to the mode nearest to where it ends. With `cluster_all`, no row is an outlier.
         """
         check_fitted(self)
         return self._assigned(check_held_columns(self, X))
@@ -177,11 +183,11 @@ class MeanShift(ClusterMixin, Estimator):
         scaling, field = self._field()
         x, modes = standardized(scaling, x), self._modes(scaling)
         if self.assign == "nearest":
-            return self._without_orphans(x, modes, nearest(x, modes.centers))
+            return self._without_outliers(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
         basins, ends = assign_to_modes(field, modes, x, flat=flat, max_iter=self.max_iter)
         labels = np.where(basins >= 0, basins, nearest(ends, modes.centers))
-        return self._without_orphans(x, modes, labels)
+        return self._without_outliers(x, modes, labels)
 
     def _check_parameters(self) -> None:
         check_bandwidth(self.bandwidth)
@@ -229,7 +235,7 @@ class MeanShift(ClusterMixin, Estimator):
             converged=self.converged_,
         )
 
-    def _without_orphans(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
+    def _without_outliers(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
         """Give -1 to rows that lie too far from their modes."""
         labels = labels.astype(np.int64)
         if self.cluster_all:

@@ -56,7 +56,9 @@ _MOST_COMPONENTS = 2_000
 
 @value
 class SmoothedEmpirical(VectorDistribution):
-    """p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
+    """A kernel density estimate as a distribution.
+
+    p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
 
     It is the convolution of the sample with the window. A sample of numbers has `cdf`, `icdf`, `survival` and
     `interval` too; one of vectors has `marginal` and `condition`. Densities keep eleven digits at any

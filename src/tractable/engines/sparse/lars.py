@@ -238,7 +238,7 @@ class LarsWalk:
     def _move(
         self, direction: np.ndarray, along: np.ndarray, length: float, leaving: int | None = None
     ) -> None:
-        """Go along the direction to a knot; one that cannot be told from the last takes its place."""
+        """Move along the direction to the next knot; it replaces the last if they are equal to rounding."""
         if length <= TIE * self.penalty and len(self.penalties) > 1:
             del self.penalties[-1], self.used[-1], self.stored[-1]
         self.used[-1] = tuple(self.active)

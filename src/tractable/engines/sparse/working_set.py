@@ -42,11 +42,11 @@ def sparse_path(
 ) -> SparsePath:
     """Solve the lasso, or the elastic net, for decreasing penalties.
 
-    Several penalties ahead are solved on a working set of columns. Then one pass over the data gives the
-    correlations of all columns with all of those residuals: a matrix product, where one penalty at a time
-    would be as many passes. They certify the answers by their duality gaps, and their trend along the path
-    foretells which columns will be needed next. Where a gap is too large, the columns to blame enter, and the
-    path is taken up from there.
+    Several penalties at once are solved on a working set of columns. One pass over the data, a matrix
+    product, then gives the correlations of all columns with all of their residuals. They give the duality
+    gaps of the solutions, and the columns whose correlations will reach the next penalties, by extrapolation
+    along the path. Where a gap is too large, the columns that violate the optimality conditions enter the
+    working set, and the path is continued from that penalty.
 
     Parameters
     ----------
@@ -197,15 +197,15 @@ class WorkingSet:
         return True
 
     def _grow(self, n_new: int) -> None:
-        """Give the new columns coefficients of zero, and the factor room for them."""
+        """Give the new columns coefficients of zero, and enlarge the factor where it is full."""
         state, capacity = self.state, len(self.store)
         state.w = np.concatenate([state.w, np.zeros(n_new)])
         capacity = capacity if self.ridged else min(capacity, self.problem.rank)
         if capacity + 1 > len(state.factor):
-            roomy = SignedSupport(0, capacity)
-            roomy.support[: state.k] = state.support[: state.k]
-            roomy.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
-            state.support, state.factor = roomy.support, roomy.factor
+            larger = SignedSupport(0, capacity)
+            larger.support[: state.k] = state.support[: state.k]
+            larger.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
+            state.support, state.factor = larger.support, larger.factor
         state.refresh(self.gram, self.moment)
 
     def resume(self, w: np.ndarray, ridge: float, *, afresh: bool) -> None:

@@ -82,6 +82,7 @@ class BayesianLinearRegression(BayesianLinearModel):
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept has a prior like the coefficients: the arrays above then have d + 1 entries, the
         intercept first. Else its prior is flat, and shifting the targets shifts the predictions.
@@ -107,6 +108,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         Degrees of freedom that the rows leave for the noise, n less the directions in which the prior is
         flat. Predictions with a "conjugate" noise are Student's t of 2 noise_shape + residual_dof_.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -64,6 +64,7 @@ class BayesianRidge(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise, α.
     lambda_ : float
@@ -78,11 +79,15 @@ class BayesianRidge(EvidenceModel):
     log_evidence_ : float
         log N(y | 0, I/α + XXᵀ/λ); the intercept is integrated out under a flat prior of density one, as in
         :class:`BayesianLinearRegression` with the same precisions.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        Log evidence with the log density of the Gamma priors, before the first iteration and after each. It
+        never falls with ``method="em"``.
     scores_ : array of shape (n_iter_ + 1,)
-        Log evidence with the log density of the Gamma priors, before the first iteration and after each,
-        where `compute_score`. It never falls with ``method="em"``.
+        The same under scikit-learn's name, where `compute_score`.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search converged within `max_iter` iterations.
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients.
     noise_variance_ : float
@@ -92,6 +97,7 @@ class BayesianRidge(EvidenceModel):
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Notes
     -----

@@ -37,6 +37,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     alpha : float
         α, not negative; 0 is :class:`LinearRegression`.
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients: the textbooks' (XᵀX + αI)⁻¹ Xᵀy with a
         column of ones in X.
@@ -44,7 +45,9 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     effective_dof_ : float
         Effective number of parameters, the trace of the hat matrix: Σ λ/(λ + α) over the eigenvalues λ of
         XᵀX, and 1 for a free intercept.
@@ -56,6 +59,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -133,6 +137,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     method : {"loo", "gcv"}
         Leave-one-out, or generalised cross-validation.
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients.
 
@@ -145,10 +150,13 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     cv_curve_ : CVCurve
         The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

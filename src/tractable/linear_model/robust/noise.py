@@ -33,6 +33,15 @@ class Noise:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
 
+    def around(self, location: Any) -> Any:
+        """Return the distribution of new targets about a location."""
+        raise NotImplementedError(f"{type(self).__name__} must say how targets are distributed")
+
+    @property
+    def variance(self) -> float:
+        """Variance of a residual; infinite, or NaN, where the noise has none."""
+        return float(self.around(0.0).variance)
+
     @property
     def location_variance(self) -> float:
         """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
@@ -51,7 +60,7 @@ class GaussianNoise(Noise):
         """Return ones."""
         return np.ones_like(r)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return Normal(mean=location, stddev=self.scale)
 
@@ -78,7 +87,7 @@ class LaplaceNoise(Noise):
         """Return scale / |r|, 1e16 at most."""
         return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return Laplace(location=location, scale=self.scale)
 
@@ -103,7 +112,7 @@ class StudentNoise(Noise):
         """The inverse Fisher information of the location."""
         return self.scale**2 * (self.dof + 3.0) / (self.dof + 1.0)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return StudentT(dof=self.dof, location=location, scale=self.scale)
 

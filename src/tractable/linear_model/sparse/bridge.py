@@ -22,9 +22,11 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
     Parameters
     ----------
     x : array
+        Vectors, along `axis`.
     p : float
         At least 1: below, the triangle inequality fails.
     axis : int
+        The axis of the entries of a vector.
 
     Examples
     --------

@@ -161,6 +161,7 @@ class ElasticNet(SparseModel):
     l1_ratio : float
         Fraction of the absolute part: 1 is the lasso, 0 ridge regression.
     fit_intercept : bool
+        Whether to fit an intercept.
     precompute : {"auto", True, False}
         Whether rows in memory are folded into a statistic; by default up to 200 columns.
     positive : bool
@@ -174,7 +175,9 @@ class ElasticNet(SparseModel):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     support_ : array of int
         Indices of the columns with a coefficient that is not zero.
     sparse_coef_ : sparse matrix
@@ -190,6 +193,7 @@ class ElasticNet(SparseModel):
     statistic_ : LinearFactor, where `solver_` is "statistic"
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -280,6 +284,7 @@ class Lasso(ElasticNet):
     dual_gap_, n_iter_, converged_, solver_, statistic_
         As in :class:`tractable.ElasticNet`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -55,6 +55,7 @@ class LassoLars(SparseModel):
     solver_, statistic_
         As in :class:`tractable.ElasticNet`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -179,12 +180,12 @@ def lars_path(
     precompute: bool | None = None,
     max_iter: int | None = None,
 ) -> LarsPath:
-    """Follow the lasso from the penalty that leaves no coefficient down to none, knot by knot, exactly.
+    """Return the exact lasso path, from the penalty at which all coefficients are zero down to none.
 
     The minimiser of (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j| is piecewise linear in alpha. At a knot a column
-    enters, because its correlation with the residual has caught up with those in use, or one leaves, because
-    its coefficient has come to zero. With that drop step least-angle regression is no approximation: it gives
-    the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
+    enters, because its correlation with the residual equals that of the active columns, or one leaves,
+    because its coefficient reaches zero. With that drop step least-angle regression is no approximation: it
+    gives the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def lars_path(
 
 
 def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
-    """Warn of paths that do not go as far as they were asked to."""
+    """Warn of paths that end before the requested penalty."""
     ends = [path.alphas[-1] for path in paths if not path.complete]
     if ends:
         warnings.warn(

@@ -31,6 +31,7 @@ class LassoCV(SparseRegressor):
     alphas : int or array
         How many penalties, evenly spaced in their logarithm; or the penalties.
     fit_intercept : bool
+        Whether to fit an intercept.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn; five folds of consecutive rows when not given.
     precompute : {"auto", True, False}
@@ -59,6 +60,7 @@ class LassoCV(SparseRegressor):
     dual_gap_, n_iter_
         Its duality gap and Newton steps.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -114,7 +114,9 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
     converged_ : bool
         Whether it ended by `tol`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -346,7 +348,7 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
 
 
 class MixtureOfExperts(MixtureOfRegressors):
-    """Linear experts behind a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
+    """Mixture of linear experts with a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
 
     The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are linear, f_k(x) =
     intercept_k + xᵀ coef_k. EM as for :class:`MixtureOfRegressors`, with one more part of the M-step: the

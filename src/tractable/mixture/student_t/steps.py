@@ -125,8 +125,8 @@ class StudentTEStep:
 class StudentTProblem:
     """The data and the two steps of a mixture of Student-t distributions, in standardized columns.
 
-    `floor` is added to every scale matrix as if rows were clouds of that variance, with the term
-    -½ tr(diag(floor) Σ⁻¹) in the log density.
+    `floor` is added to the diagonal of every scale matrix. With the term -½ tr(diag(floor) Σ⁻¹) in the log
+    density, both steps raise one penalised likelihood.
     """
 
     data: Any  # the rows as a source; None for an M-step alone
@@ -138,7 +138,7 @@ class StudentTProblem:
     floor: np.ndarray  # (d,)
 
     def initial(self, rng: np.random.Generator) -> StudentTParameters:
-        """Return medians and widths of the clusters that k-means finds once outliers are drawn in."""
+        """Return medians and widths of the clusters of k-means, on rows transformed by arcsinh."""
         z, weights = initial_rows(self.data, self.standardizer, self.n_components, rng)
         location, width = median_and_width(z, counts(weights, z))
         near = np.arcsinh(
@@ -161,7 +161,8 @@ class StudentTProblem:
         d = len(self.floor)
         structure = self.shape.fit(params.scales, d)
         penalty = 0.5 * precision_diagonals(structure) @ self.floor
-        weights = np.log(np.maximum(params.weights, np.finfo(np.float64).tiny))
+        with np.errstate(divide="ignore"):  # a component without rows stays without
+            weights = np.log(params.weights)
         peak = _log_peak(params.dof, d) - 0.5 * structure.log_det + self.standardizer.log_jacobian
         return StudentTEStep(
             params=params,
@@ -299,7 +300,7 @@ def _beside(x: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 
 def _log(u: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Return log u, with all digits where u is near one or next to nothing."""
+    """Return log u accurately for u near one and near zero, given u - 1 as `more`."""
     return np.where(u < 0.5, np.log(u), np.log1p(np.maximum(more, -0.5)))
 
 

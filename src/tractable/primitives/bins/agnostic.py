@@ -6,6 +6,8 @@ from itertools import product
 from operator import and_
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
 
@@ -67,6 +69,14 @@ def _cell_counts(positions: Sequence[Array], fractions: Array, edges: Sequence[A
     for bin_, n in zip(positions, shape, strict=True):
         flat, n_cells = flat * n + bin_, n_cells * n
     return xp.reshape(weighted_counts(flat, fractions, n_cells), shape)
+
+
+def linear_binning(x: np.ndarray, weights: Any, low: float, step: float, n: int) -> np.ndarray:
+    at = (x - low) / step
+    node = np.clip(at.astype(np.int64), 0, n - 2)
+    w = np.ones(len(x)) if weights is None else weights
+    upper = w * (at - node)
+    return np.bincount(node, w - upper, n) + np.bincount(node + 1, upper, n)
 
 
 def _ones(x: Array) -> Array:

@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 
 
 def squared_distances(x: Array, centers: Array) -> Array:
     """Return |x_i - μ_k|² of every row and centre, (n, K), by differences: nothing cancels."""
+    if is_numpy_array(x):
+        from scipy.spatial.distance import cdist
+
+        return cdist(x, centers, "sqeuclidean")
     xp = namespace_of(x)
     columns = [xp.sum((x - centers[k, :]) ** 2, axis=1) for k in range(centers.shape[0])]
     return xp.stack(columns, axis=1)
@@ -27,11 +33,12 @@ def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
             chosen += _drawn(count, levels[:1])
             continue
         tried = _drawn(count * closest, levels)
-        left = [xp.minimum(closest, xp.sum((x - x[i, :]) ** 2, axis=1)) for i in tried]
-        costs = [float(xp.sum(count * rest)) for rest in left]
+        candidates = xp.take(x, xp.asarray(tried, device=device(x)), axis=0)
+        left = xp.minimum(closest[:, None], squared_distances(x, candidates))
+        costs = [float(xp.sum(count * left[:, t])) for t in range(len(tried))]
         best = costs.index(min(costs))
         chosen.append(tried[best])
-        closest = left[best]
+        closest = left[:, best]
     return xp.asarray(chosen, device=device(x))
 
 
@@ -58,6 +65,53 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
         "counts": xp.sum(indicator, axis=0),
         "cost": xp.sum(indicator * distances),
     }
+
+
+def reassign(
+    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give rows to their nearest centres; labels are changed in place."""
+    z = (np.asarray(x, dtype=np.float64) - shift) * scale
+    distances = squared_distances(z, centers)
+    nearest = np.argmin(distances, axis=1)
+    rows = np.flatnonzero(nearest != labels)
+    new, old = nearest[rows], labels[rows]
+    labels[rows] = new
+    known = old >= 0
+    w = np.ones(len(rows)) if weights is None else weights[rows]
+    to_new, to_old = w * distances[rows, new], (w * distances[rows, old])[known]
+    gain = np.maximum(to_old - to_new[known], 0.0).sum()
+    came, went = (
+        _indicators(k, w[some], len(centers)).T for k, some in ((new, slice(None)), (old[known], known))
+    )
+    sums = came @ z[rows] - went @ z[rows[known]]
+    counts = came.sum(axis=1) - went.sum(axis=1)
+    return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def cluster_sums(
+    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> dict[str, Any]:
+    z = (np.asarray(x, dtype=np.float64) - shift) * scale
+    distances = np.sum((z - centers[labels]) ** 2, axis=1)
+    w = np.ones(len(z)) if weights is None else weights
+    counted = np.where(w > 0.0, distances, -1.0)
+    row = int(np.argmax(counted)) if np.any(w > 0.0) else -1
+    indicators = _indicators(labels, w, len(centers))
+    return {
+        "sums": indicators.T @ z,
+        "counts": indicators.sum(axis=0),
+        "cost": float(w @ distances),
+        "away": float(counted[row]) if row >= 0 else -1.0,
+        "row": row,
+    }
+
+
+def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the weight of each row in the column of its cluster, (n, K)."""
+    found = np.zeros((len(labels), n_clusters))
+    found[np.arange(len(labels)), labels] = weights
+    return found
 
 
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
