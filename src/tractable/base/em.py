@@ -180,7 +180,7 @@ class EMEstimator(Estimator):
             problem.data,
             tol=self.tol,
             max_iter=self.max_iter,
-            unit=problem.total,
+            scale=problem.total,
             label=self._label(),
         )
 

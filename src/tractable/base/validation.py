@@ -20,6 +20,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.data.blocks import sum_of_squares
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 
@@ -35,6 +36,11 @@ class Rows:
     def source(self) -> Source:
         """The rows with their targets and weights as a source."""
         return as_source(self.data, self.y, self.weights)
+
+    @property
+    def row_weights(self) -> Array:
+        """The weights of rows in memory, ones where every row counts once."""
+        return counts(self.weights, self.data)
 
     @property
     def n_rows(self) -> int | None:

@@ -338,8 +338,8 @@ def ledoit_wolf(statistic: FourthMoments) -> tuple[np.ndarray, float]:
     varies = deviation > 0
     per = over(1.0, deviation)
     correlation = covariance * per[:, None] * per
-    units = over(statistic.unit, deviation) ** 2
-    squares = float(np.sum(statistic.fourth * units[:, None] * units)) / n
+    scales = over(statistic.scale, deviation) ** 2
+    squares = float(np.sum(statistic.fourth * scales[:, None] * scales)) / n
     target = np.sum(varies) / len(varies)
     length = float(np.sum(correlation**2))
     distance = length - len(varies) * target**2

@@ -18,6 +18,7 @@ from tractable.primitives.bins import best_blocks
 from tractable.smoothing import UnsettledBandwidthWarning
 from tractable.statistics import BinCounts, Bins, DiagonalMoments, Extremes, as_edges, even_edges
 from tractable.statistics.bin_counts import MOST_CELLS
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 RULES = ("scott", "fd", "blocks", "loo")
@@ -412,9 +413,9 @@ class Distinct:
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Distinct":
         """Summarise a block of one column."""
-        one = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
-        values, position = np.unique(np.asarray(x, dtype=np.float64)[:, 0], return_inverse=True)
-        total = np.bincount(position.reshape(-1), one, minlength=len(values))
+        column = np.asarray(x, dtype=np.float64)[:, 0]
+        values, position = np.unique(column, return_inverse=True)
+        total = np.bincount(position.reshape(-1), counts(weights, column), minlength=len(values))
         return cls(values=values[total > 0], weights=total[total > 0])
 
     def __add__(self, other: "Distinct") -> "Distinct":

@@ -145,8 +145,7 @@ class NearestNeighborDensity(Estimator):
 
 def _held(rows: Rows) -> np.ndarray:
     """Return how many rows lie at each point."""
-    weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    return weighted_counts(group_rows(rows.data), weights, len(rows.data))
+    return weighted_counts(group_rows(rows.data), rows.row_weights, len(rows.data))
 
 
 def log_ball_volume(metric: Metric, dim: int) -> float:

@@ -6,8 +6,9 @@ A check is a function of a parameter's name and its array; written so that NaN f
 from typing import Any
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.statistics.rows import counts
 
 
 def check_finite(name: str, x: Array) -> None:
@@ -65,9 +66,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array |
 
 def row_weights(sample_weight: Any, X: Array) -> Array:
     """Return the weights (n,) of rows, ones where None, as an array like X."""
-    weights = check_sample_weight(sample_weight, X.shape[0], X)
-    xp = namespace_of(X)
-    return xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+    return counts(check_sample_weight(sample_weight, X.shape[0], X), X)
 
 
 def as_point_weights(weights: Any, points: Array) -> Array:

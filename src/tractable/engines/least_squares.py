@@ -14,6 +14,7 @@ from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums, triangle
 from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
+from tractable.statistics.rows import as_weights, counts
 from tractable.value import replace, value
 
 #: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
@@ -302,7 +303,7 @@ class _ResidualSums:
     def __call__(self, x: Any, y: Any, weights: Any = None) -> _PairSums:
         xp = namespace_of(x)
         x, y = (xp.astype(as_float_array(part, xp), xp.float64) for part in (x, y))
-        one = xp.ones_like(x[:, 0]) if weights is None else xp.astype(as_float_array(weights, xp), xp.float64)
+        one = counts(as_weights(weights, x), x)
         y = y[:, None] if y.ndim == 1 else y
         place = {"centre": self.centre, "coef": self.coef, "offset": self.offset}
         return _PairSums(pair=residual_sums(x, y, one, **place))

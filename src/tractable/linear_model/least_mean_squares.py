@@ -27,6 +27,7 @@ from tractable.engines import fold
 from tractable.linear_model.rows import linear_predictor
 from tractable.primitives.linear import gradient_pass
 from tractable.statistics import DiagonalMoments, Moments, Standardizer
+from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 #: Errors this many times the targets diverge.
@@ -516,5 +517,4 @@ def _target_moments(X: Any, y: Any, weights: Any = None) -> Moments:
 
 def _as_arrays(X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     targets = column_or_1d(np.asarray(y, dtype=np.float64))
-    w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64), targets, w
+    return np.asarray(X, dtype=np.float64), targets, counts(weights, targets)

@@ -51,7 +51,7 @@ def averaged(x: Array, sample_weight: Any) -> Array:
     return xp.sum(w * x, axis=0) / xp.sum(w)
 
 
-def unit_of(x: Array) -> Array:
+def scale_of(x: Array) -> Array:
     """Return a power of two near the largest size of each target: squares in such units do not overflow."""
     xp = namespace_of(x)
     return power_of_two(xp.max(xp.abs(x), axis=0))

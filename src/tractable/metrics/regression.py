@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets, unit_of
+from tractable.metrics.checks import as_pair, averaged, over_targets, scale_of
 
 
 def mean_squared_error(
@@ -58,7 +58,7 @@ def root_mean_squared_error(
     """
     y_true, y_pred = as_pair(y_true, y_pred)
     error = y_true - y_pred
-    unit = unit_of(error)
+    unit = scale_of(error)
     mean = averaged((error / unit) ** 2, sample_weight)
     return over_targets(unit * namespace_of(mean).sqrt(mean), multioutput)
 
@@ -142,7 +142,7 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     y_true, y_pred = as_pair(y_true, y_pred)
     xp = namespace_of(y_true)
     missed, apart = y_true - y_pred, y_true - averaged(y_true, sample_weight)
-    size, unit = unit_of(missed), unit_of(apart)
+    size, unit = scale_of(missed), scale_of(apart)
     error, spread = (averaged(z**2, sample_weight) for z in (missed / size, apart / unit))
     constant = spread == 0
     with np.errstate(over="ignore"):

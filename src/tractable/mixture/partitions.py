@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.arrays.weights import check_weights
 from tractable.base import check_count, check_table
+from tractable.base.validation import check_weights
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Ten points have 115,975 partitions; each point more, about seven times as many.
@@ -137,11 +138,7 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     ([0, 1, 2, 0, 2, 2, 1, 0], 14.3333, 966)
     """
     x = check_squarable("X", check_table(X), nonzero=True)
-    w = (
-        np.ones(len(x))
-        if sample_weight is None
-        else check_weights(sample_weight, len(x), name="sample_weight")
-    )
+    w = counts(check_weights(sample_weight, x), x)
     counted = np.flatnonzero(w > 0)
     k = check_count("n_clusters", n_clusters)
     if len(counted) > MOST_POINTS:

@@ -9,6 +9,7 @@ from tractable.primitives.bins import linear_binning
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Nodes of the inner grid a bandwidth, and the most of them.
@@ -172,7 +173,7 @@ def _exactly(
         return GridDensity(x=nodes, prob=np.zeros(len(nodes)), error_bound=0.0, path="direct sum")
     sums = WindowSums(
         points=((x - nodes[0]) / h)[:, None],
-        weights=np.ones(len(x)) if weights is None else weights,
+        weights=counts(weights, x),
         window=WINDOWS["gaussian"],
     )
     queries = ((nodes - nodes[0]) / h)[:, None]

@@ -155,13 +155,13 @@ def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads:
         if exclude is not None:
             raise ValueError("exclude must not be given for a graph, which leaves out each point itself")
         found, true = (one.graph(k, n_threads=n_threads)[0] for one in (index, exact))
-        return _share(found, true)
+        return _recall(found, true)
     options: dict[str, Any] = {"exclude": exclude, "n_threads": n_threads}
     found, _ = index.query(points, k, **options)
     if not len(found):
         raise ValueError("points must hold at least one row to search for")
-    return _share(found, exact.query(points, k, **options)[0])
+    return _recall(found, exact.query(points, k, **options)[0])
 
 
-def _share(found: np.ndarray, true: np.ndarray) -> float:
+def _recall(found: np.ndarray, true: np.ndarray) -> float:
     return float(np.mean(found <= true[:, -1:]))

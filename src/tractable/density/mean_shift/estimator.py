@@ -26,6 +26,7 @@ from tractable.primitives.mean_shift import KernelField, kernel_field
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
 from tractable.smoothing.windows import WINDOWS
+from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 
 RULES = ("gradient", "scott", "silverman")
@@ -301,7 +302,7 @@ def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarra
     >>> binned(np.array([[0.1], [0.3], [2.1]]), None, 2).tolist()
     [[0.2]]
     """
-    w = np.ones(len(z)) if weights is None else weights
+    w = counts(weights, z)
     _, cell = np.unique(np.round(z), axis=0, return_inverse=True)
     cell = cell.ravel()
     held = np.bincount(cell, w)

@@ -16,6 +16,7 @@ from tractable.base import (
     check_weights,
 )
 from tractable.linear_model.rows import as_floats
+from tractable.statistics.rows import counts
 
 
 class Basis(TransformerMixin, Estimator):
@@ -32,8 +33,7 @@ class Basis(TransformerMixin, Estimator):
         """Learn the parameters of the basis functions; weights are frequencies of rows, and y is ignored."""
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
-        xp = namespace_of(rows)
-        weights = xp.ones_like(rows[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        xp, weights = namespace_of(rows), counts(weights, rows)
         seen = xp.nonzero(weights > 0)[0]
         with np.errstate(all="ignore"):
             self._learn(xp.take(rows, seen, axis=0), xp.take(weights, seen))

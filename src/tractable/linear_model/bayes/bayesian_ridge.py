@@ -166,7 +166,9 @@ class BayesianRidge(EvidenceModel):
         start = best_precisions(spectrum, self._dof(), hyper)
         if not (self.lambda_init is None and self.alpha_init is None):
             start = Precisions(
-                prior=1.0 if self.lambda_init is None else self.lambda_init / self._in_units(scaled, 1.0),
+                prior=1.0
+                if self.lambda_init is None
+                else self.lambda_init / self._data_precision(scaled, 1.0),
                 noise=1.0 if self.alpha_init is None else self.alpha_init / scaled.noise_precision(1.0),
             )
         found = maximize_evidence(
@@ -178,11 +180,11 @@ class BayesianRidge(EvidenceModel):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self.lambda_ = self._in_units(scaled, found.prior)
+        self.lambda_ = self._data_precision(scaled, found.prior)
         self.shrinkage_factors_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
         return found, hyper
 
-    def _in_units(self, scaled: StandardizedFactor, prior: float) -> float:
+    def _data_precision(self, scaled: StandardizedFactor, prior: float) -> float:
         """Return the precision of the prior in the units of y and of the columns that have it."""
         if self.standardize:
             return scaled.noise_precision(prior)

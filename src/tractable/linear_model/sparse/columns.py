@@ -93,9 +93,9 @@ class Columns:
         The solvers multiply correlations of columns and targets, fourth powers of the data, which validation
         cannot keep in range: of numbers of 1e100 they overflow, of 1e-100 they vanish.
         """
-        wide, tall = (_unit(part) for part in (self.X, self.Y))
+        wide, tall = (_scale(part) for part in (self.X, self.Y))
         if not tall / wide < inf:
-            refuse_units(wide, tall, "coefficients")
+            refuse_scales(wide, tall, "coefficients")
         if wide == tall == 1.0:
             return self, 1.0, 1.0
         scaled = replace(
@@ -108,7 +108,7 @@ class Columns:
         return self.offset[target] - self.centre @ coefs
 
 
-def refuse_units(wide: float, tall: float, what: str) -> None:
+def refuse_scales(wide: float, tall: float, what: str) -> None:
     """Raise where columns and targets are of sizes whose product, or ratio, overflows."""
     raise ValueError(
         f"X and y must be in units nearer to one: of sizes near {wide:.1g} and {tall:.1g}, "
@@ -116,7 +116,7 @@ def refuse_units(wide: float, tall: float, what: str) -> None:
     )
 
 
-def _unit(columns: Array) -> float:
+def _scale(columns: Array) -> float:
     """Return a power of two near the largest entry where that is far from one, else one."""
     xp = namespace_of(columns)
     top = float(xp.max(xp.abs(columns))) if columns.shape[0] and columns.shape[1] else 0.0

@@ -14,7 +14,7 @@ from tractable.linear_model.sparse.columns import (
     Columns,
     checked_columns,
     column_names,
-    refuse_units,
+    refuse_scales,
 )
 from tractable.linear_model.sparse.estimator import SparseModel
 from tractable.value import value
@@ -132,16 +132,16 @@ class LarsPath(CoefficientPath):
         """Follow the path of a target, in scikit-learn's units; the other options are those of `lars`."""
         if not isinstance(columns.X, np.ndarray):
             raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-        scaled, unit, target_unit = columns.rescaled()
-        n = columns.weight / unit / target_unit
+        scaled, scale, target_scale = columns.rescaled()
+        n = columns.weight / scale / target_scale
         if n == 0.0 or (n == inf and alpha_min == 0.0):
-            refuse_units(unit, target_unit, "penalties")
+            refuse_scales(scale, target_scale, "penalties")
         problem = scaled.problem(target, precompute=precompute)
         knots: Knots = lars(problem, least=n * alpha_min, drop=method == "lasso", **options)
         alphas = knots.penalties / n
         if knots.penalties[-1] == n * alpha_min:
             alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
-        coefs = knots.coefs * (target_unit / unit)
+        coefs = knots.coefs * (target_scale / scale)
         return cls(
             alphas=alphas,
             coefs=coefs,

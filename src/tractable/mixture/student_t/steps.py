@@ -16,6 +16,7 @@ from tractable.covariance.shapes import CovarianceShape, precision_diagonals, wh
 from tractable.data import Batch, Source, sample_rows
 from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, initial_rows
 from tractable.statistics import ColumnSummary, Standardizer, column_varies
+from tractable.statistics.rows import counts
 from tractable.value import parameters, value
 
 #: The range of the degrees of freedom: at the upper end tails are no heavier than those of a normal.
@@ -139,7 +140,7 @@ class StudentTProblem:
     def initial(self, rng: np.random.Generator) -> StudentTParameters:
         """Return medians and widths of the clusters of k-means, on rows transformed by arcsinh."""
         z, weights = initial_rows(self.data, self.standardizer, self.n_components, rng)
-        location, width = median_and_width(z, np.ones(len(z)) if weights is None else weights)
+        location, width = median_and_width(z, counts(weights, z))
         near = np.arcsinh(
             (z - location) / np.where(width > 0, width, 1.0)
         )  # logarithmic from a few widths on
@@ -257,7 +258,7 @@ def median_standardizer(source: Source, summary: ColumnSummary) -> Standardizer:
     """
     moments = summary.standardizer()
     x, weights = sample_rows(source, None, INITIAL_ROWS, np.random.default_rng(0))
-    location, width = median_and_width(x, np.ones(len(x)) if weights is None else weights)
+    location, width = median_and_width(x, counts(weights, x))
     width = NORMAL_WIDTH * width
     robust = moments.varies & column_varies(location, width)
     return Standardizer(

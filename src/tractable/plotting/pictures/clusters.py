@@ -183,7 +183,7 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
     if bad.any():
         numbers = np.broadcast_to(x.n_components, bad.shape)
         ax.plot(numbers[bad], table[bad], "x", ms=8, mew=1.5, color="0.4", label="collapsed: left out")
-    i, j = x.place(name)
+    i, j = x.position(name)
     label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
     return finish(
