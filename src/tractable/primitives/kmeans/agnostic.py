@@ -75,14 +75,14 @@ def reassign(
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres; labels are changed in place."""
     z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    distances = squared_distances(z, centers)
-    nearest = np.argmin(distances, axis=1)
+    nearest = _nearest(z, centers)
     rows = np.flatnonzero(nearest != labels)
     new, old = nearest[rows], labels[rows]
     labels[rows] = new
     known = old >= 0
     w = np.ones(len(rows)) if weights is None else weights[rows]
-    to_new, to_old = w * distances[rows, new], (w * distances[rows, old])[known]
+    to_new = w * np.sum((z[rows] - centers[new]) ** 2, axis=1)
+    to_old = w[known] * np.sum((z[rows[known]] - centers[old[known]]) ** 2, axis=1)
     gain = np.maximum(to_old - to_new[known], 0.0).sum()
     came, went = (
         _indicators(k, w[some], len(centers)).T for k, some in ((new, slice(None)), (old[known], known))
@@ -90,6 +90,21 @@ def reassign(
     sums = came @ z[rows] - went @ z[rows[known]]
     counts = came.sum(axis=1) - went.sum(axis=1)
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def _nearest(z: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
+    if len(centers) == 1:
+        return np.zeros(len(z), np.int64)
+    squares = np.sum(centers * centers, axis=1)
+    scores = squares - 2.0 * (z @ centers.T)
+    longest = np.sqrt(np.max(squares))
+    reach = 2.0 * np.sqrt(np.sum(z * z, axis=1)) * longest + longest * longest
+    two = np.partition(scores, 1, axis=1)
+    doubtful = np.flatnonzero(~(two[:, 1] - two[:, 0] > (z.shape[1] + 6) * 2.0**-52 * reach))
+    found = np.argmin(scores, axis=1)
+    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
+    return found
 
 
 @SILENT
