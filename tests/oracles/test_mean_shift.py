@@ -36,11 +36,12 @@ def test_twins(dim, flat, rng):
     points, weights, x = scene(rng, dim)
     options = {"flat": flat, "tol": 1e-7, "max_iter": 400}
     found = ascend(kernel_field(points, weights), x, **options)
-    ends, masses, _, converged = obvious.ascend(points, weights, x, **options)
-    np.testing.assert_allclose(found.ends, ends, atol=1e-5)
-    np.testing.assert_array_equal(found.converged, converged)
+    expected = obvious.ascend(points, weights, x, **options)
+    np.testing.assert_allclose(found.ends, expected["ends"], atol=1e-5)
+    np.testing.assert_array_equal(found.converged, expected["converged"])
     if flat:
-        np.testing.assert_allclose(found.masses, masses)
+        np.testing.assert_allclose(found.masses, expected["masses"])
+        np.testing.assert_array_equal(found.steps, expected["steps"])
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.3])

@@ -20,6 +20,7 @@ from tractable.distributions.checks import (
     check_coverage,
     check_finite,
     check_positive,
+    check_varies,
     exactly_one,
     row_weights,
 )
@@ -40,7 +41,9 @@ from tractable.value import parameters, replace, set_fields, value
 
 @value
 class StudentT(Univariate):
-    """St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
+    """Student's t distribution of a number.
+
+    St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
 
     It is the normal N(μ, 1/λ) with λ ~ Gam(a, b) integrated out, where ν = 2a and t = a/b, and so the
     predictive distribution of a normal of unknown precision. Its tails fall as |x|^-(ν+1): far observations
@@ -187,13 +190,12 @@ def _log_peak(dof: Array) -> Array:
 
 
 def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Array, Array, Array]:
-    """Fit one column in units of its own, far from neither origin nor one."""
+    """Fit one column, shifted and scaled to [-1, 1]."""
     xp = namespace_of(column)
     seen = column if weights is None else column[weights > 0.0]
     low, high = xp.min(seen), xp.max(seen)
     size = 0.5 * high - 0.5 * low
-    if not bool(size > 0.0):
-        raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+    check_varies(size > 0.0)
     centre = 0.5 * low + 0.5 * high
     found, location, scale = fit_student_t(((column - centre) / size)[:, None], weights, dof)
     return found, centre + size * location[0], size * xp.sqrt(scale[0, 0])
@@ -339,7 +341,9 @@ def as_double(x: Any) -> Any:
 
 @value
 class MultivariateStudentT(Elliptical):
-    """St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
+    """The multivariate Student-t distribution.
+
+    St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
 
     Δ² = (x - μ)ᵀ Σ⁻¹ (x - μ). It is the normal N(μ, Σ/u) with u ~ Gamma(ν/2, ν/2) integrated out, and so the
     predictive distribution of a normal of unknown precision. Σ is the scale matrix; the covariance is

@@ -50,10 +50,10 @@ def em(
     tol: float = 1e-8,
     max_iter: int = 200,
     label: str = "EM",
-    unit: float | None = None,
+    scale: float | None = None,
     settled: Callable[[P, P], bool] | None = None,
 ) -> EMResult:
-    """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `unit`.
+    """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `scale`.
 
     An E-step is a fold over the data: ``data.reduce(expect(params))``. So a model runs on threads, on files
     and wherever else a source reduces. An interruption (Ctrl-C) ends the search and is said in the result, so
@@ -78,7 +78,7 @@ def em(
         Most M-steps taken.
     label : str
         Shown before the progress bar of a search that takes more than a second.
-    unit : float, optional
+    scale : float, optional
         What `tol` is a fraction of, in place of the objective: the weight of the rows, say, where the origin
         of the objective has no meaning.
     settled : callable, optional
@@ -96,7 +96,7 @@ def em(
                 following = maximize(expected)
                 expected = data.reduce(expect(following), label="E-step")
                 longer = (*trace, float(expected.objective))
-                last = settled(params, following) if settled else _settled(longer, tol, unit)
+                last = settled(params, following) if settled else _settled(longer, tol, scale)
                 # All or none, should an interruption fall between.
                 params, trace, done = following, longer, last
                 line.advance(note=f"objective {trace[-1]:.6g}")
@@ -139,8 +139,8 @@ def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, f
     return number, sound(found.params), found.objective if number else 0.0
 
 
-def _settled(trace: tuple[float, ...], tol: float, unit: float | None) -> bool:
-    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * (abs(trace[-2]) if unit is None else unit)
+def _settled(trace: tuple[float, ...], tol: float, scale: float | None) -> bool:
+    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * (abs(trace[-2]) if scale is None else scale)
 
 
 def _fell(trace: tuple[float, ...]) -> bool:
@@ -165,7 +165,7 @@ def _resumed(mark: Checkpoint, kind: Any, start: P) -> tuple[P, tuple[float, ...
 
 
 def _shapes(x: Any) -> Any:
-    """Return what tells the start of one search from that of another, whatever the numbers."""
+    """Return a description of the initial parameters of a search: their types and shapes, not the numbers."""
     if hasattr(x, "shape"):
         return tuple(int(n) for n in x.shape)
     if is_dataclass(x):

@@ -7,7 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives.kernel_sums import KINDS, NONE, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
+from tractable.primitives.kernel_sums import (
+    KINDS,
+    NONE,
+    TreeSums,
+    is_little,
+    kernel_spreads,
+    log_kernel_sums,
+    tree_sums,
+)
 from tractable.primitives.kernel_sums.line import (
     LineSums,
     NearSums,
@@ -50,6 +58,17 @@ class WindowSums:
     Points of one coordinate may be in units of their own, with the bandwidth as `scale`: it divides
     differences, which keeps the digits of points far from zero.
 
+    Parameters
+    ----------
+    points : array (n, d)
+        Points, divided by the bandwidth.
+    weights : array (n,)
+        Their weights.
+    window : Window
+        The smoothing kernel.
+    scale : float
+        A bandwidth that still divides differences of points of one coordinate.
+
     Examples
     --------
     >>> sums = WindowSums(points=np.array([[0.0], [2.0]]), weights=np.ones(2), window=WINDOWS["gaussian"])
@@ -64,7 +83,10 @@ class WindowSums:
 
     @property
     def path(self) -> str:
-        """How sums are taken; each way keeps at least eleven digits, however far a query is."""
+        """How sums are taken; each way keeps at least eleven digits, however far a query is.
+
+        The windows of few pairs of a query and a point are all added.
+        """
         if not self._compiled:
             return "dense" if self.near is None else "sum within reach"
         if self.points.shape[1] > 1:
@@ -83,7 +105,7 @@ class WindowSums:
         near = self.near
         if near is not None:
             return near.log_sums(queries, self.window.log_profile)
-        if not self._compiled:
+        if not self._compiled or is_little(queries, self.points):
             return log_kernel_sums(
                 queries, self.points, self.weights, self.window.log_profile, scale=self.scale
             )
@@ -94,7 +116,8 @@ class WindowSums:
 
     def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
         """Return the mass below numbers (m,), or above them, with the digits of the tail."""
-        tails, near = self.tails, self.near
+        near = self.near
+        tails = None if is_little(queries, self.points) else self.tails
         if tails is not None:
             return _blocks(lambda a, b: tails.cdf(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
         if near is not None:
@@ -109,7 +132,7 @@ class WindowSums:
 
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
-        if not self._compiled:
+        if not self._compiled or is_little(self.points, self.points):
             return log_kernel_sums(
                 self.points, self.points, self.weights, self.window.log_profile, None, left, 0, self.scale
             )
@@ -122,7 +145,7 @@ class WindowSums:
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² weighted by its terms."""
-        line = self.line
+        line = None if is_little(self.points, self.points) else self.line
         if line is not None:
             own = left[line.order]
 
@@ -131,9 +154,9 @@ class WindowSums:
 
             found = _blocks(both, len(line.x), _LINE_QUERIES)
             return self._unsorted(found[:, 0]), self._unsorted(found[:, 1])
-        logs, n = self.log_left_out(left), len(self.points)
+        logs, n, points = self.log_left_out(left), len(self.points), self.points / self.scale
         return logs, _blocks(
-            lambda a, b: kernel_spreads(self.points[a:b], self.points, self.weights, a, logs[a:b]),
+            lambda a, b: kernel_spreads(points[a:b], points, self.weights, a, logs[a:b]),
             n,
             self._rows,
         )

@@ -1,12 +1,13 @@
 """Gaussian windows whose covariance is that of the neighbours about a point."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from tractable.base import Rows
 from tractable.data.blocks import map_rows
-from tractable.primitives.kernel_sums import log_local_windows, window_blocks
+from tractable.primitives.kernel_sums import WindowBlocks, log_local_windows, window_blocks
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.statistics.moments import DiagonalMoments
@@ -41,6 +42,11 @@ class UniqueRows:
     weights: np.ndarray
     standardizer: Standardizer
 
+    @cached_property
+    def blocks(self) -> WindowBlocks:
+        """The points in blocks of neighbours."""
+        return window_blocks(self.points)
+
     def select(self, chosen: np.ndarray) -> "UniqueRows":
         """Return some of the points, with the same standardizer."""
         return replace(self, points=np.ascontiguousarray(self.points[chosen]), weights=self.weights[chosen])
@@ -55,9 +61,8 @@ def unique_rows(rows: Rows) -> UniqueRows:
     >>> found.points.ravel().tolist(), found.weights.tolist()
     ([-1.0, 1.0], [2.0, 2.0])
     """
-    given = np.ones(len(rows.data)) if rows.weights is None else rows.weights
     points, number = np.unique(rows.data, axis=0, return_inverse=True)
-    weights = np.bincount(number.ravel(), given, minlength=len(points))
+    weights = np.bincount(number.ravel(), rows.row_weights, minlength=len(points))
     standardizer = Standardizer.from_moments(DiagonalMoments.of(points, weights))
     return UniqueRows(points=standardizer.transform(points), weights=weights, standardizer=standardizer)
 
@@ -93,7 +98,7 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
 def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), with a covariance for each point, (m, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = window_blocks(unique.points)
+    blocks = unique.blocks
     order = blocks.order
     heights = (np.log(unique.weights / unique.weights.sum()) + log_scale)[order]
     points, whiten, rates = unique.points[order], whiten[order], _rates(covariances)[order]
@@ -105,7 +110,7 @@ def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> 
 def balloon(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), with a covariance for each row, (q, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = window_blocks(unique.points)
+    blocks = unique.blocks
     points = unique.points[blocks.order]
     heights, rates = np.log(unique.weights / unique.weights.sum())[blocks.order], _rates(covariances)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.data import Whole
 from tractable.engines import em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.linear_model.bayes.evidence import (
     EvidenceFit,
     EvidenceModel,
@@ -328,6 +328,7 @@ class ARDRegression(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients; zero for pruned columns.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise.
     lambda_ : array of shape (n_features,)
@@ -347,6 +348,7 @@ class ARDRegression(EvidenceModel):
     objective_trace_, scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
         As in :class:`BayesianRidge`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -14,7 +14,7 @@ from tractable.base.parameters import check_number
 from tractable.data import Whole
 from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult, em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
@@ -115,7 +115,6 @@ class EvidenceModel(BayesianLinearModel):
         )
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         centred, weight = bool(self.fit_intercept), float(statistic.weight)
         varying = without_constant_columns(statistic) if centred else statistic
@@ -470,7 +469,7 @@ class StandardizedFactor:
         """Standardize rows about their mean where there is an intercept; with `common`, by one scale."""
         xp = namespace_of(statistic.mean)
         d = statistic.dim
-        mean, stddev = statistic.mean, column_lengths(statistic.factor) / float(statistic.weight) ** 0.5
+        mean, stddev = statistic.mean, statistic.stddev
         standardizer = Standardizer.from_stddev(mean[:d], stddev[:d], common=common, centered=fit_intercept)
         columns = 1.0 / standardizer.scale
         target = float(stddev[d])
@@ -510,7 +509,9 @@ def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     alpha : float
         Precision of every coefficient; scikit-learn's `lambda_`.
     beta : float
@@ -540,7 +541,9 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     X_new : array (m, d)
         Where to predict.
     alphas : array (k,)

@@ -7,27 +7,26 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import power_of_two
 from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    PredictiveMixin,
+    RegressorMixin,
     all_or_nothing,
     check_columns,
     check_fitted,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.distributions import Normal
 from tractable.engines import EMResult, LeastSquares
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.robust.noise import NOISES
 from tractable.linear_model.robust.steps import RobustParameters, initial_parameters, robust_search
-from tractable.linear_model.rows import check_rows_in_memory, power_of_two
+from tractable.linear_model.rows import check_rows_in_memory
 from tractable.value import replace
 
 
-class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
+class RobustRegression(RegressorMixin, Estimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
     Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);
@@ -41,10 +40,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Parameters
     ----------
     noise : {"laplace", "student", "gaussian"}
+        The distribution of the noise.
     dof : float, optional
         Degrees of freedom of Student's t; by default they are estimated, between 1 and 1e6 (where the tails
         are a normal's).
     fit_intercept : bool
+        Whether to fit an intercept.
     tol : float
         Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
         at the best vertex, and nowhere else.
@@ -54,7 +55,9 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        Coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     scale_ : float
         Of the noise, Laplace's b or Student's scale; 0 where y is fitted without error.
     dof_ : float
@@ -70,8 +73,11 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
         smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search ended by `tol`, or at a vertex that is proven optimal.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------
@@ -111,8 +117,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         # The targets less their median, in a unit that is a power of two: both steps are exact, and the
         # level of the targets costs no digits of their residuals.
         level = float(np.quantile(counted, 0.5, method="inverted_cdf")) if fit_intercept else 0.0
-        check_squarable("y", float(np.abs(counted).max()), least=0.0)
-        unit = power_of_two(np.abs(counted - level).max())
+        unit = power_of_two(float(np.abs(counted - level).max()))
         y, eps = (y - level) / unit, np.finfo(float).eps
         rounding = 8.0 * eps * float(np.abs(counted / unit).max())
         start = initial_parameters(X, y, w, self.noise, self.dof, fit_intercept=fit_intercept)

@@ -15,6 +15,7 @@ from tractable.data import Batch, Source, sample_rows
 from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, initial_rows
 from tractable.engines.student_t import PrecisionSums, ScaleMixture
 from tractable.statistics import ColumnSummary, Standardizer, column_varies
+from tractable.statistics.rows import counts
 from tractable.value import parameters, value
 
 #: The least degrees of freedom that are looked for.
@@ -99,8 +100,8 @@ class StudentTEStep:
 class StudentTProblem:
     """The data and the two steps of a mixture of Student-t distributions, in standardized columns.
 
-    `floor` is added to every scale matrix as if rows were clouds of that variance, with the term
-    -½ tr(diag(floor) Σ⁻¹) in the log density.
+    `floor` is added to the diagonal of every scale matrix. With the term -½ tr(diag(floor) Σ⁻¹) in the log
+    density, both steps raise one penalised likelihood.
     """
 
     data: Any  # the rows as a source; None for an M-step alone
@@ -112,9 +113,9 @@ class StudentTProblem:
     floor: np.ndarray  # (d,)
 
     def initial(self, rng: np.random.Generator) -> StudentTParameters:
-        """Return medians and widths of the clusters that k-means finds once outliers are drawn in."""
+        """Return medians and widths of the clusters of k-means, on rows transformed by arcsinh."""
         z, weights = initial_rows(self.data, self.standardizer, self.n_components, rng)
-        location, width = median_and_width(z, np.ones(len(z)) if weights is None else weights)
+        location, width = median_and_width(z, counts(weights, z))
         near = np.arcsinh(
             (z - location) / np.where(width > 0, width, 1.0)
         )  # logarithmic from a few widths on
@@ -218,7 +219,7 @@ def median_standardizer(source: Source, summary: ColumnSummary) -> Standardizer:
     """
     moments = summary.standardizer()
     x, weights = sample_rows(source, None, INITIAL_ROWS, np.random.default_rng(0))
-    location, width = median_and_width(x, np.ones(len(x)) if weights is None else weights)
+    location, width = median_and_width(x, counts(weights, x))
     width = NORMAL_WIDTH * width
     robust = moments.varies & column_varies(location, width)
     return Standardizer(

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array
+from tractable.primitives import runs_compiled
 from tractable.primitives.bins import agnostic
 from tractable.primitives.bins.agnostic import find_cells
 
@@ -46,7 +47,7 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     >>> bin_counts(np.array([[0.75]]), None, [np.array([0.0, 1.0, 2.0])], linear=True)
     (array([0.75, 0.25]), 0.0)
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 16 * x.shape[0] * x.shape[1] * (2 ** x.shape[1] if linear else 1)):
         return (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
     from tractable.primitives.bins import compiled
 
@@ -78,6 +79,8 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
     >>> linear_binning(np.array([0.25, 2.0]), None, 0.0, 1.0, 3)
     array([0.75, 0.25, 1.  ])
     """
+    if not runs_compiled(x, 16 * x.size):
+        return agnostic.linear_binning(x, weights, low, step, n)
     from tractable.primitives.bins.compiled import linear_binning as compiled
 
     given = np.empty(0) if weights is None else weights
@@ -111,7 +114,7 @@ def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
     >>> best_blocks(np.array([9.0, 9.0, 1.0, 1.0]), np.arange(5.0), 2.0).tolist()
     [0, 2, 4]
     """
-    if not is_numpy_array(mass):
+    if not runs_compiled(mass, mass.shape[0] * (20_000 + 20 * mass.shape[0]) / 16):
         return agnostic.best_blocks(mass, positions, penalty)
     from tractable.primitives.bins.compiled import best_blocks as compiled
 

@@ -6,8 +6,11 @@ from itertools import product
 from operator import and_
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 
 def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
@@ -69,10 +72,19 @@ def _cell_counts(positions: Sequence[Array], fractions: Array, edges: Sequence[A
     return xp.reshape(weighted_counts(flat, fractions, n_cells), shape)
 
 
+def linear_binning(x: np.ndarray, weights: Any, low: float, step: float, n: int) -> np.ndarray:
+    at = (x - low) / step
+    node = np.clip(at.astype(np.int64), 0, n - 2)
+    w = np.ones(len(x)) if weights is None else weights
+    upper = w * (at - node)
+    return np.bincount(node, w - upper, n) + np.bincount(node + 1, upper, n)
+
+
 def _ones(x: Array) -> Array:
     return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
 
 
+@SILENT
 def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
     xp = namespace_of(mass)
     total = xp.concat([xp.zeros_like(mass[:1]), xp.cumulative_sum(mass)])

@@ -10,6 +10,7 @@ import numpy as np
 
 from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.em import agnostic
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
@@ -73,11 +74,11 @@ def mixture_pass(
     >>> sums.round(6).tolist()
     [[1.0, -20.0], [1.0, 20.0]]
     """
-    if not is_numpy_array(x):
-        return agnostic.mixture_pass(x, weights, shift, scale, natural, kind)
+    K, P = natural.shape
+    if not runs_compiled(x, 8 * x.shape[0] * (K + P)):
+        return agnostic.mixture_pass(as_double(x), weights, shift, scale, natural, kind)
     from tractable.primitives.em.compiled import mixture_pass as compiled
 
-    K, P = natural.shape
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
     block = int(np.clip(1_000_000 // (K * P) // 32 * 32, 64, 512))
     sums, evidence = compiled(*_rows(x, weights), shift, scale, np.ascontiguousarray(natural), kind, block)
@@ -133,8 +134,9 @@ def whitened_pass(
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
     diagonal = whiteners.ndim == 2
-    if not is_numpy_array(x):
-        given = (x, weights, shift, scale, means, whiteners, log_constants)
+    width = x.shape[1] * (1 if diagonal else 1 + x.shape[1] / 2)
+    if not runs_compiled(x, 4 * x.shape[0] * means.shape[0] * width):
+        given = (as_double(x), weights, shift, scale, means, whiteners, log_constants)
         return agnostic.whitened_diagonal_pass(*given) if diagonal else agnostic.whitened_pass(*given, white)
     from tractable.primitives.em import compiled
 
@@ -302,7 +304,7 @@ def pattern_pass(
     [[1.0, 1.0, 0.5, 1.0, 0.5, 1.0]]
     """
     first, last = (0, rows.n_rows) if part is None else part
-    if not is_numpy_array(rows.flat):
+    if not runs_compiled(rows.flat, _pattern_work(rows, means, first, last)):
         return agnostic.pattern_pass(rows, weights, log_weights, means, covariances, first, last)
     from tractable.primitives.em import compiled
 
@@ -317,6 +319,13 @@ def pattern_pass(
     _check_definite(np.arange(len(means)) == bad)
     upper = np.triu_indices(1 + means.shape[1])
     return sums[:, upper[0], upper[1]], evidence
+
+
+def _pattern_work(rows: PatternRows, means: Array, first: int, last: int) -> float:
+    """Return the work of a pass: entries, and some small factorisations for each pattern and component."""
+    K, d = means.shape
+    patterns = np.count_nonzero((rows.begins[1:] > first) & (rows.begins[:-1] < last))
+    return K * (4 * (last - first) * d * (1 + d / 2) + 40_000 * patterns)
 
 
 def _check_definite(bad: np.ndarray) -> None:
@@ -350,7 +359,7 @@ def pattern_scores(
     [[0.0], [-1.4189]]
     """
     first, last = (0, rows.n_rows) if part is None else part
-    if not is_numpy_array(rows.flat):
+    if not runs_compiled(rows.flat, _pattern_work(rows, means, first, last)):
         return agnostic.pattern_scores(rows, means, covariances, first, last)
     from tractable.primitives.em.compiled import pattern_scores as compiled
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 
 __all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
@@ -42,8 +43,8 @@ def softmax_loss(
     >>> softmax_loss(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1].tolist()
     [[-0.5], [0.5]]
     """
-    if not is_numpy_array(x):
-        return agnostic.softmax_loss(x, targets, weights, shift, scale, coef)
+    if not runs_compiled(x, 8 * x.shape[0] * sum(coef.shape)):
+        return agnostic.softmax_loss(as_double(x), targets, weights, shift, scale, coef)
     if len(coef) == 2:
         from tractable.primitives.glm.compiled import two_class_loss as compiled
     else:
@@ -83,11 +84,11 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
     >>> softmax_curvature(np.ones((3, 1)), None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[0, 0].tolist()
     [[0.75]]
     """
-    if not is_numpy_array(x):
-        return agnostic.softmax_curvature(x, mass, shift, scale, coef)
+    k, p = coef.shape
+    if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
+        return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
-    k, p = coef.shape
     m = np.empty(0) if mass is None else np.asarray(mass, dtype=np.float64)
     paired = k > 2 and p <= MOST_PAIRED
     upper = compiled(
@@ -140,6 +141,6 @@ def perceptron_pass(
     """
     if not is_numpy_array(rows):
         return agnostic.perceptron_pass(rows, codes, weights, start)
-    from tractable.primitives.glm.compiled import perceptron_pass as compiled
+    from tractable.primitives.glm.compiled import perceptron_pass as kernel
 
-    return compiled(rows, codes, weights, start)
+    return kernel.for_work(64 * rows.shape[0] * start.size)(rows, codes, weights, start)

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array
+from tractable.primitives import runs_compiled
 from tractable.primitives.kernel_sums import agnostic
 from tractable.primitives.neighbors.hyperplane_trees import even_pieces
 from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_leaves
@@ -15,6 +16,7 @@ __all__ = [
     "KINDS",
     "TreeSums",
     "WindowBlocks",
+    "is_little",
     "kernel_spreads",
     "left_out_scales",
     "log_kernel_sums",
@@ -77,7 +79,7 @@ def log_kernel_sums(
     >>> np.exp(sums).round(6)
     array([1.135335])
     """
-    if kind is None or not is_numpy_array(points):
+    if kind is None or is_little(queries, points):
         return agnostic.log_kernel_sums(queries, points, weights, log_profile, left, first, scale)
     from tractable.primitives.kernel_sums.compiled import log_kernel_sums as compiled
 
@@ -89,6 +91,11 @@ def log_kernel_sums(
     return out
 
 
+def is_little(queries: Array, points: Array) -> bool:
+    """Say whether the windows of all pairs are summed in NumPy, or another library."""
+    return not runs_compiled(points, 4 * queries.shape[0] * points.shape[0])
+
+
 def left_out_scales(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray, n_own: int
 ) -> np.ndarray:
@@ -96,6 +103,8 @@ def left_out_scales(
 
     Rate k is twice rate k - n_own, so that most exponentials are squares of others.
     """
+    if is_little(queries, points):
+        return agnostic.left_out_scales(queries, points, weights, first, rates)
     from tractable.primitives.kernel_sums.compiled import left_out_scales as compiled
 
     out = np.empty((len(queries), len(rates)))
@@ -107,6 +116,8 @@ def kernel_spreads(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
     """Return the mean of |q - x|² weighted by w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
+    if is_little(queries, points):
+        return agnostic.kernel_spreads(queries, points, weights, first, log_sums)
     from tractable.primitives.kernel_sums.compiled import spreads
 
     out = np.empty(len(queries))
@@ -254,6 +265,8 @@ def log_local_windows(
     >>> log_local_windows(x, point, one, np.zeros(1), window_blocks(point), np.full(1, 0.5)).tolist()
     [0.0, -2.0]
     """
+    if not runs_compiled(x, 4 * len(x) * points.size):
+        return agnostic.log_local_windows(x, points, whiten, heights, of_rows=of_rows)
     from tractable.primitives.kernel_sums.compiled import log_local_windows as compiled
 
     begins = blocks.first[:-1]

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 #: Pairs of a query and a point that are held at a time.
 PAIRS = 2**22
 
 
+@SILENT
 def log_kernel_sums(
     queries: Array,
     points: Array,
@@ -19,6 +23,7 @@ def log_kernel_sums(
     scale: float = 1.0,
 ) -> Array:
     xp = namespace_of(points)
+    weights = weights if weights.shape[0] else xp.ones_like(points[:, 0])  # none are ones
     step = max(1, PAIRS // max(1, points.shape[0]))
     parts = []
     for start in range(0, queries.shape[0], step):
@@ -45,3 +50,40 @@ def _block(
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
     terms = xp.where(some, log_counts + log_profile(squares), xp.full_like(counts, -xp.inf))
     return log_sum_exp(terms)
+
+
+@SILENT
+def left_out_scales(
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray
+) -> np.ndarray:
+    squares, w = _others(queries, points, weights, first)
+    return np.stack([np.sum(w * np.exp(-rate * squares), axis=1) for rate in rates], axis=1)
+
+
+@SILENT
+def kernel_spreads(
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
+) -> np.ndarray:
+    squares, w = _others(queries, points, weights, first)
+    return np.sum(w * squares * np.exp(-0.5 * squares - log_sums[:, None]), axis=1)
+
+
+def _others(
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return squared distances (m, n) and the weights of the points; query j itself, first + j, has none."""
+    from scipy.spatial.distance import cdist
+
+    w = np.ones((len(queries), len(points))) * (weights if len(weights) else 1.0)
+    rows = np.arange(len(queries))
+    w[rows, first + rows] = 0.0
+    return cdist(queries, points, "sqeuclidean"), w
+
+
+@SILENT
+def log_local_windows(
+    x: np.ndarray, points: np.ndarray, whiten: np.ndarray, heights: np.ndarray, *, of_rows: bool
+) -> np.ndarray:
+    away = x[:, None, :] - points
+    white = np.einsum("ikl,ijl->ijk" if of_rows else "jkl,ijl->ijk", whiten, away, optimize=True)
+    return log_sum_exp(heights - 0.5 * np.sum(white * white, axis=-1))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import runs_compiled
 from tractable.primitives.kmeans import agnostic
 from tractable.primitives.kmeans.agnostic import squared_distances
 from tractable.primitives.threads import ordered_map
@@ -26,9 +27,6 @@ __all__ = [
     "seeding_probabilities",
 ]
 
-
-#: Entries times candidates from which on seeding is compiled.
-COMPILED_SEEDING = 2**22
 
 #: Rows of a block of seeding.
 SEEDING_ROWS = 2**15
@@ -77,7 +75,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if not is_numpy_array(x) or x.size * uniforms.size < COMPILED_SEEDING:
+    if not runs_compiled(x, x.size * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -246,7 +244,7 @@ def reassign(
     """Give rows to their nearest centres where bounds on their distances leave it open.
 
     Labels and bounds are changed in place: `upper` bounds the distance to a row's own centre, `lower` that to
-    any other. Rows without a label yet have -1.
+    any other. Rows without a label yet have -1. A little work measures all distances, and leaves the bounds.
 
     Returns
     -------
@@ -259,6 +257,8 @@ def reassign(
     changed : int
         How many rows have another label.
     """
+    if not runs_compiled(x, x.size * len(centers)):
+        return agnostic.reassign(x, weights, shift, scale, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
@@ -287,6 +287,8 @@ def cluster_sums(
     >>> found.cost, found.away, found.row
     (5.0, 4.0, 1)
     """
+    if not runs_compiled(x, 8 * x.size):
+        return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
@@ -340,7 +342,7 @@ def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int
     >>> distance_sums(x, columns, np.ones(3), [0, 2, 3]).tolist()
     [[7.0, 1.0]]
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 4 * x.size * columns.shape[1]):
         return agnostic.distance_sums(x, columns, weights, starts)
     from tractable.primitives.kmeans.compiled import distance_sums as compiled
 

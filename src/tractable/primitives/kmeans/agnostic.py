@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 
 def squared_distances(x: Array, centers: Array) -> Array:
     """Return |x_i - μ_k|² of every row and centre, (n, K), by differences: nothing cancels."""
+    if is_numpy_array(x):
+        from scipy.spatial.distance import cdist
+
+        return cdist(x, centers, "sqeuclidean")
     xp = namespace_of(x)
     columns = [xp.sum((x - centers[k, :]) ** 2, axis=1) for k in range(centers.shape[0])]
     return xp.stack(columns, axis=1)
@@ -27,11 +34,12 @@ def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
             chosen += _drawn(count, levels[:1])
             continue
         tried = _drawn(count * closest, levels)
-        left = [xp.minimum(closest, xp.sum((x - x[i, :]) ** 2, axis=1)) for i in tried]
-        costs = [float(xp.sum(count * rest)) for rest in left]
+        candidates = xp.take(x, xp.asarray(tried, device=device(x)), axis=0)
+        left = xp.minimum(closest[:, None], squared_distances(x, candidates))
+        costs = [float(xp.sum(count * left[:, t])) for t in range(len(tried))]
         best = costs.index(min(costs))
         chosen.append(tried[best])
-        closest = left[best]
+        closest = left[:, best]
     return xp.asarray(chosen, device=device(x))
 
 
@@ -44,6 +52,7 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
     return [min(row, last) for row in rows]
 
 
+@SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
     x = (xp.astype(x, xp.float64) - shift) * scale
@@ -60,6 +69,71 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     }
 
 
+@SILENT
+def reassign(
+    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give rows to their nearest centres; labels are changed in place."""
+    z = (np.asarray(x, dtype=np.float64) - shift) * scale
+    nearest = _nearest(z, centers)
+    rows = np.flatnonzero(nearest != labels)
+    new, old = nearest[rows], labels[rows]
+    labels[rows] = new
+    known = old >= 0
+    w = np.ones(len(rows)) if weights is None else weights[rows]
+    to_new = w * np.sum((z[rows] - centers[new]) ** 2, axis=1)
+    to_old = w[known] * np.sum((z[rows[known]] - centers[old[known]]) ** 2, axis=1)
+    gain = np.maximum(to_old - to_new[known], 0.0).sum()
+    came, went = (
+        _indicators(k, w[some], len(centers)).T for k, some in ((new, slice(None)), (old[known], known))
+    )
+    sums = came @ z[rows] - went @ z[rows[known]]
+    counts = came.sum(axis=1) - went.sum(axis=1)
+    return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def _nearest(z: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
+    if len(centers) == 1:
+        return np.zeros(len(z), np.int64)
+    squares = np.sum(centers * centers, axis=1)
+    scores = squares - 2.0 * (z @ centers.T)
+    longest = np.sqrt(np.max(squares))
+    reach = 2.0 * np.sqrt(np.sum(z * z, axis=1)) * longest + longest * longest
+    two = np.partition(scores, 1, axis=1)
+    doubtful = np.flatnonzero(~(two[:, 1] - two[:, 0] > (z.shape[1] + 6) * 2.0**-52 * reach))
+    found = np.argmin(scores, axis=1)
+    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
+    return found
+
+
+@SILENT
+def cluster_sums(
+    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> dict[str, Any]:
+    z = (np.asarray(x, dtype=np.float64) - shift) * scale
+    distances = np.sum((z - centers[labels]) ** 2, axis=1)
+    w = np.ones(len(z)) if weights is None else weights
+    counted = np.where(w > 0.0, distances, -1.0)
+    row = int(np.argmax(counted)) if np.any(w > 0.0) else -1
+    indicators = _indicators(labels, w, len(centers))
+    return {
+        "sums": indicators.T @ z,
+        "counts": indicators.sum(axis=0),
+        "cost": float(w @ distances),
+        "away": float(counted[row]) if row >= 0 else -1.0,
+        "row": row,
+    }
+
+
+def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the weight of each row in the column of its cluster, (n, K)."""
+    found = np.zeros((len(labels), n_clusters))
+    found[np.arange(len(labels)), labels] = weights
+    return found
+
+
+@SILENT
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
     xp = namespace_of(x, columns)
     squares = xp.zeros_like(x[:, :1] * columns[:1, :])

@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.double_double import Pair
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import runs_compiled
 from tractable.primitives.linear import agnostic
 
 __all__ = [
@@ -200,8 +201,8 @@ def _upright(factor: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(factor * sign[:, None]) + 0.0  # and no zero either
 
 
-#: Entries from which on the moments of a block are compiled, and columns up to which.
-COMPILED_ENTRIES, COMPILED_COLUMNS = 2**18, 128
+#: Columns up to which the moments of a block are compiled.
+COMPILED_COLUMNS = 128
 
 #: Bytes of the rows that are centred at a time: they stay in the cache of a core.
 CENTRED_BYTES = 2**16
@@ -224,7 +225,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
-    if not is_numpy_array(x) or x.size < COMPILED_ENTRIES or x.shape[1] > COMPILED_COLUMNS:
+    if not runs_compiled(x, 4 * x.shape[0] * x.shape[1]) or x.shape[1] > COMPILED_COLUMNS:
         return agnostic.moments(x, weights)
     from tractable.primitives.linear.compiled import moments as compiled
 
@@ -247,7 +248,7 @@ def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pa
     >>> residual_sums(x, y, np.ones(2), centre=zero, coef=line, offset=(zero, zero))[0]
     array([[3., 5., 5.]])
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 50 * y.shape[1] * x.shape[0] * x.shape[1]):
         return agnostic.residual_sums(x, y, weights, centre=centre, coef=coef, offset=offset)
     from tractable.primitives.linear.compiled import residual_sums as compiled
 
@@ -283,7 +284,7 @@ def gradient_pass(
     >>> gradient_pass(rows, targets, np.ones(2), np.array([0.5, 0.25]), 1, np.zeros(1))
     (array([2.]), array([3.]), 8.0)
     """
-    if not is_numpy_array(rows):
+    if not runs_compiled(rows, 1024 * steps.shape[0] * (1 + batch_size * rows.shape[1] / 1000)):
         return agnostic.gradient_pass(rows, targets, weights, steps, batch_size, start)
     from tractable.primitives.linear.compiled import gradient_pass as compiled
 
@@ -310,7 +311,7 @@ def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
     >>> squared_mahalanobis(np.array([[3.0, 5.0]]), np.array([1.0, 1.0]), np.diag([2.0, 4.0]))
     array([2.])
     """
-    if not is_numpy_array(x) or x.shape[-1] > LARGEST_COMPILED:
+    if not runs_compiled(x, 4 * x.shape[0] * x.shape[-1]) or x.shape[-1] > LARGEST_COMPILED:
         return agnostic.squared_mahalanobis(x, mean, lower)
     from tractable.primitives.linear.compiled import squared_mahalanobis as compiled
 

@@ -5,11 +5,13 @@ wholly inside as one. Everything is in units of the bandwidth.
 """
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import runs_compiled
 from tractable.primitives.mean_shift import agnostic
 from tractable.primitives.neighbors.kd_tree import kd_build, kd_leaves
 from tractable.primitives.threads import ordered_map
@@ -20,20 +22,43 @@ __all__ = ["Ascents", "KernelField", "ascend", "expand", "kernel_field"]
 #: The fraction of a Gaussian sum that may be left out, in ascents and in expansions.
 TRUNCATION, EXACT = 1e-10, 1e-16
 
+#: Points of a leaf.
+LEAF = 48
+
 #: Starts that a thread is handed at a time.
 BLOCK = 128
 
 
 @value
 class KernelField:
-    """A sum of windows on weighted points, in leaves as the compiled loops want them."""
+    """A sum of windows on weighted points (n, d), in units of the bandwidth."""
 
     points: Array  # (n, d)
     weights: Array  # (n,)
-    leaves: tuple[np.ndarray, ...] = ()  # columns, weights, first, low, high, sums about low, masses
-    reach: float = math.inf  # of a Gaussian window in ascents
-    exact_reach: float = math.inf  # and in expansions
-    floor: float = 0.0  # a Gaussian sum below it is summed over all points
+
+    def is_little(self, x: Array) -> bool:
+        """Say whether all windows at x (m, d) are computed in NumPy, or another library."""
+        return not runs_compiled(self.points, 4 * x.shape[0] * self.points.shape[0])
+
+    @cached_property
+    def leaves(self) -> tuple[np.ndarray, ...]:
+        """Columns, weights, first, low, high, sums about low and masses of leaves, as compiled loops want."""
+        tree = kd_build(self.points, LEAF)
+        rows, first, low, high = kd_leaves(tree, self.points)
+        mine, about_low = self.weights[tree.order], rows - np.repeat(low, np.diff(first), axis=0)
+        sums = np.add.reduceat(mine[:, None] * about_low, first[:-1])
+        masses = np.add.reduceat(mine, first[:-1])
+        return np.ascontiguousarray(rows.T), mine, first, low, high, sums, masses
+
+    @cached_property
+    def floor(self) -> float:
+        """A Gaussian sum below it is summed over all points."""
+        return float(self.weights.min())
+
+    def reach(self, fraction: float) -> float:
+        """Return the distance at which all points weigh less than `fraction` of the lightest alone."""
+        log_ratio = math.log(math.fsum(self.weights)) - math.log(self.floor)
+        return math.sqrt(2.0 * (log_ratio - math.log(fraction)))
 
 
 @value
@@ -44,35 +69,17 @@ class Ascents:
     masses: Any  # (m,), Σ w k in the window of the last step
     steps: Any  # (m,)
     converged: Any  # (m,), whether the last step was short enough, or a known mode was reached
-    basins: Any = None  # (m,), in which ball of a mode it stopped, or -1
+    basins: Any  # (m,), in which ball of a mode it stopped, or -1
 
 
-def kernel_field(points: Array, weights: Array | None = None, leaf_size: int = 48) -> KernelField:
-    """Arrange points (n, d) of positive weights, in units of the bandwidth, for ascents."""
+def kernel_field(points: Array, weights: Array | None = None) -> KernelField:
+    """Return the sum of windows on points (n, d) of positive weights, in units of the bandwidth."""
     if not is_numpy_array(points):
         ones = namespace_of(points).ones_like(points[:, 0]) if weights is None else weights
         return KernelField(points=points, weights=ones)
     points = np.ascontiguousarray(points, dtype=np.float64)
     w = np.ones(len(points)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    tree = kd_build(points, leaf_size)
-    rows, first, low, high = kd_leaves(tree, points)
-    mine, about_low = w[tree.order], rows - np.repeat(low, np.diff(first), axis=0)
-    sums = np.add.reduceat(mine[:, None] * about_low, first[:-1])
-    leaves = np.ascontiguousarray(rows.T), mine, first, low, high, sums, np.add.reduceat(mine, first[:-1])
-    return KernelField(
-        points=points,
-        weights=w,
-        leaves=leaves,
-        reach=_reach(w, TRUNCATION),
-        exact_reach=_reach(w, EXACT),
-        floor=float(w.min()),
-    )
-
-
-def _reach(weights: np.ndarray, fraction: float) -> float:
-    """Return the distance at which all points together weigh less than `fraction` of the lightest alone."""
-    log_ratio = math.log(math.fsum(weights)) - math.log(float(weights.min()))
-    return math.sqrt(2.0 * (log_ratio - math.log(fraction)))
+    return KernelField(points=points, weights=w)
 
 
 def ascend(
@@ -108,11 +115,11 @@ def ascend(
     >>> found.ends.ravel().tolist(), found.masses.tolist(), found.converged.tolist()
     ([0.25, 5.0, 9.0], [2.0, 1.0, 0.0], [True, True, False])
     """
-    if not field.leaves:
-        ends, masses, steps, converged = agnostic.ascend(
-            field.points, field.weights, starts, flat=flat, tol=tol, max_iter=max_iter
+    if field.is_little(starts):
+        given = field.points, field.weights, starts
+        return Ascents(
+            **agnostic.ascend(*given, flat=flat, tol=tol, max_iter=max_iter, modes=modes, radii=radii)
         )
-        return Ascents(ends=ends, masses=masses, steps=steps, converged=converged)
     from tractable.primitives.mean_shift.compiled import ascend_flat, ascend_gaussian
 
     ends = np.array(starts, dtype=np.float64, order="C")
@@ -120,14 +127,16 @@ def ascend(
     basins = np.full(len(ends), -1)
     known = (np.empty((0, ends.shape[1])), np.empty(0)) if modes is None or radii is None else (modes, radii)
 
+    leaves, reach = field.leaves, field.reach(TRUNCATION)
+
     def task(start: int) -> None:
         part = slice(start, start + BLOCK)
         out = ends[part], masses[part], steps[part]
         if flat:
-            ascend_flat(*field.leaves, tol, max_iter, *out)
+            ascend_flat(*leaves, tol, max_iter, *out)
         else:
-            limits = field.reach, field.floor, tol, max_iter
-            ascend_gaussian(*field.leaves[:5], *limits, *known, *out, basins[part])
+            limits = reach, field.floor, tol, max_iter
+            ascend_gaussian(*leaves[:5], *limits, *known, *out, basins[part])
 
     for _ in ordered_map(task, range(0, len(ends), BLOCK)):
         pass
@@ -158,18 +167,19 @@ def expand(field: KernelField, x: Array, tilt: float = 0.0) -> tuple[Any, Any, A
     >>> height.round(6).tolist(), step.tolist(), spread.tolist()  # a mode that is about to split
     ([0.193147], [[0.0]], [[[1.0]]])
     """
-    if not field.leaves:
+    if field.is_little(x):
         return agnostic.expand(field.points, field.weights, x, tilt)
     from tractable.primitives.mean_shift.compiled import expand as compiled
 
     x = np.ascontiguousarray(x, dtype=np.float64)
     m, d = x.shape
     heights, steps, spreads = np.empty(m), np.empty((m, d)), np.empty((m, d, d))
+    leaves, reach = field.leaves, field.reach(EXACT)
 
     def task(start: int) -> None:
         part = slice(start, start + BLOCK)
         out = heights[part], steps[part], spreads[part]
-        compiled(*field.leaves[:5], field.exact_reach, field.floor, tilt, x[part], *out)
+        compiled(*leaves[:5], reach, field.floor, tilt, x[part], *out)
 
     for _ in ordered_map(task, range(0, m, BLOCK)):
         pass

@@ -2,35 +2,62 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 
 
-def ascend(points: Array, weights: Array, x: Array, *, flat: bool, tol: float, max_iter: int) -> Any:
-    """See `tractable.primitives.mean_shift.ascend`: all starts take a step at a time."""
+@SILENT
+def ascend(
+    points: Array,
+    weights: Array,
+    x: Array,
+    *,
+    flat: bool,
+    tol: float,
+    max_iter: int,
+    modes: Array | None = None,
+    radii: Array | None = None,
+) -> dict[str, Any]:
+    """See `tractable.primitives.mean_shift.ascend`: all starts that have not ended take a step at a time."""
     xp = namespace_of(points)
-    mass = xp.zeros_like(x[:, 0])
-    steps, done = xp.zeros_like(mass), xp.zeros_like(mass) > 0
-    lost = done
-    for _ in range(max_iter):
-        if bool(xp.all(done)):
-            break
+    x = xp.astype(x, points.dtype)
+    rows = xp.arange(x.shape[0], device=device(points))
+    mass, basin, ended = xp.zeros_like(x[:, 0]), xp.zeros_like(rows) - 1, []
+
+    def end(which: Array, steps: int, *, converged: bool) -> None:
+        """Set those apart that have ended, and go on with the others."""
+        nonlocal rows, x, mass, basin
+        here, others = xp.nonzero(which)[0], xp.nonzero(~which)[0]
+        one = xp.ones_like(xp.take(rows, here))
+        state = rows, x, mass, basin
+        ended.append([*(xp.take(a, here, axis=0) for a in state), steps * one, (one > 0) & converged])
+        rows, x, mass, basin = (xp.take(a, others, axis=0) for a in state)
+
+    for taken in range(max_iter):
+        if modes is not None and radii is not None and modes.shape[0] and not flat:
+            inside = _squared(modes, x) < radii * radii
+            basin = xp.where(xp.any(inside, axis=1), xp.argmax(xp.astype(inside, xp.int64), axis=1), basin)
+            end(basin >= 0, taken, converged=True)
         weighted = _window_weights(points, weights, x, flat=flat)
-        total = xp.sum(weighted, axis=1)
-        some = total > 0.0
-        step = (weighted @ points) / xp.where(some, total, xp.ones_like(total))[:, None] - x
-        moves = some & ~done
-        mass = xp.where(done, mass, total)
-        x = xp.where(moves[:, None], x + step, x)
-        steps = steps + xp.astype(moves, steps.dtype)
-        lost = lost | (~some & ~done)
-        done = done | ~some | (xp.sum(step * step, axis=1) <= tol * tol)
-    converged = done & ~lost
-    return x, mass, xp.astype(steps, xp.int64), converged
+        mass = xp.sum(weighted, axis=1)
+        weighted = xp.take(weighted, xp.nonzero(mass > 0.0)[0], axis=0)
+        end(~(mass > 0.0), taken, converged=False)
+        step = (weighted @ points) / mass[:, None] - x
+        x = x + step
+        end(xp.sum(step * step, axis=1) <= tol * tol, taken + 1, converged=True)
+        if not rows.shape[0]:
+            break
+    end(rows >= 0, max_iter, converged=False)
+    joined = [xp.concat(parts) for parts in zip(*ended, strict=True)]
+    order = xp.argsort(joined[0])
+    names = "ends", "masses", "basins", "steps", "converged"
+    return {name: xp.take(a, order, axis=0) for name, a in zip(names, joined[1:], strict=True)}
 
 
+@SILENT
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
     xp = namespace_of(points)
     squared = _squared(points, x)
@@ -45,6 +72,10 @@ def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array,
 
 
 def _squared(points: Array, x: Array) -> Array:
+    if is_numpy_array(points):
+        from scipy.spatial.distance import cdist
+
+        return cdist(x, points, "sqeuclidean")
     xp = namespace_of(points)
     return xp.sum((points[None, :, :] - x[:, None, :]) ** 2, axis=-1)
 

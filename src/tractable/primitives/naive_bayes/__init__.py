@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.naive_bayes import agnostic
 
 __all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
@@ -41,7 +42,7 @@ def class_moments(
     >>> weight.tolist(), mean.tolist(), scatter.tolist(), total.tolist()
     ([[2.0, 1.0], [1.0, 1.0]], [[2.0, 5.0], [7.0, 2.0]], [[2.0, 0.0], [0.0, 0.0]], [2.0, 1.0])
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 16 * x.shape[0] * x.shape[1]):
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
@@ -69,7 +70,7 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
     >>> diagonal_scores(x, two, np.ones((2, 1)), np.zeros((2, 1))).tolist()
     [[0.0, -8.0], [-4.5, -0.5], [0.0, 0.0]]
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 8 * x.shape[0] * means.shape[0] * means.shape[1]):
         return agnostic.diagonal_scores(x, means, scales, log_norms)
     from tractable.primitives.naive_bayes.compiled import diagonal_scores as compiled
 
@@ -87,8 +88,8 @@ def softmax_rows(scores: Array) -> Array:
     >>> softmax_rows(np.log([[1.0, 3.0]])).round(6).tolist(), softmax_rows(np.full((1, 2), -np.inf)).tolist()
     ([[0.25, 0.75]], [[0.5, 0.5]])
     """
-    if not is_numpy_array(scores):
-        return agnostic.softmax_rows(scores)
+    if not runs_compiled(scores, 16 * scores.shape[0] * scores.shape[1]):
+        return agnostic.softmax_rows(as_double(scores))
     from tractable.primitives.naive_bayes.compiled import softmax_rows as compiled
 
     out = np.array(scores, dtype=np.float64, order="C")
@@ -114,7 +115,7 @@ def category_scores(x: Array, tables: Array, starts: Array) -> Array:
     >>> category_scores(x, tables, np.array([0, 2])).tolist()
     [[21.0], [2.0]]
     """
-    if not is_numpy_array(x):
+    if not runs_compiled(x, 8 * x.shape[0] * x.shape[1] * tables.shape[1]):
         return agnostic.category_scores(x, tables, starts)
     from tractable.primitives.naive_bayes.compiled import category_scores as compiled
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.limits import power_of_two
+from tractable.arrays.namespace import Array
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.neighbors import agnostic
 from tractable.primitives.neighbors.agnostic import distances
 from tractable.value import value
@@ -56,8 +58,8 @@ def nearest(
     >>> distances.tolist(), indices.tolist()
     ([[1.0, 1.0]], [[1, 2]])
     """
-    if not is_numpy_array(x):
-        return agnostic.nearest(x, points, k, form, order)
+    if _is_little(x, points):
+        return agnostic.nearest(as_double(x), as_double(points), k, form, order)
     from tractable.primitives.neighbors.compiled import nearest as compiled
 
     near, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
@@ -86,12 +88,17 @@ def within(
     >>> rows.tolist(), indices.tolist(), distances.tolist()
     ([0, 0], [1, 0], [1.0, 2.0])
     """
-    if not is_numpy_array(x):
-        return agnostic.within(x, points, radii, form, order)
+    if _is_little(x, points):
+        return agnostic.within(as_double(x), as_double(points), radii, form, order)
     from tractable.primitives.neighbors.compiled import within as compiled
 
     radii = np.ascontiguousarray(radii, dtype=np.float64)
     return sorted_pairs(*compiled(*_ready(x, points), radii, FORMS.index(form), float(order)))
+
+
+def _is_little(x: Array, points: Array) -> bool:
+    """Say whether all pairs are measured in NumPy, or another library."""
+    return not runs_compiled(x, 4 * x.shape[0] * points.shape[0])
 
 
 def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tuple[Any, Any, Any]:
@@ -189,7 +196,7 @@ def filtered_nearest(
     from tractable.primitives.neighbors.compiled import refine, scan
 
     m, cap = len(x), 4 * k + 2 * GROUP
-    if cap > len(points) or single.share > 2.0**-6:
+    if cap > len(points) or single.share > 2.0**-6 or _is_little(x, points):
         return nearest(x, points, k)
     q, sizes = _queries(x, single)
     key, idx = np.empty((m, cap), np.float32), np.empty((m, cap), np.int32)
@@ -219,6 +226,8 @@ def filtered_within(
     """
     from tractable.primitives.neighbors.compiled import count_hits, fill_hits
 
+    if _is_little(x, points):
+        return within(x, points, radii)
     with np.errstate(over="ignore"):
         q, sizes = _queries(x, single)
         reach = (radii * single.scale) ** 2
@@ -274,19 +283,11 @@ def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
     typical = float(np.sqrt(np.median(np.mean((some - centre) ** 2, axis=1))))
     largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
     if 0.0 < typical < np.inf and largest / typical < WIDEST:
-        return centre, _power_of_two(typical)
-    with np.errstate(over="ignore"):
-        centre = points.mean(axis=0)
-    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
-    scale = _power_of_two(largest)
-    total = sum(float(np.sum(((part - centre) * scale) ** 2)) for part in _parts(points))
-    return centre, scale * _power_of_two(np.sqrt(total / points.size))
+        return centre, 1.0 / power_of_two(typical)
+    centre = points.mean(axis=0)
+    total = sum(float(np.sum((part - centre) ** 2)) for part in _parts(points))
+    return centre, 1.0 / power_of_two((total / points.size) ** 0.5)
 
 
 def _parts(points: np.ndarray) -> Iterator[np.ndarray]:
     return (points[start : start + 4096] for start in range(0, len(points), 4096))
-
-
-def _power_of_two(size: float) -> float:
-    """Return the power of two nearest to 1 / size, or 1 where there is none."""
-    return float(2.0 ** -np.clip(np.round(np.log2(size)), -1000, 1000)) if 0.0 < size < np.inf else 1.0

@@ -2,18 +2,36 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 
+@SILENT
 def nearest(
     x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array]:
     xp = namespace_of(x, points)
     every = distances(x, points, form, order)
+    if is_numpy_array(every) and 4 * k < every.shape[1]:
+        return _smallest(every, k)
     ranks = xp.argsort(every, axis=1, stable=True)[:, :k]
     return xp.take_along_axis(every, ranks, axis=1), ranks
 
 
+def _smallest(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k smallest of each row, and their indices; of equals those of smaller index."""
+    limit = np.partition(every, k - 1, axis=1)[:, k - 1 : k]
+    rows, indices = np.nonzero(every <= limit)
+    apart = every[rows, indices]
+    order = np.lexsort((apart, rows))  # stable: indices rise already
+    counts = np.bincount(rows, minlength=len(every))
+    first = (np.cumsum(counts) - counts)[:, None] + np.arange(k)
+    return apart[order][first], indices[order][first]
+
+
+@SILENT
 def within(
     x: Array, points: Array, radii: Array, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array, Array]:

@@ -81,7 +81,7 @@ def leaves_of(x: np.ndarray, trees: HyperplaneTrees, tree: int = 0) -> np.ndarra
     from tractable.primitives.neighbors.compiled_hyperplane_trees import leaves_of as compiled
 
     out = np.empty(len(x), np.int64)
-    compiled(x - trees.centre, trees.roots[tree], trees.planes, trees.depth, out)
+    compiled.for_work(2048 * len(x))(x - trees.centre, trees.roots[tree], trees.planes, trees.depth, out)
     return out
 
 
@@ -128,7 +128,8 @@ def _searched(
     near, ids = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
     visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     seen = np.full(len(points), -1, np.int32)
-    compiled(*_for_search(x, points, order, trees, size), near, ids, (visited, measured, seen))
+    run = compiled.for_work(2048 * len(x) * len(trees.roots))
+    run(*_for_search(x, points, order, trees, size), near, ids, (visited, measured, seen))
     return near, ids, visited, measured, seen
 
 
@@ -147,7 +148,8 @@ def tree_within(
     from tractable.primitives.neighbors.compiled_hyperplane_trees import tree_within as compiled
 
     cost = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
-    found = compiled(*_for_search(x, points, order, trees, size), radii, *cost)
+    run = compiled.for_work(2048 * len(x) * len(trees.roots))
+    found = run(*_for_search(x, points, order, trees, size), radii, *cost)
     return *sorted_pairs(*found), *cost
 
 
@@ -282,12 +284,14 @@ def halve(
     groups, d = len(ptr) - 1, x.shape[1]
     normals, offsets = np.empty((groups, d)), np.empty(groups)
 
+    run = compiled.for_work(1024 * len(ids))
+
     def part(some: slice) -> tuple[np.ndarray, np.ndarray]:
         ends = ptr[some.start : some.stop + 1]
         sizes = np.diff(ends)
         halves = np.empty(int(np.sum(sizes + 2 * np.floor(margin * sizes))), np.int32)
         cuts = np.empty(2 * len(sizes), np.int64)
-        compiled(x, ids, ends, uniforms[some], margin, far, normals[some], offsets[some], halves, cuts)
+        run(x, ids, ends, uniforms[some], margin, far, normals[some], offsets[some], halves, cuts)
         return halves[: cuts[-1]], np.diff(cuts, prepend=0)
 
     found = list(ordered_map(part, _even_parts(ptr), n_threads))
@@ -377,7 +381,7 @@ def two_means(
     groups = len(ptr) - 1
     normals, offsets = np.empty((groups, x.shape[1])), np.empty(groups)
     parts, ends = np.empty(len(ids), np.int32), np.empty(2 * groups, np.int64)
-    part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends)
+    part.for_work(2048 * len(ids))(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends)
     bounds = np.concatenate([[0], ends])
     sizes = np.diff(bounds).reshape(-1, 2)
     return Split(
@@ -427,12 +431,13 @@ def join_leaves(
     """
     from tractable.primitives.neighbors.compiled_hyperplane_trees import join
 
+    run = join.for_work(256 * len(trees.members) * most)
     ends = even_pieces(trees.ptr, most)
     per_tree = np.searchsorted(ends, len(x) * np.arange(len(trees.roots) + 1))
 
     def part(leaves: tuple[int, int]) -> None:
         ptr = ends[leaves[0] : leaves[1] + 1]
-        join(x, ptr, trees.members, lists.scale, lists.near, lists.ids, lists.measured)
+        run(x, ptr, trees.members, lists.scale, lists.near, lists.ids, lists.measured)
 
     with single_threaded_blas():
         for first, last in pairwise(per_tree):
@@ -455,11 +460,12 @@ def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = Non
     """
     from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
 
+    run = mend.for_work(256 * lists.ids.size)
     old = lists.ids.copy()
 
     def part(start: int) -> None:
         end = min(start + POINTS, len(x))
-        mend(x, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
+        run(x, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
 
     for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
         pass
@@ -484,9 +490,10 @@ def finish_lists(
     from tractable.primitives.neighbors.compiled_hyperplane_trees import finish
 
     distances, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
+    run = finish.for_work(256 * lists.ids.size)
 
     def part(start: int) -> None:
-        finish(x, start, min(start + POINTS, len(x)), order, lists.ids, distances, indices)
+        run(x, start, min(start + POINTS, len(x)), order, lists.ids, distances, indices)
 
     for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
         pass

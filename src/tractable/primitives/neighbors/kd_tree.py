@@ -50,7 +50,7 @@ def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
     room = 2 * (n // ((leaf_size + 1) // 2) + 1)
     order, nodes, dims = np.arange(n), np.empty((room, 4), np.int64), np.zeros(room, np.int64)
     lows, highs, packed = np.zeros(room), np.zeros(room), np.empty(n * d)
-    m = build(points, order, leaf_size, nodes, dims, lows, highs, packed)
+    m = build.for_work(256 * n * d)(points, order, leaf_size, nodes, dims, lows, highs, packed)
     return KDNodes(
         order=order,
         nodes=nodes[:m].copy(),
@@ -134,7 +134,7 @@ def _searched(
     near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
     visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
     out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
-    nearest(x, k, FORMS.index(form), float(order), tree.arrays, *out)
+    nearest.for_work(2048 * m)(x, k, FORMS.index(form), float(order), tree.arrays, *out)
     return out
 
 
@@ -161,4 +161,5 @@ def kd_within(
 
     x, radii = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
     cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
-    return *sorted_pairs(*within(x, radii, FORMS.index(form), float(order), tree.arrays, *cost)), *cost
+    run = within.for_work(2048 * len(x))
+    return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), tree.arrays, *cost)), *cost

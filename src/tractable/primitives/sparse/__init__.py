@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.primitives import runs_compiled
 from tractable.primitives.sparse import agnostic
 
 __all__ = [
@@ -42,9 +43,9 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
     array([[2., 0.],
            [1., 3.]])
     """
-    from tractable.primitives.sparse.compiled import append_row as compiled
+    from tractable.primitives.sparse.compiled import append_row as kernel
 
-    return bool(compiled(factor, k, cross, own))
+    return bool(kernel.for_work(500 * k * k)(factor, k, cross, own))
 
 
 def remove_row(factor: np.ndarray, k: int, at: int) -> None:
@@ -57,9 +58,9 @@ def remove_row(factor: np.ndarray, k: int, at: int) -> None:
     >>> bool(np.isclose(factor[0, 0] ** 2, 10.0))
     True
     """
-    from tractable.primitives.sparse.compiled import remove_row as compiled
+    from tractable.primitives.sparse.compiled import remove_row as kernel
 
-    compiled(factor, k, at)
+    kernel.for_work(500 * k * k)(factor, k, at)
 
 
 def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
@@ -70,10 +71,10 @@ def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
     >>> solve_rows(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([4.0, 2.0]), 2)
     array([1., 0.])
     """
-    from tractable.primitives.sparse.compiled import solve_rows as compiled
+    from tractable.primitives.sparse.compiled import solve_rows as kernel
 
     x = np.array(b, dtype=np.float64)
-    compiled(factor, x, k)
+    kernel.for_work(500 * k * k)(factor, x, k)
     return x
 
 
@@ -86,7 +87,7 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     >>> weighted_rows(np.eye(3), np.array([2, 0]), np.array([5.0, 7.0]))
     array([7., 0., 5.])
     """
-    if not is_numpy_array(matrix):
+    if not runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]):
         return agnostic.weighted_rows(matrix, which, weights)
     from tractable.primitives.sparse.compiled import weighted_rows as compiled
 
@@ -102,7 +103,7 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
     >>> row_products(np.eye(3), np.array([2, 0]), np.array([5.0, 6.0, 7.0]))
     array([7., 5.])
     """
-    if not is_numpy_array(matrix):
+    if not runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]):
         return agnostic.row_products(matrix, which, vector)
     from tractable.primitives.sparse.compiled import row_products as compiled
 
@@ -131,7 +132,7 @@ def first_to_enter(
     >>> first_to_enter(np.array([1.0, -1.5]), np.array([0.0, 0.5]), both, 2.0, positive=False)
     (1, 0.3333333333333333)
     """
-    if not is_numpy_array(heights):
+    if not runs_compiled(heights, 32 * heights.shape[0]):
         return agnostic.first_to_enter(heights, slopes, free, level, positive)
     from tractable.primitives.sparse.compiled import first_to_enter as compiled
 
@@ -159,8 +160,6 @@ class SignedSupport:
 
     def restart(self, gram: np.ndarray, moment: np.ndarray, w: np.ndarray, ridge: float = 0.0) -> None:
         """Start from the coefficients w."""
-        from tractable.primitives.sparse.compiled import append_row
-
         self.w = np.array(w, dtype=np.float64)
         self.k = 0
         for j in np.flatnonzero(self.w):
@@ -228,10 +227,10 @@ def solve_lasso(
         return agnostic.solve_lasso(
             gram, moment, square, penalty, ridge, tol, positive, max_iter, 0.0 * moment
         )
-    from tractable.primitives.sparse.compiled import solve_lasso as compiled
+    from tractable.primitives.sparse.compiled import solve_lasso as kernel
 
     state = state or _empty_state(moment)
-    state.k, n_iter, gap = compiled(
+    state.k, n_iter, gap = kernel.for_work(500 * len(moment) ** 2)(
         gram, moment, float(square), penalty, ridge, tol, positive, max_iter,
         state.w, state.q, state.support, state.factor, state.k,
     )  # fmt: skip
@@ -272,6 +271,6 @@ def coordinate_sweeps(
     """
     if not is_numpy_array(hessian):
         return agnostic.coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps)
-    from tractable.primitives.sparse.compiled import coordinate_sweeps as compiled
+    from tractable.primitives.sparse.compiled import coordinate_sweeps as kernel
 
-    return compiled(hessian, slope, penalty_weights, x, n_sweeps)
+    return kernel.for_work(500 * len(slope) ** 2)(hessian, slope, penalty_weights, x, n_sweeps)

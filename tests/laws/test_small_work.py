@@ -1,0 +1,34 @@
+"""Small work never compiles, and compiled code gives the same answers."""
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import tractable.primitives
+from catalogue import ESTIMATORS
+from tractable.primitives.compiled_options import Kernel
+from tractable.testing.estimator_laws import assert_same_predictions, example, learn, predictions
+
+#: One row of each class.
+FIRST = list({type(row.make()): row for row in reversed(ESTIMATORS)}.values())
+
+
+def compiling(self, *given):
+    shapes = [getattr(a, "shape", a) for a in given]
+    raise AssertionError(f"{self.__name__} was compiled for arrays of shapes {shapes}")
+
+
+@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+@pytest.mark.parametrize("row", ESTIMATORS, ids=lambda row: row.name)
+def test_a_small_table_compiles_nothing(row, rng, monkeypatch):
+    X, y = example(row.make(), rng)
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    predictions(learn(row.make(), X, y), X)
+
+
+@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+@pytest.mark.parametrize("row", FIRST, ids=lambda row: row.name)
+def test_compiled_code_gives_the_same_answers(row, rng, monkeypatch):
+    X, y = example(row.make(), rng)
+    small = learn(row.make(), X, y)
+    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
+    assert_same_predictions(learn(row.make(), X, y), small, X, rtol=1e-6)
