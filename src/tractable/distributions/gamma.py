@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.double_double import two_product
-from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling_error
 from tractable.arrays.incomplete import gammainc, gammaincc, gammainccinv, gammaincinv
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved, standard_gamma
@@ -15,7 +15,7 @@ from tractable.arrays.saddle_point import deviance, log_gamma_kernel
 from tractable.distributions.checks import check_positive, check_varies, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
-from tractable.engines.roots import increasing_root
+from tractable.engines.roots import log_minus_digamma_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
 from tractable.value import set_fields, value
 
@@ -315,10 +315,7 @@ def gamma_shape(gap: Array) -> Array:
     check_varies(gap > _LEAST_GAP)
     if not bool(xp.all(xp.isfinite(gap))):
         raise ValueError("X must spread less: an observation is zero beside the mean in floating point")
-    # 1/(2a) < log a - ψ(a) < 1/a, and its derivative is -trigamma_excess(a)/a².
-    return increasing_root(
-        lambda a: (gap - log_minus_digamma(a), trigamma_excess(a) / a / a), 0.5 / gap, 1.0 / gap
-    )
+    return log_minus_digamma_root(gap)
 
 
 def reciprocal(name: str, x: Array) -> Array:

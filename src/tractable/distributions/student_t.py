@@ -1,7 +1,7 @@
 """Student's t distributions of numbers and of vectors."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, exp, log, pi, prod
+from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,10 +13,9 @@ from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.log_space import log1p_exp, log_sigmoid, log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
-from tractable.arrays.saddle_point import deviance
 from tractable.arrays.student import stdtr, stdtrit
 from tractable.covariance import Covariance
-from tractable.data.source import Whole
+from tractable.data import Batch, as_source
 from tractable.distributions.checks import (
     check_coverage,
     check_finite,
@@ -35,7 +34,9 @@ from tractable.distributions.distribution import (
 from tractable.distributions.gamma import reciprocal
 from tractable.distributions.vectors import Elliptical, as_location, as_names, as_scale, as_vectors
 from tractable.engines.em import em
-from tractable.value import parameters, set_fields, value
+from tractable.engines.student_t import PrecisionSums, ScaleMixture
+from tractable.statistics import Moments
+from tractable.value import parameters, replace, set_fields, value
 
 
 @value
@@ -200,24 +201,34 @@ def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Ar
     return found, centre + size * location[0], size * xp.sqrt(scale[0, 0])
 
 
-#: Between which degrees of freedom are sought.
-LEAST, GREATEST = 1e-2, 1e6
+#: The least degrees of freedom that are looked for.
+LEAST_DOF = 1e-2
 
 
 @value
 class _Params:
-    dof: float
+    dof: Array  # (1,)
     location: Array  # (d,)
     scale: Array  # (d, d)
 
 
 @value
 class _Expected:
-    """Squared distances under the parameters that made them, and the mean log likelihood of a row."""
+    """Expected statistics of rows: of their precisions u, and the moments that w u weights."""
 
-    params: _Params
-    squared: Array  # (n,)
-    objective: float
+    params: _Params  # where the precisions were computed
+    log_det: float
+    precisions: PrecisionSums
+    moments: Moments
+    objective: float  # Σ w log St
+
+    def __add__(self, other: "_Expected") -> "_Expected":
+        return replace(
+            self,
+            precisions=self.precisions + other.precisions,
+            moments=self.moments + other.moments,
+            objective=self.objective + other.objective,
+        )
 
 
 @value
@@ -225,24 +236,55 @@ class _EStep:
     """The E-step at some parameters."""
 
     params: _Params
+    lower: Array  # the Cholesky factor of the scale
 
-    def __call__(self, rows: tuple[Array, Array]) -> _Expected:
-        (X, weights), params = rows, self.params  # (n, d) and (n,), which add up to one
+    def __call__(self, block: Batch) -> _Expected:
+        X, weights = block.X, block.weights
         xp = namespace_of(X)
-        lower = cholesky(params.scale, name="the scatter of X")
-        white = solve_triangular(lower, xp.matrix_transpose(X - params.location))
-        squared = xp.sum(white * white, axis=0)
-        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, X.shape[1])
-        return _Expected(params=params, squared=squared, objective=float(xp.sum(weights * logs)))
+        white = solve_triangular(self.lower, xp.matrix_transpose(X - self.params.location))
+        squared = xp.sum(white * white, axis=0)[None, :]
+        student = ScaleMixture(dof=self.params.dof, dim=X.shape[1])
+        u, more = student.precisions(squared)
+        log_det = float(log_det_cholesky(self.lower))
+        logs = student.log_peak - 0.5 * log_det - student.log_fall(squared)[0, :]
+        return _Expected(
+            params=self.params,
+            log_det=log_det,
+            precisions=student.sums(weights[None, :], u, more),
+            moments=Moments.of(X, weights * u[0, :]),
+            objective=float(xp.sum(weights * logs)),
+        )
+
+
+@value
+class _Steps:
+    """Both steps of a Student's t, by ECME with the expanded scale of PX-EM.
+
+    The E-step weighs a row by u = (ν + d) / (ν + Δ²); the M-step takes the weighted mean and scatter, divided
+    by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner), or
+    changes the degrees of freedom alone where that promises more.
+    """
+
+    known: bool  # whether the degrees of freedom are
+
+    def expect(self, params: _Params) -> _EStep:
+        """Return the E-step at these parameters."""
+        return _EStep(params=params, lower=cholesky(params.scale, name="the scatter of X"))
+
+    def maximize(self, expected: _Expected) -> _Params:
+        """Return better parameters."""
+        before, moments = expected.params, expected.moments
+        averaged = _Params(dof=before.dof, location=moments.mean, scale=moments.covariance())
+        if self.known:
+            return averaged
+        student = ScaleMixture(dof=before.dof, dim=before.location.shape[0])
+        log_det = float(log_det_cholesky(cholesky(averaged.scale, name="the scatter of X")))
+        moves, dof = student.better_step(expected.precisions, log_det - expected.log_det, LEAST_DOF)
+        return replace(averaged if moves else before, dof=dof)
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
-    """Return dof, location and scale by ECME (Liu & Rubin 1994), with the expanded scale of PX-EM.
-
-    The E-step weighs a row by u = (ν + d) / (ν + Δ²); the M-step takes the weighted mean and scatter, divided
-    by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner); the
-    degrees of freedom, where unknown, maximise the likelihood itself.
-    """
+    """Return dof, location and scale by expectation-maximisation; see `_Steps`."""
     X = as_vectors(X)
     xp = namespace_of(X)
     if dof is not None and not 0.0 < dof < np.inf:
@@ -250,22 +292,16 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     weights = row_weights(sample_weight, X)
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
-
-    def maximize(expected: _Expected) -> _Params:
-        nu = expected.params.dof
-        u = weights * (nu + X.shape[1]) / (nu + expected.squared)
-        location, scale = _weighted(X, u / xp.sum(u))
-        moved = _Params(dof=nu, location=location, scale=scale)
-        return moved if dof is not None else _with_best_dof(_EStep(params=moved)((X, weights)), weights)
-
-    location, scale = _weighted(X, weights)
-    start = 8.0 if dof is None else float(dof)
-    params = _Params(dof=start, location=location, scale=scale)
-    for tol, max_iter in ((1e-14, 2000), (-1.0, 60)):
-        # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
-        whole = Whole(value=(X, weights))
-        params = em(lambda p: _EStep(params=p), maximize, params, whole, tol=tol, max_iter=max_iter).params
-    return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
+    rows = xp.astype(X, xp.float64)
+    data, moments = as_source(rows, None, weights), Moments.of(rows, weights)
+    start = xp.full((1,), 8.0 if dof is None else float(dof), dtype=rows.dtype, device=device(X))
+    params = _Params(dof=start, location=moments.mean, scale=moments.covariance())
+    steps = _Steps(known=dof is not None)
+    for tol, max_iter in ((1e-14, 4000), (-1.0, 120)):
+        # Where the likelihood is flat to its last digit the parameters still move: more steps settle them.
+        params = em(steps.expect, steps.maximize, params, data, tol=tol, max_iter=max_iter).params
+    found = params.dof[0], params.location, params.scale
+    return tuple(xp.astype(part, X.dtype) for part in found)  # type: ignore[return-value]
 
 
 def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
@@ -281,60 +317,6 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
             f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
             "scale shrinks around it"
         )
-
-
-def _weighted(X: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the weighted mean and covariance; the weights add up to one."""
-    xp = namespace_of(X)
-    mean = weights @ X
-    centred = (X - mean) * xp.sqrt(weights)[:, None]
-    return mean, xp.matrix_transpose(centred) @ centred
-
-
-def _log_density(squared: Array, log_det: float, dof: float, dim: int) -> Array:
-    from scipy.special import betaln, gammaln
-
-    norm = float(gammaln(0.5 * dim) - betaln(0.5 * dof, 0.5 * dim)) - 0.5 * (dim * log(dof * pi) + log_det)
-    return norm - 0.5 * (dof + dim) * namespace_of(squared).log1p(squared / dof)
-
-
-def _with_best_dof(expected: _Expected, weights: Array) -> _Params:
-    """Return the parameters with the next dof uphill at which the likelihood stops growing."""
-    from scipy.optimize import brentq
-
-    params, dim = expected.params, int(expected.params.location.shape[0])
-
-    def slope(u: float) -> float:
-        return _slope(expected.squared, weights, exp(u), dim)
-
-    here = log(params.dof)
-    end, step = (log(GREATEST), 0.25) if slope(here) > 0.0 else (log(LEAST), -0.25)
-    there = here
-    while there != end and slope(there) * step > 0.0:
-        here, there = there, min(max(there + step, log(LEAST)), log(GREATEST))
-        step *= 2.0
-    uphill = slope(there) * step > 0.0 or here == there
-    best = there if uphill else brentq(slope, here, there, xtol=1e-14)
-    return _Params(dof=exp(best), location=params.location, scale=params.scale)
-
-
-def _slope(squared: Array, weights: Array, dof: float, dim: int) -> float:
-    """Return the derivative of the mean log density by log ν, written so that nothing cancels for large ν.
-
-    With r = Δ²/ν it is the mean of ½ν (ψ((ν+d)/2) - ψ(ν/2) - d/ν - log(1 + r) + (1 + d/ν) r/(1 + r)).
-    """
-    half, step = np.asarray(0.5 * dof), np.asarray(dim / dof)
-    change = log_minus_digamma(half) - log_minus_digamma(half + 0.5 * dim) - _excess(step)
-    ratio = squared / dof
-    pulled = ratio / (1.0 + ratio)
-    total = namespace_of(weights).sum(weights * (float(step) * pulled - _excess(-pulled)))
-    return float(half) * (float(change) + float(total))
-
-
-def _excess(t: Array) -> Array:
-    """Return t - log(1 + t)."""
-    y = 1.0 + t
-    return deviance(namespace_of(t).ones_like(y), y, t - (y - 1.0))
 
 
 T = TypeVar("T")
