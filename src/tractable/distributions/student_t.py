@@ -240,6 +240,7 @@ class _EStep:
 
     def __call__(self, block: Batch) -> _Expected:
         X, weights = block.X, block.weights
+        assert weights is not None
         xp = namespace_of(X)
         white = solve_triangular(self.lower, xp.matrix_transpose(X - self.params.location))
         squared = xp.sum(white * white, axis=0)[None, :]
@@ -301,7 +302,7 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
         # Where the likelihood is flat to its last digit the parameters still move: more steps settle them.
         params = em(steps.expect, steps.maximize, params, data, tol=tol, max_iter=max_iter).params
     found = params.dof[0], params.location, params.scale
-    return tuple(xp.astype(part, X.dtype) for part in found)  # type: ignore[return-value]
+    return tuple(xp.astype(part, X.dtype) for part in found)
 
 
 def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
