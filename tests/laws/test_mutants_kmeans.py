@@ -97,7 +97,7 @@ def test_clusters_that_are_dropped_are_found_out():
 
 
 def test_stale_bounds_are_found_out(monkeypatch):
-    """A fresh look at the rows disagrees with bounds that did not follow the centres; compiled code has any."""
+    """A fresh look at the rows disagrees with bounds of compiled code that did not follow the centres."""
     monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
 
     def settles_where_a_fresh_look_does(kind):

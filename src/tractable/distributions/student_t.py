@@ -239,8 +239,8 @@ class _EStep:
     lower: Array  # the Cholesky factor of the scale
 
     def __call__(self, block: Batch) -> _Expected:
-        X: Any = block.X
-        weights: Any = block.weights
+        X, weights = block.X, block.weights
+        assert weights is not None
         xp = namespace_of(X)
         white = solve_triangular(self.lower, xp.matrix_transpose(X - self.params.location))
         squared = xp.sum(white * white, axis=0)[None, :]
