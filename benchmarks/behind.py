@@ -1,10 +1,10 @@
-"""Where peers are better: slower rows, promises not kept, CPU, memory, the first call."""
+"""Where peers are better: slower rows, targets missed, CPU, memory, the first call."""
 
 from statistics import median
 
 from benchmarks.figures import factor, megabytes, seconds
 from benchmarks.peers import rival
-from benchmarks.promises import counted, unjudged
+from benchmarks.targets import counted, unjudged
 
 NOTICED = 10.0  # MB more than a rival that are worth a word
 ELSEWHERE = """\
@@ -22,8 +22,8 @@ def behind(known, today):
             "## Where the peers are better\n",
             f"{counted(known, today)}\n",
             item("Slower than a rival", slower(rows)),
-            item("Promises not kept", missed(rows)),
-            item("Promises not measured, or not judged", [f"`{name}`" for name in unjudged(known, today)]),
+            item("Targets missed", missed(rows)),
+            item("Targets not measured, or not assessed", [f"`{name}`" for name in unjudged(known, today)]),
             item("More CPU than a rival", busier(rows)),
             item(f"More memory than a rival, by over {NOTICED:g} MB", hungry(rows)),
             item("Rows without a figure, as something was wrong", wrong),
@@ -68,12 +68,12 @@ def busier(rows):
 def missed(rows):
     """Name targets of time, then those of memory."""
     late = [
-        f"`{name}` ({factor(duel['ratio'])} times faster than {duel['peer']}, {duel['target']} was promised)"
+        f"`{name}` ({factor(duel['ratio'])} times faster than {duel['peer']}, target {duel['target']})"
         for name, _, duel in duels(rows)
         if duel["met"] is False
     ]
     large = [
-        f"`{name}` ({megabytes(row['peak_mb']['ours'])}, {megabytes(row['memory_limit_mb'])} were promised)"
+        f"`{name}` ({megabytes(row['peak_mb']['ours'])}, target {megabytes(row['memory_limit_mb'])})"
         for name, row in rows.items()
         if row["memory_met"] is False
     ]

@@ -101,14 +101,14 @@ def with_numpy(data):
     return [np.linalg.lstsq(np.column_stack([np.ones(len(y)), X]), y)[0] for X, y in data]
 
 
-def row(name, shows, model, promised, limit):
-    """Return a row that asserts the promised digits, by problem, and says those of everyone."""
-    names = tuple(promised)
+def row(name, shows, model, goals, limit):
+    """Return a row that asserts the target digits, by problem, and says those of everyone."""
+    names = tuple(goals)
 
     def check(mine, theirs):  # noqa: ARG001  (peers are allowed to be wrong)
         for which, found in zip(names, mine, strict=False):
             right = digits(which, found)
-            assert right >= promised[which], f"{which}: {right:.1f} digits, {promised[which]} are promised"
+            assert right >= goals[which], f"{which}: {right:.1f} digits, target {goals[which]}"
 
     def note(answers):
         return "Correct digits: " + "; ".join(

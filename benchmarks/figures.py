@@ -12,7 +12,7 @@ def judged(duel):
     """The target, and whether it is met; nothing where none was set."""
     if not duel["target"]:
         return ""
-    words = {True: "met", False: "**missed**", None: "not judged"}[duel["met"]]
+    words = {True: "met", False: "**missed**", None: "not assessed"}[duel["met"]]
     return f"{duel['target']}: {words}"
 
 

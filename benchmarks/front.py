@@ -2,7 +2,7 @@
 
 from benchmarks.figures import judged, times
 from benchmarks.peers import rival
-from benchmarks.promises import counted
+from benchmarks.targets import counted
 
 #: Row, the peer it is shown against, and what is done.
 TELLING = (
@@ -55,7 +55,7 @@ def _behind(known, today):
         (duel["ratio"], name, duel["peer"])
         for name, row in known["rows"].items()
         for duel in row["duels"]
-        if duel["ratio"] and duel["target"] and rival(duel["peer"])  # a row on digits promises no time
+        if duel["ratio"] and duel["target"] and rival(duel["peer"])  # a row on digits has no target of time
     ]
     if not rivals:
         return []

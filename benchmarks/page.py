@@ -14,10 +14,10 @@ from pathlib import Path
 
 from benchmarks import measured
 from benchmarks.front import front_table
-from benchmarks.promises import unexplained
 from benchmarks.report import RESULTS
 from benchmarks.rows import all_rows
 from benchmarks.sentences import page
+from benchmarks.targets import unexplained
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
@@ -38,9 +38,11 @@ def main(arguments=None):
             print(f"{path.relative_to(ROOT)} is not what measured.json says; run: make bench-page")
         return int(bool(stale))
     counted = len(known["rows"])
-    print(f"{counted} rows measured, {len(all_rows()) - counted} not: {PAGE.name} and {README.name} say so")
+    print(
+        f"{counted} rows measured, {len(all_rows()) - counted} not: {PAGE.name} and {README.name} are written"
+    )
     if silent := unexplained(known, all_rows()):
-        print(f"a promise is missed and no reason given: {', '.join(silent)}; Row.reason is the place")
+        print(f"a target is missed without a reason: {', '.join(silent)}; Row.reason is the place")
     return 0
 
 

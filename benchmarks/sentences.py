@@ -4,39 +4,38 @@ from benchmarks.behind import behind
 from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
 from benchmarks.machine import machine_line
 from benchmarks.peers import package_of
-from benchmarks.promises import missed
 from benchmarks.sections import by_section
+from benchmarks.targets import missed
 
 INTRODUCTION = """\
 # How fast
 
-Every row below runs our code and other people's on the same data, for the same answer. This page is written
-by `make bench-page` from what `make bench` measured: nobody edits its numbers, and rows we lose are listed
-like rows we win.
+Every row below runs this library and others on the same data, for the same result. This page is written by
+`make bench-page` from the measurements of `make bench`; rows in which others are faster are listed too.
 
 ## How it is measured
 
-- **Same answer first.** Before any time counts, answers are compared to the tolerance that the row states. A
-  row whose answers differ gets no figure.
-- **In turn.** Ours and the peers run one after the other, and each round begins with another of them, so that
-  a slow minute hits everyone. *Times faster* is the median, over pairs, of the peer's time over ours, with
-  its range: above one ours is faster, below one slower.
+- **Same result.** Before any time counts, results are compared to the tolerance that the row states. A
+  row whose results differ gets no figure.
+- **Interleaved.** Ours and the peers run one after the other, and each round begins with another of them, so
+  that disturbances affect all alike. *Times faster* is the median, over pairs, of the peer's time over ours,
+  with its range: above one ours is faster, below one slower.
 - **CPU** is the same ratio in processor seconds of all threads. A row that is good in time and poor in CPU
-  was bought with cores.
+  uses more cores.
 - **Peak memory** is what a call holds at once above the data and the imports, each contender in a fresh
   process.
-- **Disturbed pairs are discarded** and played again: those in which other processes used more than a tenth of
-  the machine. Where too few are left, the row says so and nothing is judged.
-- **Peers get their best**: their fastest public call, data in the layout they like, the same accuracy.
-- **Targets** are what the project promises. *At least 2×* is a speed-up, *within 2×* a slow-down we allow
-  ourselves, often against a yardstick of our own: forty bandwidths beside *one evaluation*, say.
+- **Disturbed pairs are discarded** and repeated: those in which other processes used more than a tenth of
+  the machine. Where too few are left, the row says so and no target is assessed.
+- **Peers** run their fastest public call, on data in their preferred layout, to the same accuracy.
+- **Targets** are those of the project. *At least 2×* is a speed-up, *within 2×* an allowed slow-down, often
+  relative to another computation of ours: forty bandwidths beside *one evaluation*, for example.
 
-Two cores that others use as well are a humble place to measure. Take a ratio within a tenth of one for a tie,
-and look at the range before the median. Other processors, more cores or another BLAS give other ratios; the
-last section says how to find yours.
+The machine has two shared cores. Ratios within a tenth of one are ties, and the range matters as much as the
+median. Other processors, more cores or another BLAS give other ratios; the
+last section shows how to measure yours.
 """
 AGAIN = """\
-## Do it again
+## How to repeat it
 
 ```sh
 make bench                      # every row; it takes long, and saves row by row
@@ -89,8 +88,8 @@ def lines(told, row):
 def line(told, number, peer):
     """Return the line of a peer that was not measured."""
     target = told.targets.get(peer)
-    promise = f"{target.words}: not measured" if target else ""
-    return f"| {'' if number else f'`{told.name}`'} | {peer} | not measured | | {promise} |"
+    goal = f"{target.words}: not measured" if target else ""
+    return f"| {'' if number else f'`{told.name}`'} | {peer} | not measured | | {goal} |"
 
 
 def item(told, row, known):
@@ -137,12 +136,12 @@ def version(peer, packages):
 
 
 def memory(row):
-    """Peak memory of everyone, and whether a promise about it was kept."""
+    """Peak memory of everyone, and whether its target is met."""
     if "ours" not in row["peak_mb"]:
         return ""
     peers = [f"{megabytes(size)} of {who}" for who, size in row["peak_mb"].items() if who != "ours"]
     limit = row["memory_limit_mb"]
-    kept = {True: "met", False: "**missed**", None: "not judged"}[row["memory_met"]]
-    promise = f" (at most {limit:.0f} MB promised: {kept})" if limit else ""
+    kept = {True: "met", False: "**missed**", None: "not assessed"}[row["memory_met"]]
+    goal = f" (target: at most {limit:.0f} MB: {kept})" if limit else ""
     against = f", against {joined(peers)}" if peers else ""
-    return f"Peak memory {megabytes(row['peak_mb']['ours'])}{promise}{against}."
+    return f"Peak memory {megabytes(row['peak_mb']['ours'])}{goal}{against}."

@@ -39,7 +39,14 @@ sphinx_gallery_conf = {
     "subsection_order": ExplicitOrder(
         [
             f"../examples/{topic}"
-            for topic in ("belief", "linear_models", "clusters", "densities", "classification", "data")
+            for topic in (
+                "parameter_estimation",
+                "linear_models",
+                "clusters",
+                "densities",
+                "classification",
+                "data",
+            )
         ]
     ),
     "within_subsection_order": "FileNameSortKey",

@@ -72,7 +72,7 @@ def test_a_polynomial_is_found_again_whatever_it_is_written_in():
 
 
 @pytest.mark.spec("LIN-18")
-def test_gaussian_bumps_at_given_centres(rng):
+def test_gaussian_functions_at_given_centres(rng):
     X, centers = rng.normal(size=(8, 2)), np.array([[0.0, 1.0], [2.0, -1.0], [0.5, 0.5]])
     found = GaussianBasis(centers, width=0.7).fit(X).transform(X)
     squared = ((X[:, None, :] - centers) ** 2).sum(-1)
@@ -89,10 +89,16 @@ def test_centres_are_spread_over_each_column():
     assert [c.tolist() for c in basis.centers_] == [[0.0, 1.0, 2.0, 10.0], [5.0]]
     np.testing.assert_allclose(basis.width_, [10.0 / 3.0, 1.0])
     names = list(basis.get_feature_names_out(["a", "b"]))
-    assert names == ["bump(a at 0)", "bump(a at 1)", "bump(a at 2)", "bump(a at 10)", "bump(b at 5)"]
-    assert GaussianBasis(3, placement="grid").fit(X).centers_[0].tolist() == [0.0, 5.0, 10.0]
-    far = GaussianBasis(3, placement="grid").fit([[1e9], [1e9 + 2.0]])
-    assert list(far.get_feature_names_out()) == ["bump(x0; 0)", "bump(x0; 1)", "bump(x0; 2)"]
+    assert names == [
+        "gaussian(a at 0)",
+        "gaussian(a at 1)",
+        "gaussian(a at 2)",
+        "gaussian(a at 10)",
+        "gaussian(b at 5)",
+    ]
+    assert GaussianBasis(3, strategy="uniform").fit(X).centers_[0].tolist() == [0.0, 5.0, 10.0]
+    far = GaussianBasis(3, strategy="uniform").fit([[1e9], [1e9 + 2.0]])
+    assert list(far.get_feature_names_out()) == ["gaussian(x0; 0)", "gaussian(x0; 1)", "gaussian(x0; 2)"]
 
 
 def test_steps_and_waves(rng):
@@ -110,10 +116,10 @@ def test_steps_and_waves(rng):
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])
-@pytest.mark.parametrize("placement", ["quantiles", "grid"])
-def test_splines_are_scipys(degree, placement, rng):
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_splines_are_scipys(degree, strategy, rng):
     x = rng.gamma(2.0, size=40)
-    basis = SplineBasis(6, degree=degree, placement=placement, include_bias=True).fit(x[:, None])
+    basis = SplineBasis(6, degree=degree, strategy=strategy, include_bias=True).fit(x[:, None])
     knots = basis.middle_[0] + basis.half_[0] * basis.knots_[0]
     t = np.r_[[knots[0]] * degree, knots, [knots[-1]] * degree]
     inside = np.clip(x, knots[0], knots[-1])
@@ -212,13 +218,13 @@ def test_every_array_library(basis, backend, rng):
         (GaussianBasis([[0.0, 1.0]]), "centers"),
         (GaussianBasis([[np.nan]]), "centers"),
         (GaussianBasis(width=0.0), "width"),
-        (GaussianBasis(placement="random"), "placement"),
+        (GaussianBasis(strategy="random"), "strategy"),
         (SigmoidBasis(width=np.nan), "width"),
         (FourierBasis(0), "n_frequencies"),
         (FourierBasis(period=-1.0), "period"),
         (SplineBasis(1), "n_knots"),
         (SplineBasis(degree=0), "degree"),
-        (SplineBasis(placement="x"), "placement"),
+        (SplineBasis(strategy="x"), "strategy"),
         (FunctionBasis("exp"), "functions"),
         (FunctionBasis([]), "functions"),
         (FunctionBasis(["no such"]), "functions"),

@@ -217,7 +217,7 @@ def test_what_the_rows_decide_and_what_the_prior(rng):
         with pytest.warns(ConvergenceWarning):
             model.fit(X, y)
         assert 0.0 <= model.gamma_ <= d
-        assert model.gamma_ == pytest.approx(model.shrinkage_.sum(), rel=1e-12)
+        assert model.gamma_ == pytest.approx(model.shrinkage_factors_.sum(), rel=1e-12)
         hat = model.equivalent_kernel(X, X)
         assert model.gamma_ == pytest.approx(np.trace(hat), rel=1e-9)
         # λ + prior are eigenvalues of the posterior PRECISION, which grows with the rows.
@@ -226,7 +226,9 @@ def test_what_the_rows_decide_and_what_the_prior(rng):
             np.linalg.eigvalsh(model.sigma_), 1 / (eigenvalues + model.lambda_), rtol=1e-7
         )
         share = eigenvalues / (eigenvalues + model.lambda_)
-        np.testing.assert_allclose(model.shrinkage_, share[: len(model.shrinkage_)], rtol=1e-8, atol=1e-14)
+        np.testing.assert_allclose(
+            model.shrinkage_factors_, share[: len(model.shrinkage_factors_)], rtol=1e-8, atol=1e-14
+        )
         gammas.append(model.gamma_)
     assert gammas == sorted(gammas)
     assert gammas[-1] > d - 0.2

@@ -12,10 +12,10 @@ from benchmarks.front import TELLING, front_table
 from benchmarks.machine import machine
 from benchmarks.page import BEGIN, END, inserted, main
 from benchmarks.peers import package_of, rival
-from benchmarks.promises import counted, unexplained, unjudged
 from benchmarks.rows import all_rows
 from benchmarks.sections import by_section, sections_of
 from benchmarks.sentences import page
+from benchmarks.targets import counted, unexplained, unjudged
 
 
 def sample(wall):
@@ -97,7 +97,7 @@ def test_a_row_is_told_in_full(kept):
         f"`kmeans_16`: Twenty iterations. 100 ms, against 300 ms of faiss (faiss-cpu {version}) (3 pairs)."
         in text
     )
-    assert "Peak memory 50 MB (at most 60 MB promised: met), against 3 MB of faiss." in text
+    assert "Peak memory 50 MB (target: at most 60 MB: met), against 3 MB of faiss." in text
     assert "ours finds 99 %, faiss 98 %. What bounds it: a matrix product." in text
 
 
@@ -106,7 +106,7 @@ def test_rows_without_a_measurement_are_said_not_to_have_one(kept):
     assert "`kmeans_16`: Twenty iterations. **Not measured.**" in text
     assert "| `kmeans_16` | scikit-learn lloyd | not measured | | at least 2×: not measured |" in text
     assert "|  | faiss | not measured | | at least 1×: not measured |" in text
-    assert "Promises not measured, or not judged: `kmeans_16`." in text
+    assert "Targets not measured, or not assessed: `kmeans_16`." in text
     assert "Nothing has been measured yet." in text
     assert front_table(kept(), all_rows()).count("| not measured |") == len(TELLING)
 
@@ -119,8 +119,8 @@ def test_losses_are_told_like_wins(kept):
     assert "Why a target is missed: Our product is slow." in text
     section = behind(known, today())
     assert "Slower than a rival: `kmeans_16` (0.50 times as fast as faiss)." in section
-    assert "`kmeans_16` (0.50 times faster than faiss, at least 2× was promised)" in section
-    assert "`kmeans_16` (50 MB, 60 MB were promised)" in section
+    assert "`kmeans_16` (0.50 times faster than faiss, target at least 2×)" in section
+    assert "`kmeans_16` (50 MB, target 60 MB)" in section
     assert "`kmeans_16` (50 MB against 3 MB of faiss)" in section
     assert "ours takes 500 ms on the median row" in section
 
@@ -139,30 +139,30 @@ def test_the_front_table_has_a_row_where_a_rival_is_furthest_ahead(kept):
     assert not any("one evaluation" in line for line in lines)
 
 
-def test_promises_that_nobody_measured_are_counted_too(kept):
+def test_targets_without_a_measurement_are_counted_too(kept):
     told = today()["kmeans_16"]
     assert counted(kept(), today()) == (
-        "Of 4 promises about time and memory: 0 kept, 0 not, 4 not measured or not judged."
+        "Of 4 targets of time and memory: 0 met, 0 missed, 4 not measured or not assessed."
     )
     late = {**raw()["duels"][0], "peer": "scikit-learn lloyd", "met": False}
     known = kept([raw(duels=[late, *({**late, "peer": peer, "met": True} for peer in ("faiss", "other"))])])
-    assert told.targets["faiss"].words == "at least 1×"  # and 2× was measured: that promise is open
+    assert told.targets["faiss"].words == "at least 1×"  # and 2× was measured: that target is open
     assert counted(known, today()) == (
-        "Of 4 promises about time and memory: 1 kept, 1 not, 2 not measured or not judged."
+        "Of 4 targets of time and memory: 1 met, 1 missed, 2 not measured or not assessed."
     )
     assert unjudged(known, today()) == ["kmeans_16"]
     assert counted(known, today()) in front_table(known, today())
     assert counted(known, today()) in page(known, today())
 
 
-def test_every_promise_of_the_rows_is_counted():
+def test_every_target_of_the_rows_is_counted():
     rows = all_rows().values()
-    promised = sum(len(row.targets) + (row.memory_limit_mb is not None) for row in rows)
+    expected = sum(len(row.targets) + (row.memory_limit_mb is not None) for row in rows)
     for text in (page_module.PAGE, page_module.README):
-        assert f"Of {promised} promises about time and memory:" in text.read_text(encoding="utf-8")
+        assert f"Of {expected} targets of time and memory:" in text.read_text(encoding="utf-8")
 
 
-def test_a_missed_promise_without_a_reason_is_named(kept):
+def test_a_missed_target_without_a_reason_is_named(kept):
     assert unexplained(kept([raw(memory_met=False)]), today()) == ["kmeans_16"]
     assert unexplained(kept([raw(met=False)]), today()) == ["kmeans_16"]
     assert unexplained(kept([raw(met=False)]), today(reason="Our product is slow.")) == []
@@ -184,7 +184,7 @@ def test_a_busy_machine_gives_no_figure_and_takes_none_away(kept):
     busy = raw(ratios=(), met=None, measured="2026-01-03T00:00:00Z")
     text = page(kept([busy]), today())
     assert "no figure: the machine was too busy, 21 pairs discarded" in text
-    assert "at least 2×: not judged" in text
+    assert "at least 2×: not assessed" in text
     assert kept([raw()], [busy])["rows"]["kmeans_16"]["duels"][0]["ratio"] == 3.0
 
 

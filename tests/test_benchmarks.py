@@ -173,11 +173,11 @@ def test_peers_that_are_not_installed_are_named(tmp_path, capsys):
     assert as_json(outcome)["absent"] == ["faiss"]
 
 
-def test_digits_that_are_promised_are_asserted():
+def test_target_digits_are_asserted():
     row = all_rows()["least_squares_digits"]
     data = row.setup(row.size, None)
     worse = [found * (1.0 + 1e-3) for found in row.ours(data)]
-    with pytest.raises(AssertionError, match=r"degree 10: 3\.0 digits, 6 are promised"):
+    with pytest.raises(AssertionError, match=r"degree 10: 3\.0 digits, target 6"):
         row.check(worse, worse)
 
 

@@ -25,7 +25,7 @@ def test_collapsed_mixtures_are_left_out(rounded):
     assert rounded.collapsed.flat[np.argmin(rounded.scores["bic"])]
     assert not rounded.best_model.collapsed_.any()
     for name, table in rounded.scores.items():
-        assert table[rounded.place(name)] == table[~rounded.collapsed].min()
+        assert table[rounded.position(name)] == table[~rounded.collapsed].min()
 
 
 def test_of_collapsed_mixtures_only_the_lowest_is_chosen():

@@ -14,12 +14,15 @@ PAGES = [
     ROOT / "README.md",
     *(path for path in sorted(DOCS.rglob("*.md")) if path.relative_to(DOCS).parts[0] not in MADE),
 ]
+OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md"]
 COURSES = [path for path in sorted((DOCS / "courses").glob("*.md")) if path.stem != "index"]
 
 NAME = re.compile(r"(?<![\w./*-])tractable\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 ROLE = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`")
 SCRIPT = re.compile(r"(?<![\w./-])(examples/[\w/]+\.py)")
 LINE = re.compile(r"^- \*\*(Names|Planned|See):\*\* (.*(?:\n  .*)*)", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```pycon\n.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -53,6 +56,30 @@ def leads_somewhere(target, page):
         script = ROOT / "examples" / path.relative_to(gallery)
         return script.with_suffix(".py").is_file() or script.name == "index"
     return path.with_suffix(".md").is_file() or path == DOCS / "generated" / "reference"
+
+
+def headings(page):
+    """The anchors of a page, as GitHub and MyST make them of its headings."""
+    titles = re.findall(r"^#+ (.*)$", FENCED.sub("", read(page)), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(text, page):
+    """Relative Markdown links of a page to files that are not there, or to headings that they do not have."""
+    links = [link for link in LINK.findall(FENCED.sub("", text)) if not re.match(r"\w+:", link)]
+    broken = []
+    for link in links:
+        name, _, anchor = link.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        made = DOCS in path.parents and path.relative_to(DOCS).parts[0] in MADE
+        if not (made or path.exists()) or (anchor and anchor not in headings(path)):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_relative_links_lead_somewhere(page):
+    assert broken_links(read(page), page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -120,7 +147,9 @@ def test_what_is_looked_for_is_found():
     assert listed(section, "Planned") == ["NoSuchModel"]
     assert ROLE.findall("{doc}`a page </guide/fold>` and {doc}`../index`") == ["/guide/fold", "../index"]
     here = DOCS / "guide" / "fold.md"
-    assert leads_somewhere("/auto_examples/belief/plot_coin", here)
+    assert leads_somewhere("/auto_examples/parameter_estimation/plot_coin", here)
     assert leads_somewhere("../auto_examples/index", here)
-    assert not leads_somewhere("/auto_examples/belief/plot_no_such_page", here)
+    assert not leads_somewhere("/auto_examples/parameter_estimation/plot_no_such_page", here)
     assert not leads_somewhere("no_such_page", here)
+    links = "[a](fold.md) [b](no_such_page.md) [](fold.md#forgetting) [c](fold.md#no-heading) [d](https://e.org/x)"
+    assert broken_links(links, here) == ["no_such_page.md", "fold.md#no-heading"]

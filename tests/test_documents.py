@@ -57,3 +57,16 @@ def test_principles_describe_the_tree_as_it_is():
     assert sorted(folders - named) == []
     here = {path for path in named if path.split("/")[0] in {folder.split("/")[0] for folder in folders}}
     assert sorted(path for path in here if not (source / path).exists()) == []
+
+
+def test_principles_name_the_files_of_every_package():
+    """A row of a table that begins with packages names their files, and no others."""
+    text = (ROOT / "docs" / "developer" / "principles.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "tractable"
+    for where, what in re.findall(r"^\| (`[a-z_/`, ]+) \| (.*) \|$", text, re.MULTILINE):
+        packages = [source / name for name in re.findall(r"`([a-z_/]+)/`", where)]
+        named = set(re.findall(r"`([a-z_]+\.py)`", what))
+        if not named or "primitives" in where:
+            continue
+        there = {path.name for package in packages for path in package.glob("*.py")} - {"__init__.py"}
+        assert named == there, where

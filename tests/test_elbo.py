@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 import tractable
 from rows import em as rows
+from tractable.data import Whole
 from tractable.engines import best_of, decompose_evidence, elbo, em
 from tractable.value import value
 
@@ -138,7 +139,14 @@ class Steps:
             self.x
         )
 
+    @property
+    def data(self):
+        return Whole(value=self)
+
     def expect(self, params):
+        return lambda steps: steps.pull(params)
+
+    def pull(self, params):
         joint = self.joint(params)
         q = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
         return rows.Pull(
@@ -156,8 +164,10 @@ class Steps:
 def test_a_step_that_only_climbs_ends_where_the_whole_step_does(rng):
     steps = Steps(x=np.concatenate([rng.normal(-2.0, 1.0, 60), rng.normal(2.5, 1.0, 40)]))
     start = rows.Locations(centres=np.array([-0.5, 0.5]))
-    whole = em(steps.expect, steps.maximize, start, tol=1e-15, max_iter=5000)
-    part = em(steps.expect, lambda pull: steps.maximize(pull, 0.2), start, tol=1e-16, max_iter=5000)
+    whole = em(steps.expect, steps.maximize, start, steps.data, tol=1e-15, max_iter=5000)
+    part = em(
+        steps.expect, lambda pull: steps.maximize(pull, 0.2), start, steps.data, tol=1e-16, max_iter=5000
+    )
     assert whole.converged
     assert part.n_iter > whole.n_iter
     assert np.all(np.diff(part.trace) >= -1e-9 * np.abs(part.trace[:-1]))
@@ -167,10 +177,10 @@ def test_a_step_that_only_climbs_ends_where_the_whole_step_does(rng):
 @pytest.mark.spec("GMM-21")
 def test_generalised_em_finds_a_maximum_where_no_step_has_a_closed_form():
     problem = rows.logistic_locations()
-    found = em(problem.expect, problem.maximize, problem.start, tol=1e-15, max_iter=5000)
+    found = em(problem.expect, problem.maximize, problem.start, problem.data, tol=1e-15, max_iter=5000)
     assert found.converged
     direct = minimize(
-        lambda centres: -problem.expect(rows.Locations(centres=centres)).objective,
+        lambda centres: -problem.statistic(rows.Locations(centres=centres)).objective,
         problem.start.centres,
         method="BFGS",
         options={"gtol": 1e-9},
@@ -186,10 +196,11 @@ def test_em_rests_where_the_slope_is_zero_and_restarts_find_better(rng):
     def search(number):
         # Two centres in one place share every row, and stay together: a saddle, not a maximum.
         centres = np.array([0.4, 0.4]) if number == 0 else np.array([-1.0, 1.0])
-        return em(steps.expect, steps.maximize, rows.Locations(centres=centres), tol=1e-12, max_iter=500)
+        start = rows.Locations(centres=centres)
+        return em(steps.expect, steps.maximize, start, steps.data, tol=1e-12, max_iter=500)
 
     saddle = search(0)
     assert saddle.converged
-    np.testing.assert_allclose(steps.expect(saddle.params).slope, 0.0, atol=1e-9)
+    np.testing.assert_allclose(steps.pull(saddle.params).slope, 0.0, atol=1e-9)
     best = best_of(search, 2)
     assert best.objective > saddle.objective + 10.0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tractable import Empirical, Mixture, MultivariateNormal, Normal
-from tractable.covariance.shapes import regular, shape_of
-from tractable.covariance.shrinkage import shrunk
+from tractable.arrays.limits import check_squarable
+from tractable.covariance.shapes import regular, shape_of, shrunk
 from tractable.distributions.checks import exactly_one
 from tractable.distributions.discrete.categorical import apportioned
 from tractable.distributions.distribution import as_parameters
@@ -15,7 +15,7 @@ from tractable.distributions.probabilities import over_batch
 from tractable.distributions.smoothed.domain import FoldedDomain, in_first_period
 from tractable.distributions.student_t import as_double
 from tractable.distributions.vectors import coordinate_intervals
-from tractable.metrics.checks import unit_of
+from tractable.metrics.checks import scale_of
 from tractable.metrics.classification import (
     as_classes,
     as_codes,
@@ -26,7 +26,6 @@ from tractable.metrics.classification import (
 )
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
-from tractable.statistics.rows import check_squarable
 
 
 def test_parameters_of_distributions():
@@ -100,12 +99,12 @@ def test_rows_and_lengths():
     np.testing.assert_array_equal(rows, [[1.0], [3.0]])
     assert weights is None
     np.testing.assert_array_equal(as_lengths("bandwidth", 0.5, 2), [0.5, 0.5])
-    with pytest.raises(ValueError, match=r"^X has values so large that their squares overflow; rescale its"):
-        check_squarable(np.array([[3.0], [1e200]]))
+    with pytest.raises(ValueError, match=r"^X has values so large that their squares overflow; rescale X"):
+        check_squarable("X", np.array([[3.0], [1e200]]))
 
 
 def test_arguments_of_scores():
-    np.testing.assert_array_equal(unit_of(np.array([[3.0, 0.0], [-5.0, 0.0]])), [4.0, 1.0])
+    np.testing.assert_array_equal(scale_of(np.array([[3.0, 0.0], [-5.0, 0.0]])), [4.0, 1.0])
     np.testing.assert_array_equal(as_probabilities([0.25, 1.0], 2), [[0.75, 0.25], [0.0, 1.0]])
     np.testing.assert_array_equal(row_weights(None, 2), [1.0, 1.0])
     assert check_class_loss([[0.0, 1.0], [5.0, 0.0]], 2) is None

@@ -58,5 +58,5 @@ def test_one_point_at_a_time_is_the_batch():
 def test_holes_left_in_leave_the_answer_straight():
     found = page("data", "plot_missing_values").names
     errors = {name: abs(fit.distribution_.mean[1]) for name, fit in found["fits"].items()}
-    assert errors["holes left in"] < 0.1
-    assert min(errors["rows dropped"], errors["holes filled"]) > 0.3
+    assert errors["marginalised"] < 0.1
+    assert min(errors["rows dropped"], errors["mean imputed"]) > 0.3

@@ -209,6 +209,7 @@ def test_it_draws_its_picture():
         ({"bounds": [(0.0, 1.0), (0.0, 1.0)]}, X, "bounds"),
         ({}, np.ones((5, 2)), "constant columns"),
         ({}, X[:1], "1 sample"),
+        ({}, 1e-200 * X, "X has columns that vary by so little"),
     ],
 )
 def test_what_cannot_be_fitted_says_why(given, rows, what):

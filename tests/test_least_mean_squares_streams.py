@@ -6,6 +6,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from tractable import LeastMeanSquares
 from tractable.linear_model import FeatureScaling
+from tractable.statistics.standardizer import Standardizer
 
 
 def problem(rng, n=400):
@@ -62,8 +63,8 @@ def test_the_scaling_is_that_of_all_rows_however_they_came(fit_intercept, rng):
         pieces = pieces.updated(X[part], w[part])
     mean = w @ X / w.sum() if fit_intercept else np.zeros(3)
     for found in (whole, pieces):
-        np.testing.assert_allclose(found.shift, mean, rtol=1e-9)
-        z = (X - mean) * found.scale
+        np.testing.assert_allclose(found.standardizer.shift, mean, rtol=1e-9)
+        z = (X - mean) * found.standardizer.scale
         np.testing.assert_allclose(w @ z**2 / w.sum(), 1.0, rtol=1e-8)
 
 
@@ -76,7 +77,7 @@ def test_rescaled_weights_are_the_same_linear_predictor(rng):
 
 
 def test_columns_as_they_are_given_keep_their_scale(rng):
-    given = FeatureScaling(shift=np.ones(2), scale=np.full(2, 3.0), has_intercept=True)
+    given = FeatureScaling(standardizer=Standardizer.identity(2), has_intercept=True)
     assert given.updated(rng.normal(size=(4, 2)), np.ones(4)) is given
 
 

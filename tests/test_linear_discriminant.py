@@ -345,5 +345,5 @@ def test_rows_in_which_nothing_was_observed_have_a_class(classes):
 
 def test_weights_too_small_to_square_are_named(classes):
     X, y = classes
-    with pytest.raises(ValueError, match="sample_weight is so small"):
+    with pytest.raises(ValueError, match="sample_weight has values so small"):
         LinearDiscriminant().fit(X, y, sample_weight=np.full(180, 1e-306))

@@ -1,4 +1,4 @@
-"""Mean shift: modes, basins, orphans, seeds, bandwidths, and what is refused."""
+"""Mean shift: modes, basins, outliers, seeds, bandwidths, and what is refused."""
 
 import numpy as np
 import pandas as pd
@@ -57,8 +57,8 @@ def test_flat_modes_are_those_of_the_peer(dim, rng):
     mine, theirs = MeanShift(bandwidth=h, assign="nearest").fit(X), Peer(bandwidth=h).fit(X)
     np.testing.assert_allclose(mine.cluster_centers_, theirs.cluster_centers_, atol=1e-3 * h)
     assert np.mean(mine.labels_ == theirs.labels_) > 0.99
-    orphans = MeanShift(bandwidth=h, assign="nearest", cluster_all=False).fit(X).labels_
-    np.testing.assert_array_equal(orphans == -1, Peer(bandwidth=h, cluster_all=False).fit(X).labels_ == -1)
+    outliers = MeanShift(bandwidth=h, assign="nearest", cluster_all=False).fit(X).labels_
+    np.testing.assert_array_equal(outliers == -1, Peer(bandwidth=h, cluster_all=False).fit(X).labels_ == -1)
 
 
 def test_flat_modes_stand_still(rng):
@@ -103,7 +103,7 @@ def test_seeds(kernel, rng):
     assert len(few.cluster_centers_) <= len(bins.cluster_centers_)
 
 
-def test_orphans():
+def test_outliers():
     X = np.concatenate([np.linspace(-0.5, 0.5, 11), [3.0, 0.9]])[:, None]
     model = MeanShift(bandwidth=1.0, cluster_all=False, seeds=[[0.0]]).fit(X)
     assert model.labels_[-2] == -1
@@ -171,7 +171,7 @@ BAD = [
     ({"bandwidth": "wide"}, "bandwidth"),
     ({"bandwidth": [1.0, 0.0]}, "bandwidth"),
     ({"bandwidth": [1.0]}, "bandwidth has 1 entries"),
-    ({"bandwidth": 1e-300}, "squares of distances"),
+    ({"bandwidth": 1e-300}, "X / bandwidth has values so large that their squares overflow"),
     ({"kernel": "box"}, "kernel"),
     ({"assign": "far"}, "assign"),
     ({"min_bin_freq": 0}, "min_bin_freq"),

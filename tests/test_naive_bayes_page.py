@@ -18,9 +18,9 @@ def test_the_page_shows_what_it_says(capsys):
     finally:
         plt.close("all")
     assert "kernel" in capsys.readouterr().out
-    model, beliefs = page["model"], page["beliefs"]
-    np.testing.assert_allclose(beliefs[0], model.class_prior_)  # of nothing known, the priors
-    assert model.classes_[beliefs[-1].argmax()] == "Chinstrap"
+    model, probabilities = page["model"], page["probabilities"]
+    np.testing.assert_allclose(probabilities[0], model.class_prior_)  # of nothing known, the priors
+    assert model.classes_[probabilities[-1].argmax()] == "Chinstrap"
     # Given the mass the weights are the posterior of a bird of which nothing else is known.
     np.testing.assert_allclose(page["given_mass"].weights.sum(axis=1), 1.0)
     assert page["given_mass"].weights[-1].argmax() == 2

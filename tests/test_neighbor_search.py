@@ -129,7 +129,7 @@ def test_rows_are_numbered_as_they_were_given(rng, model):
     np.testing.assert_array_equal(fitted.kneighbors(X, return_distance=False), some[near[:, :3]])
     own = np.argsort(np.linalg.norm(X[some, None] - X[some], axis=-1), axis=1)
     np.testing.assert_array_equal(fitted.kneighbors(return_distance=False), some[own[:, 1:4]])
-    np.testing.assert_array_equal(fitted.rows_, some)
+    np.testing.assert_array_equal(fitted.row_indices_, some)
     assert fitted.kneighbors_graph(X).shape == (30, 30)
 
 

@@ -146,7 +146,7 @@ def test_fitting_keeps_rows_and_nothing_else(rng):
             "n_neighbors_",
             "n_samples_fit_",
             "n_samples_given_",
-            "rows_",
+            "row_indices_",
             "n_features_in_",
         )
     }

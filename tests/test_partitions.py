@@ -125,10 +125,10 @@ def test_the_extremes(rng):
         (lambda: best_partition(np.ones((11, 2)), 2), "X must have at most 10 rows"),
         (lambda: best_partition([[np.nan], [1.0]], 1), "X contains NaN"),
         (lambda: best_partition(1e200 * W02, 2), "X has values so large that their squares overflow"),
-        (lambda: best_partition(1e-200 * W02, 2), "X has columns that vary by so little"),
+        (lambda: best_partition(1e-200 * W02, 2), "X has values so small that their squares underflow"),
         (lambda: best_partition(W02[:, 0], 2), "X must be rows of finite numbers"),
         (lambda: best_partition(W02, 2, np.ones(7)), "sample_weight must have one entry a row"),
-        (lambda: best_partition(W02, 2, np.zeros(8)), "n_clusters must lie between 1 and the 0"),
+        (lambda: best_partition(W02, 2, np.zeros(8)), "sample_weight must have a positive entry"),
     ],
 )
 def test_refusals(call, named):

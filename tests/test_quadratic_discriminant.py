@@ -10,7 +10,7 @@ import tractable
 from tractable.base import DegenerateCovarianceWarning
 from tractable.classification import QuadraticDiscriminant
 from tractable.conjugate import MultivariateNormalModel
-from tractable.covariance.shrinkage import ledoit_wolf
+from tractable.covariance.shapes import ledoit_wolf
 from tractable.distributions import NormalWishart
 from tractable.statistics import FourthMoments
 

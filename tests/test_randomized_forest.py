@@ -89,7 +89,7 @@ def test_cells_part_the_box(rng):
     low, high = points.min(axis=0), points.max(axis=0)
     forest = RandomizedForest(points, n_trees=2, leaf_size=20, random_state=0)
     for tree in (0, 1):
-        cells = leaf_polygons(forest, tree, room=0.0)
+        cells = leaf_polygons(forest, tree, margin=0.0)
         assert sum(map(area, cells.values())) == pytest.approx(np.prod(high - low))
         middles = np.array([cell.mean(axis=0) for cell in cells.values()])
         assert forest.leaves(middles, tree).tolist() == list(cells)

@@ -167,7 +167,7 @@ def test_all_missing(report):
     summary, page = report(pd.DataFrame({"a": [None] * 9, "b": [np.nan] * 9}))
     assert summary.sections == ("overview",)
     assert "2 empty" in page.said
-    assert "Nothing can be learned from a and b" in page.said
+    assert "Constant or empty columns: a and b" in page.said
 
 
 @pytest.mark.slow

@@ -151,11 +151,11 @@ def test_holes_become_the_mean_and_a_column_that_says_so():
     assert encoded.shape == (3, 4)
 
 
-def test_columns_that_say_the_target_outright_are_left_out(rng):
+def test_columns_that_determine_the_target_are_left_out(rng):
     frame = linear(rng)
     frame["y in cents"] = 100.0 * frame["y"]
     found = section(table_of(frame), target="y", rng=rng)
-    assert any("outright: y in cents" in note for note in found.notes)
+    assert any("determine the target: y in cents" in note for note in found.notes)
     assert "y in cents" not in found.findings["what_matters"]
 
 

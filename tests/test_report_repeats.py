@@ -139,7 +139,7 @@ def test_models_of_the_rows_take_each_once(rng):
 
 
 def test_the_code_of_the_dependence_section_runs(rng):
-    """It prints the pairs the section tells of, and the correlations that turn round within groups."""
+    """It prints the pairs of the section, and the correlations that turn round within groups."""
     frame = datasets.load("penguins").frame
     found = dependence.section(table_of(frame), rng=rng)
     scope = run_code(found, frame)

@@ -102,7 +102,7 @@ def test_a_skewed_target_is_modelled_by_its_logarithm(rng):
     assert "under the mean of logarithms alone" in found.meaning  # not under a normal, which anything beats
     assert next(iter(found.findings["what_matters"])) == "size"
     scores = found.findings["scores"]
-    near = found.meaning.partition("told apart from ")[2].partition(". ")[0]
+    near = found.meaning.partition("distinguished from ")[2].partition(". ")[0]
     near = near.replace(" and ", ", ").split(", ")
     assert set(near) < set(scores)
     base = scores["the mean of logarithms alone"]
@@ -166,7 +166,7 @@ def test_of_many_columns_those_that_tell_of_the_target_are_looked_at(rng, ending
     assert len(names) == 100
     assert {"c0", "c96", "c130", "c140", "y"} <= set(names)
     assert table.n_unseen == 51
-    assert any("those that tell most of y (c130 and c140)" in note for note in table.notes)
+    assert any("those most informative about y (c130 and c140)" in note for note in table.notes)
 
 
 def test_among_many_unrelated_columns_none_is_chosen_by_chance(rng):

@@ -79,7 +79,7 @@ def test_many_degrees_of_freedom_are_least_squares(rng):
         model.fit(X, y)
         np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-9)
         np.testing.assert_allclose(model.scale_**2, exact.noise_variance_ml_, rtol=1e-9)
-        np.testing.assert_allclose(model.weights_, 1.0, atol=1e-9)
+        np.testing.assert_allclose(model.row_weights_, 1.0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_outliers_hardly_count(noise, rng):
     bent, robust = LinearRegression().fit(X, y), RobustRegression(noise).fit(X, y)
     np.testing.assert_allclose([robust.intercept_, *robust.coef_], [1.0, 2.0, -3.0], atol=0.15)
     assert abs(bent.intercept_ - 1.0) > 10.0
-    assert np.max(robust.weights_[:8]) < 0.2 * np.min(robust.weights_[8:])
+    assert np.max(robust.row_weights_[:8]) < 0.2 * np.min(robust.row_weights_[8:])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_level_of_the_targets_costs_no_digits(noise, rng):
     a, b = (RobustRegression(noise).fit(X, targets) for targets in (far, far - 1e12))
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9)
     np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-9)
-    np.testing.assert_allclose(a.weights_, b.weights_, rtol=1e-3 if noise == "laplace" else 1e-6)
+    np.testing.assert_allclose(a.row_weights_, b.row_weights_, rtol=1e-3 if noise == "laplace" else 1e-6)
     np.testing.assert_allclose(a.predict(X) - 1e12, b.predict(X), atol=1e-3)
 
 
@@ -233,3 +233,22 @@ def test_streams_and_other_libraries_are_refused(rng):
     with pytest.raises(ValueError, match="X must be rows in memory"):
         RobustRegression().fit([(X, y)])
     assert tractable.tags(RobustRegression()).streaming == "no"
+
+
+@pytest.mark.parametrize("noise", ["laplace", "student", "gaussian"])
+def test_the_variance_of_the_noise_is_that_of_predictions(noise, rng):
+    X, y = problem(rng, n=400, tails=5.0)
+    model = RobustRegression(noise).fit(X, y)
+    np.testing.assert_allclose(model.predict_var(X[:3]), model.noise_variance_)
+    assert RobustRegression("student", dof=2.0).fit(X, y).noise_variance_ == np.inf
+    assert np.isnan(RobustRegression("student", dof=1.0).fit(X, y).noise_variance_)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "student", "gaussian"])
+def test_extreme_units_are_refused_by_name(noise, rng):
+    X, y = problem(rng)
+    with pytest.raises(ValueError, match="y has values so large"):
+        RobustRegression(noise).fit(X, 1e200 * y)
+    for size in (1e-310, [1.0, 1e-310, 1.0]):
+        with pytest.raises(ValueError, match="X has columns so small"):
+            RobustRegression(noise).fit(size * X, y)

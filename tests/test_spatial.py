@@ -99,7 +99,7 @@ def test_metrics_refuse_what_they_cannot_measure(rng):
         KDTree(points, leaf_size=0)
     with pytest.raises(ValueError, match="index must be one of auto"):
         as_index(points, index="ball_tree")
-    with pytest.raises(ValueError, match="x must not exceed"):
+    with pytest.raises(ValueError, match="x has values so large"):
         Brute(points).query(1e200 * points)
 
 
@@ -131,13 +131,13 @@ def test_small_and_large_numbers(index, size):
 
 def test_numbers_whose_squares_are_none():
     for index in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest):
-        with pytest.raises(ValueError, match="points must not exceed"):
+        with pytest.raises(ValueError, match="points has values so large"):
             index([[1e160], [0.0]])
-        with pytest.raises(ValueError, match="points must not all be below 1e-150"):
+        with pytest.raises(ValueError, match="points has values so small"):
             index([[1e-160], [0.0]])
-    with pytest.raises(ValueError, match="points must not exceed"):
+    with pytest.raises(ValueError, match="points has values so large"):
         Brute([[1e149], [-1e149]], Mahalanobis(covariance=[[1e-4]]))
-    with pytest.raises(ValueError, match="x must not exceed"):
+    with pytest.raises(ValueError, match="x has values so large"):
         Brute([[1.0], [2.0]], Mahalanobis(covariance=[[1e-4]])).query([[1e149]])
 
 

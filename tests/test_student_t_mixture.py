@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 
 import tractable
 from rows.student_t_mixture import heavy_rows
-from tractable.mixture.student_t import steps as student_t_steps
 
 
 def test_one_component_is_the_familys_fit():
@@ -162,13 +161,10 @@ def test_bad_parameters_are_named(options, named):
         tractable.StudentTMixture(**options).fit(heavy_rows())
 
 
-def test_degrees_of_freedom_are_found_in_a_few_steps(monkeypatch):
-    wanted = np.geomspace(0.11, 9e5, 40)
-    calls = []
-    whole = student_t_steps.trigamma
-    monkeypatch.setattr(student_t_steps, "trigamma", lambda x: calls.append(1) or whole(x))
-    found = student_t_steps._solved(student_t_steps.log_minus_digamma(0.5 * wanted))
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    assert len(calls) <= 8
-    ends = student_t_steps._solved(np.array([-1.0, 0.0, 1e3]))
-    np.testing.assert_allclose(ends, [1e6, 1e6, 0.1])
+def test_a_component_that_constant_rows_leave_without_weight_is_said():
+    """As in `GaussianMixture`: it has weight zero, not the smallest number."""
+    for model in (tractable.StudentTMixture(2, random_state=0), tractable.GaussianMixture(2, random_state=0)):
+        with pytest.warns(tractable.mixture.CollapsedComponentWarning, match=r"components \[1\] collapsed"):
+            model.fit(np.ones((20, 2)))
+        np.testing.assert_array_equal(model.weights_, [1.0, 0.0])
+        np.testing.assert_array_equal(model.collapsed_, [False, True])

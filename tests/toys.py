@@ -1,14 +1,14 @@
 """The smallest estimators on the shared vocabulary: they put the mixins themselves under the laws."""
 
 import numpy as np
-from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import column_or_1d
 
 from tractable.base import (
     Estimator,
     ModelTags,
-    OnePassMixin,
-    PredictiveMixin,
+    OnePassEstimator,
+    RegressorMixin,
     all_or_nothing,
     check_columns,
     check_fitted,
@@ -18,7 +18,7 @@ from tractable.distributions import Normal
 from tractable.statistics import DiagonalMoments
 
 
-class Average(PredictiveMixin, RegressorMixin, Estimator):
+class Average(RegressorMixin, Estimator):
     """Predicts the mean of the targets, with the spread of a new one or of the mean itself."""
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
@@ -45,7 +45,7 @@ class Average(PredictiveMixin, RegressorMixin, Estimator):
         return Normal(mean=np.full(n, self.mean_), variance=spread)
 
 
-class Standardiser(OnePassMixin, TransformerMixin, Estimator):
+class Standardiser(TransformerMixin, OnePassEstimator):
     """Moves and scales every column to mean zero and variance one."""
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")

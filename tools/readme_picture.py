@@ -1,4 +1,4 @@
-"""Draw the README's picture: a mixture learned from a table with holes, asked one question.
+"""Draw the README's picture: a Gaussian mixture fitted to a table with missing entries, and a conditional.
 
 python tools/readme_picture.py writes docs/_static/old_faithful.png.
 """
@@ -16,22 +16,22 @@ SEEN = 2.85  # minutes: the eruption after which somebody waits
 
 
 def main():
-    """Fit the mixture to the table with holes and draw it, its band and one conditional density."""
+    """Fit the mixture to the incomplete table and draw it, its band and one conditional density."""
     geyser = tractable.datasets.load("old_faithful").frame
-    holes = geyser.mask(np.random.default_rng(0).random(geyser.shape) < 0.2)
-    model = tractable.GaussianMixture(2, random_state=0).fit(holes)
+    incomplete = geyser.mask(np.random.default_rng(0).random(geyser.shape) < 0.2)
+    model = tractable.GaussianMixture(2, random_state=0).fit(incomplete)
     plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     fig, (ax, side) = plt.subplots(
         1, 2, figsize=(9.6, 4.4), layout="constrained", sharey=True, width_ratios=[2.4, 1]
     )
     draw_band(ax, model)
-    draw_rows(ax, holes)
+    draw_rows(ax, incomplete)
     draw_answer(side, model.condition({"eruptions": SEEN}))
     ax.axvline(SEEN, color=ORANGE, lw=1.4)
     ax.annotate(f"{SEEN:g} minutes seen", (SEEN, 98), (6, 0), "data", "offset points", color=ORANGE)
     ax.text(5.35, 41.5, "ticks: the other entry is missing", color=ORANGE, ha="right", fontsize=10)
-    n_holes = int(holes.isna().to_numpy().sum())
-    ax.set_title(f"272 eruptions of Old Faithful, {n_holes} entries missing", loc="left", fontsize=12)
+    n_missing = int(incomplete.isna().to_numpy().sum())
+    ax.set_title(f"272 eruptions of Old Faithful, {n_missing} entries missing", loc="left", fontsize=12)
     ax.set(xlabel="eruption (minutes)", ylabel="wait for the next (minutes)", xlim=(1.3, 5.4), ylim=(38, 104))
     fig.savefig(HERE, dpi=150)
 
@@ -46,12 +46,12 @@ def draw_band(ax, model):
     ax.plot(x, np.ravel(wait.mean), color=BLUE, lw=2, label="expected wait")
 
 
-def draw_rows(ax, holes):
+def draw_rows(ax, incomplete):
     """Draw complete rows as points, and rows with a hole as ticks on the axis of what is known."""
-    whole = holes.dropna()
+    whole = incomplete.dropna()
     ax.plot(whole["eruptions"], whole["waiting"], "o", ms=3.6, color="#1f2937", alpha=0.65, mew=0)
     for name, other, axis in (("eruptions", "waiting", "x"), ("waiting", "eruptions", "y")):
-        known = holes[name][holes[other].isna()].dropna()
+        known = incomplete[name][incomplete[other].isna()].dropna()
         ends = {"x": (known, np.full(len(known), 0.0)), "y": (np.full(len(known), 0.0), known)}[axis]
         transform = ax.get_xaxis_transform() if axis == "x" else ax.get_yaxis_transform()
         marker = 2 if axis == "x" else 1  # ticks that point into the picture

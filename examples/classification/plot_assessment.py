@@ -1,9 +1,9 @@
 """
-Which classes are confused, and are the probabilities true?
-===========================================================
+Confusion matrix, calibration and ROC curve
+===========================================
 
-A share of right answers says little. Which class is taken for which? Of the cases that were called 80 % sure,
-were four in five so? And if one class matters more, where should the threshold be?
+Accuracy alone does not show which classes are confused, whether predicted probabilities are calibrated, or
+how a threshold trades false positives against false negatives.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ models = {
 }
 
 # %%
-# Rows of the table are what was there, columns what was said.
+# Rows of the matrix are true classes, columns are predictions.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     found = tractable.confusion_matrix(truth, model.predict(fresh))
@@ -44,8 +44,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     print(f"{name:>20}: recall {found.recall.round(3)}, precision {found.precision.round(3)}")
 
 # %%
-# Calibration: among the rows whose most probable class was given a probability of so much, the share that
-# were right. Naive Bayes is not only wrong more often: it does not know when. Log loss counts that too.
+# Calibration: the accuracy as a function of the predicted probability of the most probable class. Naive Bayes
+# is less accurate, and overconfident, which the log loss measures too.
 fig, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     p = model.predict_proba(fresh)
@@ -54,8 +54,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     print(f"{name:>20}: log loss {tractable.log_loss(truth, p, classes=model.classes_):.3f} nats a row")
 
 # %%
-# Is it a cedar? Every threshold of the probability finds some cedars and takes some others for one. The curve
-# through all thresholds is that of the order of the probabilities; the dot is the threshold of a half.
+# The ROC curve of the class cedar: true against false positives for every threshold of the probability; the
+# dot is the threshold of one half.
 fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
 cedar = truth == "cedar"
 for (name, model), colour in zip(models.items(), ("#D55E00", "#0072B2"), strict=True):
@@ -66,6 +66,6 @@ for (name, model), colour in zip(models.items(), ("#D55E00", "#0072B2"), strict=
     ax.plot(alarms, caught, color=colour, label=f"{name}, area {area:.3f}")
     ax.plot(np.mean(p[~cedar] > 0.5), np.mean(p[cedar] > 0.5), "o", color=colour)
 ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
-ax.set(xlabel="other trees taken for cedars", ylabel="cedars found", aspect="equal")
+ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
 ax.legend(frameon=False, loc="lower right")
 plt.show()

@@ -1,9 +1,9 @@
 """
-How sure of its own curve?
-==========================
+Bayesian logistic regression
+============================
 
-A logistic curve learned from a dozen rows is one of many that would do. The posterior knows which; averaged
-over all of them, the probability far from the rows is what it should be: unsure.
+A logistic curve fitted to a dozen rows is uncertain. The predictive probability averages over the posterior
+of the coefficients; far from the rows it is closer to one half.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Eight points, two ways to decide
-================================
+Eight points: a linear discriminant and nearest neighbours
+==========================================================
 
-A linear discriminant takes each class for a Gaussian cloud of one shape, and cuts between them with a line.
-Neighbours take a vote among the points nearby. Eight points are few enough to follow both by hand.
+A linear discriminant models the classes as Gaussians with one covariance, and has a linear boundary. Nearest
+neighbours take a vote. Eight points are few enough to follow both by hand.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ voters = tractable.KNeighborsClassifier(3).fit(X, clusters)
 distances, nearest = voters.kneighbors(at)
 print("\nsquared distances:", np.sum((X - at) ** 2, axis=1))
 print("the three nearest:", [f"X{i + 1} of class {clusters[i]}" for i in nearest[0]])
-print("shares of the votes:", voters.predict_proba(at)[0].round(4), "decision:", voters.predict(at)[0])
+print("fractions of the votes:", voters.predict_proba(at)[0].round(4), "decision:", voters.predict(at)[0])
 
 # %%
 # Three points within √8: the same neighbours are a density, 3/(8 · π · 8).
@@ -45,7 +45,7 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 box = ((0.0, 10.0), (1.0, 11.0))
 tractable.plot(model, data=rows, y=y, limits=box, levels=(), ax=left)
 left.plot(*X[[1, 6]].T, "s", color="0.4", ms=4)
-left.set_title("a line between two clouds")
+left.set_title("linear boundary of two classes")
 tractable.plot(voters, limits=box, ax=right)
 right.plot(*at.T, "*", color="black", ms=13)
 for i in nearest[0]:

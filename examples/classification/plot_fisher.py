@@ -1,9 +1,9 @@
 """
-Fisher's direction
-==================
+Fisher's linear discriminant
+============================
 
-To tell two classes apart by one number, look along a direction. The line through the two means seems the
-obvious one, and is wrong where the clouds are long: Fisher's direction takes the spread into account.
+The direction between the two class means does not separate elongated classes well. Fisher's direction
+maximises the distance of the projected means relative to the scatter within classes.
 """
 
 import matplotlib.pyplot as plt

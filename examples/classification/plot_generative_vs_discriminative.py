@@ -2,10 +2,10 @@
 Generative or discriminative?
 =============================
 
-Linear discriminants have planes for boundaries, as naive Bayes has where its variances are shared, and so has
-logistic regression: one family of classifiers, learned in two ways. A generative model learns
-p(x | C) and asks Bayes; a discriminative one learns p(C | x) and nothing else. Which is better depends on how
-many rows there are, and on how true the generative model is (Efron 1975; Ng and Jordan 2002).
+Linear discriminant analysis, naive Bayes with shared variances, and logistic regression all have linear
+boundaries: one family of classifiers, fitted in two ways. A generative model estimates p(x | C) and applies
+Bayes' rule; a discriminative one estimates p(C | x). Which is better depends on the number of rows, and on
+whether the generative model is correct (Efron 1975; Ng and Jordan 2002).
 """
 
 import warnings
@@ -20,7 +20,7 @@ d, n_repeats = 10, 12
 
 
 def draw_normal(n, rng):
-    """Two normal classes with one covariance: what linear discriminants and naive Bayes believe."""
+    """Two normal classes with one covariance: the assumption of linear discriminants and naive Bayes."""
     y = np.arange(n) % 2
     return rng.standard_normal((n, d)) + 0.55 * y[:, None], y
 
@@ -40,7 +40,7 @@ models = {
 
 # %%
 # The error on new rows, averaged over training sets of each size. Maximum likelihood has no maximum where
-# planes part the classes, as they do in small samples, and logistic regression says so; the warnings are
+# the classes are linearly separable, as small samples are, and logistic regression warns; the warnings are
 # turned off here.
 
 
@@ -59,13 +59,12 @@ def learning_curve(draw):
     return {name: (found.mean(axis=0), found.std(axis=0) / n_repeats**0.5) for name, found in errors.items()}
 
 
-curves = {"what they believe is true": learning_curve(draw_normal), "it is not": learning_curve(draw_skew)}
+curves = {"assumption true": learning_curve(draw_normal), "assumption false": learning_curve(draw_skew)}
 
 # %%
-# Where the generative model is true, it uses all that the rows say, and is ahead while they are few; with
-# many there is nothing between them. Where it is not, naive Bayes still learns fastest, and then comes to
-# rest at a larger error; logistic regression needs more rows, passes it, and keeps its plane. The best that
-# any classifier can do is known for the normal classes, and dashed: with 3,000 rows all are near it.
+# Where the generative model is correct, it is better with few rows; with many there is no difference. Where
+# it is not, naive Bayes is still better with few rows, and converges to a larger error than logistic
+# regression. The Bayes error of the normal classes is dashed: with 3,000 rows all are near it.
 
 known = tractable.BayesClassifier(
     class_distributions=tractable.MultivariateNormal(
@@ -73,7 +72,7 @@ known = tractable.BayesClassifier(
     )
 )
 least = tractable.bayes_error(known)
-print(f"least error there is: {float(least):.4f} ± {float(least.standard_error):.4f}")
+print(f"Bayes error: {float(least):.4f} ± {float(least.standard_error):.4f}")
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
 for ax, (what, curve) in zip(axes, curves.items(), strict=True):
     for (name, (mean, error)), colour in zip(curve.items(), ("#0072B2", "#56B4E9", "#D55E00"), strict=True):

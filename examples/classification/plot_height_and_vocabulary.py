@@ -1,10 +1,10 @@
 """
-Tall people know more words
-===========================
+Conditional independence: height and vocabulary
+===============================================
 
-They do, as long as children are among them. Height and vocabulary depend on each other, and neither is the
-cause: both grow with age. Given the age, one says nothing of the other. That is all naive Bayes asks of its
-columns, and why it can be right about columns that are far from independent.
+Height and vocabulary are dependent in a population with children, because both grow with age. Given the age,
+they are independent. This is the assumption of naive Bayes, which does not require columns to be independent
+over all classes.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ def information(first, second):
 
 
 # %%
-# Each picture shows, for people of a height, how many words they know: every row of squares is one in sum.
-# Among all people the rows differ; among people of one age they are alike, but for chance.
+# Each picture shows the distribution of the vocabulary given the height: every row sums to one. Among all
+# people the rows differ; among people of one age they are equal up to sampling error.
 within = {a: information(height[age == a], words[age == a]) for a in AGES}
 print(f"all people: {information(height, words):.3f} nats")
 print("of one age:", {a: round(nats, 3) for a, nats in within.items()})
@@ -42,18 +42,18 @@ for ax, (title, group) in zip(axes, groups.items(), strict=True):
     ax.set_yticks(range(5), HEIGHTS)
     ax.set(title=title, xlabel="vocabulary")
 axes[0].set_ylabel("height")
-fig.colorbar(shown, ax=axes, label="share of people of this height")
+fig.colorbar(shown, ax=axes, label="fraction of people of this height")
 
 # %%
-# So naive Bayes may add up what height and vocabulary say of the age.
+# So naive Bayes may multiply the likelihoods of height and vocabulary, given the age.
 model = tractable.NaiveBayes().fit(X, age)
 fresh, truth = make_height_vocabulary_age(20_000, random_state=1)
 p = model.predict_proba(fresh)
-blind = tractable.log_loss(truth, np.tile(model.class_prior_, (len(truth), 1)), classes=model.classes_)
+baseline = tractable.log_loss(truth, np.tile(model.class_prior_, (len(truth), 1)), classes=model.classes_)
 loss = tractable.log_loss(truth, p, classes=model.classes_)
-print(f"log loss {loss:.3f} nats a person; without looking {blind:.3f}")
+print(f"log loss {loss:.3f} nats a person; of the class priors {baseline:.3f}")
 curve = tractable.class_calibration(truth, p, classes=model.classes_)
-print(f"promised {curve.predicted.round(2).tolist()}\n    kept {curve.observed.round(2).tolist()}")
+print(f"predicted {curve.predicted.round(2).tolist()}\n observed {curve.observed.round(2).tolist()}")
 fig, ax = plt.subplots(figsize=(6.6, 3.8), layout="constrained")
 tractable.plot(curve, ax=ax)
 plt.show()

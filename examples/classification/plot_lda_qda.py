@@ -1,9 +1,9 @@
 """
-One covariance or two: lines and curves
-=======================================
+Linear and quadratic discriminant analysis
+==========================================
 
-If each class is a Gaussian, the classes decide the boundary. With one covariance for all it is a line; with a
-covariance for each it is a conic: an ellipse, a parabola or a hyperbola. More freedom needs more rows.
+For Gaussian classes with one covariance the boundary is a line; with a covariance for each class it is a
+conic: an ellipse, a parabola or a hyperbola. The larger number of parameters needs more rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ X, y = truth.sample(300, rng=0)
 fresh, known = truth.sample(20_000, rng=1)
 
 # %%
-# Ellipses hold 90 % of what each class was taken for. With one covariance both have the same, which suits
-# neither; the wide class also lies behind the narrow one, and only a curve can say so.
+# Ellipses contain 90 % of each fitted class. With one covariance both are the same, which fits neither; the
+# wide class lies on both sides of the narrow one, which needs a quadratic boundary.
 fits = {
     "one covariance": tractable.LinearDiscriminant().fit(X, y),
     "one for each class": tractable.QuadraticDiscriminant().fit(X, y),
@@ -38,11 +38,11 @@ for ax, (name, model) in zip(axes, {**fits, "the truth": truth}.items(), strict=
     wrong = np.mean(np.asarray(model.predict(fresh)) != known)
     ax.set_title(f"{name}: {wrong:.1%} wrong", fontsize="medium")
     print(f"{name:>18}: {wrong:.3f} of new rows wrong")
-print(f"least error there is: {float(tractable.bayes_error(truth)):.3f}")
+print(f"Bayes error: {float(tractable.bayes_error(truth)):.3f}")
 
 # %%
-# When is the freedom worth its price? In ten columns a covariance has 55 numbers. Classes of equal shape, and
-# more and more rows: with few, one covariance for all is the better guess; with many there is no difference.
+# In ten columns a covariance has 55 parameters. For classes of equal covariance and few rows, one covariance
+# for all has the smaller error; with many rows there is no difference.
 d, sizes = 10, (60, 120, 250, 500, 1000, 2000)
 alike = tractable.BayesClassifier(
     class_distributions=tractable.MultivariateNormal(
@@ -60,7 +60,7 @@ for n in sizes:
 fig, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 for (name, found), colour in zip(errors.items(), ("#0072B2", "#D55E00"), strict=True):
     ax.semilogx(sizes, found, "o-", color=colour, label=name)
-ax.axhline(float(tractable.bayes_error(alike)), color="0.5", ls="dashed", label="least there is")
+ax.axhline(float(tractable.bayes_error(alike)), color="0.5", ls="dashed", label="Bayes error")
 ax.set(xlabel="training rows", ylabel="error on new rows")
 ax.set_xticks(sizes, [str(n) for n in sizes])
 ax.minorticks_off()

@@ -1,11 +1,10 @@
 """
-Three classes in a line
-=======================
+Masking: three classes in a line
+================================
 
-Least squares fits a plane to the one-of-K code of each class and decides for the largest. The code of a class
-in the middle is 0, 1, 0 from left to right, and the best plane through that is flat: it is nowhere the
-largest, and the class is masked. Gaussian classes with one covariance have straight boundaries too, and do
-not fail so.
+Least squares fits a linear function to the one-of-K code of each class, and predicts the largest. For a class
+in the middle the code is 0, 1, 0 from left to right, whose linear fit is constant: it is nowhere the largest,
+and the class is masked. Gaussian classes with one covariance have linear boundaries too, without masking.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Every column its own likelihood
-===============================
+Naive Bayes with columns of different kinds
+===========================================
 
-Which penguin is it? The table mixes numbers with categories, and some entries are missing. Given the species,
-naive Bayes takes the columns as independent, each of its own family: a missing entry then simply does not
-speak, whether the model learns or is asked.
+The table of penguins has numeric and categorical columns, and missing entries. Naive Bayes assumes that the
+columns are independent given the species, each with its own family; missing entries are integrated out, in
+`fit` and in prediction.
 """
 
 import matplotlib.pyplot as plt
@@ -16,19 +16,19 @@ penguins = tractable.datasets.load("penguins").frame.drop(columns="year")
 model = tractable.NaiveBayes({"body_mass_g": "kernel"}).fit(penguins, y="species")
 for column, likelihood in model.likelihoods_.items():
     print(f"{column:18} {likelihood}")
-print("holes:", int(penguins.isna().sum().sum()))
+print("missing entries:", int(penguins.isna().sum().sum()))
 
 # %%
-# One bird, of which more and more is known: what is missing leaves the probabilities as they are.
+# One bird with more and more columns observed: missing columns leave the probabilities unchanged.
 columns = ["body_mass_g", "flipper_length_mm", "island", "bill_depth_mm", "bill_length_mm", "sex"]
 bird = penguins[penguins["species"] == "Chinstrap"].iloc[[3]].drop(columns="species")
 known = [[]] + [columns[: i + 1] for i in range(len(columns))]
 views = [bird.assign(**dict.fromkeys(set(columns) - set(some))) for some in known]
-beliefs = np.stack([model.predict_proba(view)[0] for view in views])
+probabilities = np.stack([model.predict_proba(view)[0] for view in views])
 
 # %%
-# The model is a distribution of whole rows, so that any column can be given and the others asked for: what
-# does the mass say of the species, and how is the bill of a heavy bird?
+# The model is a joint distribution, which can be conditioned on any columns: the species given the mass, and
+# the bill of a heavy bird.
 mass = np.linspace(2600.0, 6400.0, 300)
 given_mass = model.condition(["body_mass_g"], mass[:, None])
 bill = np.linspace(30.0, 62.0, 300)
@@ -44,12 +44,12 @@ colors = dict(zip(model.classes_, ("#0072B2", "#E69F00", "#009E73"), strict=True
 fig, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
 left = np.zeros(len(known))
 for k, name in enumerate(model.classes_):
-    axes[0, 0].barh(range(len(known)), beliefs[:, k], left=left, color=colors[name])
-    left += beliefs[:, k]
+    axes[0, 0].barh(range(len(known)), probabilities[:, k], left=left, color=colors[name])
+    left += probabilities[:, k]
     axes[0, 1].plot(mass, given_mass.weights[:, k], color=colors[name], label=name)
 axes[0, 0].set_yticks(range(len(known)), ["nothing known", *(f"+ {c}" for c in columns)])
 axes[0, 0].invert_yaxis()
-axes[0, 0].set(xlim=(0, 1), xlabel="probability", title="a bird of which more and more is known")
+axes[0, 0].set(xlim=(0, 1), xlabel="probability", title="one bird, more and more columns observed")
 axes[0, 1].legend(frameon=False, loc="center right")
 axes[0, 1].set(xlabel="body mass, g", ylabel="probability", title="species, given the mass")
 axes[1, 0].plot(bill, heavy.prob(bill[:, None]), color="black", label="5500 g")

@@ -1,9 +1,9 @@
 """
-How many neighbours?
-====================
+The number of neighbours
+========================
 
-With one neighbour every row is right about itself, and the boundary goes around each. With many the boundary
-is smooth, and at last blind. The rows themselves tell what lies between: each is judged by the others.
+With one neighbour there are no training errors, and the boundary is irregular. With many the boundary is
+smooth, and biased. Leave-one-out chooses the number.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ X, y = moons(200, rng)
 fresh, truth = moons(5000, rng)
 
 # %%
-# The strength of the colour is the share of votes. The first model makes no mistake on the rows it was given,
-# and most on others.
+# The strength of the colour is the fraction of votes. The first model has no training error, and the largest
+# error on new rows.
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", sharey=True)
 errors = {}
 for ax, k in zip(axes, (1, 5, 25), strict=True):
@@ -37,8 +37,8 @@ for ax, k in zip(axes, (1, 5, 25), strict=True):
     print(f"K = {k:>2}: error on its own rows {errors[k][0]:.3f}, on new rows {errors[k][1]:.3f}")
 
 # %%
-# Leave one out: all K from 1 to 60 are judged in one search for neighbours. The curve is flat near its top:
-# so are the choices.
+# Leave one out: all K from 1 to 60 are scored in one search for neighbours. The curve is flat near its
+# maximum, so that the choice matters little.
 chosen = tractable.KNeighborsClassifier("loo", max_neighbors=60).fit(X, y)
 print(
     f"leave-one-out takes K = {chosen.n_neighbors_}: error on new rows {1 - chosen.score(fresh, truth):.3f}"

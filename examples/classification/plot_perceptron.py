@@ -1,9 +1,9 @@
 """
-The perceptron, mistake by mistake
-==================================
+The perceptron algorithm
+========================
 
-It looks at one row after another, and changes its line only when it is wrong: the row is added to the weights
-of its class. If a line parts the classes, it stops making mistakes after finitely many.
+The perceptron changes its coefficients only at misclassified rows: the row is added to the coefficients of
+its class. For linearly separable classes it converges after finitely many mistakes.
 """
 
 import warnings
@@ -30,9 +30,9 @@ lines, visits = [], 20 * len(X)
 for visit in range(visits):
     row = visit % len(X)
     model.partial_fit(X[[row]], y[[row]], classes=["above", "below"])
-    plane = np.append(model.coef_[0], model.intercept_)
-    if not lines or not np.array_equal(plane, lines[-1][1]):
-        lines.append((visit + 1, plane))
+    weights = np.append(model.coef_[0], model.intercept_)
+    if not lines or not np.array_equal(weights, lines[-1][1]):
+        lines.append((visit + 1, weights))
 print(f"{len(lines)} mistakes in {visits} visits, the last of them at visit {lines[-1][0]}")
 print(f"rows on the right side at the end: {model.score(X, y):.0%}")
 unit = 2.0 ** np.floor(np.log2(np.abs(X).max()))  # the column of the intercept has the size of X
@@ -43,8 +43,8 @@ margin = np.abs(np.hstack([constant, X]) @ line).min() / np.linalg.norm(line)
 print(f"at most there could have been {(longest / margin) ** 2:.0f}")
 
 # %%
-# Classes that overlap have no such line, and the perceptron never rests: its last line is an accident of the
-# last mistake. The average of all its lines, or the best line it met, is a steadier answer.
+# For classes that overlap the perceptron does not converge: its last line depends on the last mistake. The
+# average of all its lines, or the best line found, has a smaller variance.
 noisy = np.where(side + rng.normal(0.0, 0.25, 80) > 0, "above", "below")[apart]
 trials = {}
 for keep in ("last", "pocket", "average"):
@@ -75,7 +75,7 @@ left.legend(loc="upper right")
 for (keep, wrong), colour in zip(trials.items(), ("#D55E00", "#009E73", "#0072B2"), strict=True):
     right.plot(range(1, 31), wrong, color=colour, label=keep)
 right.set(
-    xlabel="passes over the rows", ylabel="share of rows on the wrong side", title="classes that overlap"
+    xlabel="passes over the rows", ylabel="fraction of rows misclassified", title="classes that overlap"
 )
 right.legend(frameon=False)
 plt.show()

@@ -1,10 +1,10 @@
 """
-Where the sigmoid comes from
-============================
+Logistic regression from Gaussian classes
+=========================================
 
-Two classes with Gaussian densities. By Bayes' rule the probability of one of them is the sigmoid of the log
-odds, and the log odds are a line where the variances are equal: logistic regression, derived. Where they are
-not, the log odds are a parabola, and a class may own the middle and leave both ends to the other.
+For two Gaussian classes the posterior probability is the sigmoid of the log odds, and the log odds are linear
+for equal variances: the model of logistic regression. For different variances the log odds are quadratic, and
+one class may have an interval with the other on both sides.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 How many components? Variational Bayes
 ======================================
 
-Maximum likelihood uses every component it is given. A prior on the weights, means and precisions makes
-components cost something: given six, the eruptions of Old Faithful take two, and the others go back to what
-was believed of them before. Bishop shows these data in his figure 10.6.
+Maximum likelihood uses every component it is given. With a prior on weights, means and precisions,
+superfluous components lose their rows and return to the prior: of six, the eruptions of Old Faithful need
+two. Bishop shows these data in his figure 10.6.
 """
 
 import warnings
@@ -48,7 +48,7 @@ axes[0].set_ylabel("waiting (min)")
 plt.show()
 
 # %%
-# The lower bound of the log evidence never falls; it climbs whenever a component gives up. Unlike a
+# The lower bound of the log evidence never decreases; it rises whenever a component is emptied. Unlike a
 # likelihood, which every component raises, it is highest where there are as many as the rows need.
 search = tractable.BayesianGaussianMixture(6, tol=1e-9, random_state=0).fit(frame)
 counts = range(1, 7)

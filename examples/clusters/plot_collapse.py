@@ -1,10 +1,10 @@
 """
-When a component falls on one point
-===================================
+Collapse of a component onto one point
+======================================
 
-A Gaussian centred on a single row may become as narrow as it likes: the narrower, the higher, and the
-likelihood has no upper limit. The best fit by likelihood is then the worst description of the data. A prior
-on the covariances takes the reward away.
+The likelihood of a Gaussian mixture is unbounded: a component centred on a single row can have an arbitrarily
+small variance. Such a maximum describes the data badly. A prior on the covariances makes the objective
+bounded.
 """
 
 import warnings
@@ -42,9 +42,9 @@ for name, model in (("likelihood", fallen), ("with a prior", held)):
     print(f"{name:>12}: widths {np.sqrt(model.covariances_[:, 0, 0]).round(4)}")
 
 # %%
-# New rows tell which one to believe: a few that lie near the lonely one are impossible for the spike.
+# New rows decide: rows near the isolated one have almost no density under the collapsed component.
 new = np.concatenate([rng.normal(0.0, 1.0, 40), [3.7, 4.2]])[:, None]
-print(f"a new row: {fallen.score(new):.2f} nats under the spike, {held.score(new):.2f} with the prior")
+print(f"a new row: {fallen.score(new):.2f} nats after the collapse, {held.score(new):.2f} with the prior")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.semilogx(widths, likelihood, color="#D55E00")

@@ -1,10 +1,10 @@
 """
-What EM climbs
-==============
+The lower bound that EM maximises
+=================================
 
-The likelihood of a mixture is hard to maximise at once. EM puts under it, at the place where it stands, a
-curve that is easy: it touches the likelihood there and lies below it elsewhere. The top of that curve is the
-next place, and must be higher.
+The log likelihood of a mixture has no closed-form maximum. The E-step constructs a lower bound that touches
+the log likelihood at the current parameters; the M-step maximises the bound, so the log likelihood cannot
+decrease.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 EM, one iteration after another
 ===============================
 
-The eruptions of Old Faithful, from a poor start: two equal circles in the wrong places. Every row is shared
-between the components, in colour; every component moves to the rows that it has a share of.
+The eruptions of Old Faithful, from a poor start: two equal circles far from the clusters. The colour of a row
+shows its responsibilities; every component moves to the mean of the rows, weighted by them.
 """
 
 import warnings
@@ -18,7 +18,7 @@ import tractable
 geyser = tractable.datasets.load("old_faithful").frame
 X = ((geyser - geyser.mean()) / geyser.std()).to_numpy()
 begin = {"means_init": [[-1.5, 1.0], [1.5, -1.0]], "weights_init": [0.5, 0.5]}
-between = LinearSegmentedColormap.from_list("shares", ["#0072B2", "0.8", "#D55E00"])
+between = LinearSegmentedColormap.from_list("responsibilities", ["#0072B2", "0.8", "#D55E00"])
 
 
 def after(n):
@@ -49,15 +49,15 @@ for ax, n in zip(axes.flat, (0, 1, 2, 5, 10, 20), strict=True):
     ax.set_title(f"iteration {n}: {mixture.log_prob(X).mean():.3f} nats a row", fontsize="medium")
 fig.supxlabel("eruption, standardised")
 fig.supylabel("waiting, standardised")
-fig.colorbar(dots, ax=axes, shrink=0.6, label="share of the second component")
+fig.colorbar(dots, ax=axes, shrink=0.6, label="responsibility of the second component")
 
 # %%
-# The log likelihood never falls. It does not climb evenly: slowly while both components want the same rows,
+# The log likelihood never falls. It does not rise evenly: slowly while both components want the same rows,
 # fast once they part, and then hardly any more.
-climb = np.array(after(40).objective_trace_)
-print("never falls:", bool(np.all(np.diff(climb) >= -1e-12)))
+trace = np.array(after(40).objective_trace_)
+print("never falls:", bool(np.all(np.diff(trace) >= -1e-12)))
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-ax.plot(np.arange(1, len(climb)), climb[1:], ".-", color="#0072B2")
-ax.set(xlabel="iteration", ylabel="log likelihood of a row, nats", xticks=range(0, len(climb), 5))
+ax.plot(np.arange(1, len(trace)), trace[1:], ".-", color="#0072B2")
+ax.set(xlabel="iteration", ylabel="log likelihood of a row, nats", xticks=range(0, len(trace), 5))
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

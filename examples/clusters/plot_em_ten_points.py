@@ -1,10 +1,9 @@
 """
-EM by hand: ten numbers in two humps
-====================================
+EM by hand: ten numbers, two components
+=======================================
 
-Had each number a label, two means and two variances would be sums over the labelled. Nobody knows the labels;
-but given means and variances, each label has a probability. EM goes back and forth between the two, and the
-likelihood rises every time.
+With known labels, means and variances are weighted sums. With known means and variances, the labels have
+posterior probabilities. EM alternates between the two, and the likelihood increases in every iteration.
 """
 
 import warnings
@@ -19,7 +18,7 @@ x = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0
 begin = {"weights_init": [0.5, 0.5], "means_init": [[4.0], [6.0]], "precisions_init": [[[1.0]], [[1.0]]]}
 
 # %%
-# From means 4 and 6, variances 1 and equal shares. To stop after each iteration is what this page is for, so
+# From means 4 and 6, variances 1 and equal weights. To stop after each iteration is what this page is for, so
 # the warning that the search has not settled is turned off.
 fits = []
 for n in range(1, 7):
@@ -31,12 +30,12 @@ for n in range(1, 7):
     likelihood = len(x) * model.score(x[:, None])
     print(
         f"iteration {n}: means {mean[0]:.6f} {mean[1]:.6f}, variances {variance[0]:.6f} {variance[1]:.6f}, "
-        f"shares {model.weights_[0]:.6f} {model.weights_[1]:.6f}, log likelihood {likelihood:.6f}"
+        f"weights {model.weights_[0]:.6f} {model.weights_[1]:.6f}, log likelihood {likelihood:.6f}"
     )
 
 # %%
-# The humps are far apart, so the first guess of the labels is nearly right, and from the second iteration on
-# nothing moves in six digits. Each number then belongs to one component: EM does what k-means does.
+# The clusters are far apart, so the first guess of the labels is nearly right, and from the second iteration
+# on nothing moves in six digits. Each number then belongs to one component: EM does what k-means does.
 mixtures = {
     "the start": tractable.Mixture(
         weights=[0.5, 0.5], components=tractable.Normal(mean=[4, 6], variance=[1, 1])

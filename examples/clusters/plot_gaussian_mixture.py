@@ -1,9 +1,9 @@
 """
-A density of several Gaussians
-==============================
+A Gaussian mixture density
+==========================
 
-Old Faithful erupts in two ways: briefly, and then again after less than an hour; or for four minutes, and
-then not for eighty. One Gaussian lies between the two, where nothing happens.
+The eruptions of Old Faithful are of two kinds: short ones with a short waiting time, and long ones with a
+long one. One Gaussian has its mode between the two, where there are few rows.
 """
 
 import matplotlib.pyplot as plt

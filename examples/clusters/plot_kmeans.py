@@ -2,8 +2,8 @@
 K-means, step by step, and where it fails
 =========================================
 
-Eight points, three clusters. Every point goes to its nearest centre, every centre to the mean of its points,
-and again: the sum of squared distances, J, never rises, and after two rounds nothing moves any more.
+Eight points, three clusters. Points are assigned to the nearest centre, and centres move to the mean of their
+points: the sum of squared distances, J, never increases, and after two iterations nothing changes.
 """
 
 import warnings

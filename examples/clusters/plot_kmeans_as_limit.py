@@ -2,9 +2,9 @@
 k-means as the limit of a mixture
 =================================
 
-A mixture of round Gaussians, all of one width, shares every point out among its components. As the width
-shrinks the shares harden: in the limit each point belongs to the nearest centre, and the steps of EM are
-those of k-means. At the other end, one component of a fixed width on every point is the kernel density.
+In a mixture of spherical Gaussians of one variance, the responsibilities tend to zero or one as the variance
+tends to zero, and EM becomes k-means. With one component of fixed variance on every point, the mixture is a
+kernel density.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Where k-means begins, and where it ends
-=======================================
+Initial centres of k-means
+==========================
 
-The steps of k-means go downhill, to the bottom of the valley they began in. Which valley is the best is not
-known to them: so one begins several times, and begins well.
+K-means converges to a local minimum, which depends on the initial centres. Several starts, and initial
+centres that are far apart (k-means++), find better minima.
 """
 
 from itertools import combinations

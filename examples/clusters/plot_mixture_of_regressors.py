@@ -1,10 +1,10 @@
 """
-Traffic at a junction
-=====================
+Traffic at a junction: a multimodal regression
+==============================================
 
-Where do cars go that come to a junction? Straight on, or off to the side: there are two answers, and the mean
-of both is a place where nobody drives. A mixture of regressors has a curve for each way, and predicts a
-density with a mode on both. A mixture of experts also learns where each way is used.
+Cars at a junction go straight on or turn: the conditional mean lies between the two roads. A mixture of
+regressors has a curve for each, and predicts a density with two modes. A mixture of experts also learns where
+each curve is used.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ new_x, new_y = cars(2000)
 
 
 def curves(model):
-    """Curves are planes over basis functions: any of them will do, in a pipeline."""
+    """A pipeline of basis functions and a mixture."""
     return make_pipeline(tractable.SplineBasis(5), model).fit(x, y)
 
 

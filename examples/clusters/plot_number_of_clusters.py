@@ -2,9 +2,8 @@
 How many clusters?
 ==================
 
-k-means is told how many clusters there are, and its objective cannot say: the scatter within clusters falls
-with every cluster more. Five criteria ask something else of the same fits. They agree where clusters are
-plain, and differ where they are not.
+The objective of k-means decreases with every additional cluster, so it cannot choose their number. Five other
+criteria are computed from the same fits. They agree for well separated clusters, and differ otherwise.
 """
 
 import matplotlib.pyplot as plt

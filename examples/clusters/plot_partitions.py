@@ -1,9 +1,9 @@
 """
-Why not try every partition?
-============================
+The number of partitions
+========================
 
-The best clusters are the best way of dividing the points, and the ways can be counted. They are too many:
-hence methods that begin somewhere and improve.
+The best clustering is the best of all partitions of the points. Their number grows too fast to try them all,
+so algorithms start somewhere and improve.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Clusters in a crowd of strays
-=============================
+Clusters with outliers
+======================
 
-Two clusters, and one row in eight from anywhere. Gaussian components must cover the strays, and grow until
-they no longer look like clusters; one may even leave its cluster for them. Student-t components have heavy
-tails: to them a stray is no surprise, and counts for little.
+Two clusters, and one row in eight uniformly distributed. Gaussian components have to cover the outliers and
+become too wide, or leave a cluster for them. Student-t components have heavy tails, and give outliers a small
+weight.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A table that answers questions
-==============================
+A mixture model of a table
+==========================
 
-Penguins were weighed and measured on three islands. The table mixes numbers with categories, and some of its
-entries are missing. A mixture over its columns is a distribution of whole rows: whatever is known of a
-penguin can be given, and everything else asked for.
+Penguins were weighed and measured on three islands. The table has numeric and categorical columns, and
+missing entries. A mixture over its columns is a joint distribution: it can be conditioned on any columns to
+predict the others.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ print(model.kinds_)
 print(f"{model.n_components} components, by BIC")
 
 # %%
-# Each component is a product over the columns. What the components found, although nobody told them: species
+# Each component is a product over the columns. The components correspond, without labels, to species
 # and sexes.
 species, sex = model.categories_["species"], model.categories_["sex"]
 parts = dict(zip(model.feature_names_in_, model.distribution_.components.parts, strict=True))
@@ -63,12 +63,12 @@ axes[2].set(xlabel="body mass, g", ylabel="density", title="mass, given species 
 plt.show()
 
 # %%
-# Holes are filled by what the rest of the row says: once with the likeliest values, or several times with
-# draws, which differ as much as the holes leave open.
-holes = penguins["sex"].isna() & penguins["body_mass_g"].notna()
-print(model.impute(penguins)[holes][["species", "body_mass_g", "sex"]].to_string())
+# Missing entries are imputed given the rest of the row: with the most probable values, or several times with
+# draws, which show their uncertainty.
+missing = penguins["sex"].isna() & penguins["body_mass_g"].notna()
+print(model.impute(penguins)[missing][["species", "body_mass_g", "sex"]].to_string())
 draws = model.impute(penguins, 200, random_state=0)
-drawn = np.mean([(table["sex"][holes] == "male").to_numpy() for table in draws], axis=0)
+drawn = np.mean([(table["sex"][missing] == "male").to_numpy() for table in draws], axis=0)
 
 # %%
 # Is that right? Hide a tenth of what is known, and compare: by the mixture, by the mean or the commonest
@@ -94,7 +94,7 @@ axes[0].barh(list(errors), list(errors.values()), color="#0072B2")
 axes[0].axvline(1.0, color="black", lw=1)
 axes[0].invert_yaxis()
 axes[0].set(xlabel="error, as a share of that of the mean or the commonest category", title="hidden entries")
-rows = penguins[holes]
+rows = penguins[missing]
 axes[1].barh(
     [f"{s}, {m:.0f} g" for s, m in zip(rows["species"], rows["body_mass_g"], strict=True)],
     drawn,

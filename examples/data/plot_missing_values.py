@@ -3,7 +3,7 @@ Missing values, marginalised
 ============================
 
 Two correlated columns; the second is mostly missing where the first is large. Dropping incomplete rows, or
-filling holes with the mean, bends the answer. The likelihood of what was observed does not.
+imputing the mean, gives biased estimates. The likelihood of the observed entries does not.
 """
 
 import matplotlib.pyplot as plt
@@ -18,13 +18,13 @@ seen = rows.copy()
 seen[(rows[:, 0] > 0.0) & (rng.random(len(rows)) < 0.8), 1] = np.nan
 
 # %%
-# Three fits. Only the first is given the holes as they are.
+# Three fits. Only the first is given the missing entries.
 complete = seen[~np.isnan(seen).any(axis=1)]
 filled = np.where(np.isnan(seen), np.nanmean(seen, axis=0), seen)
 fits = {
-    "holes left in": tractable.GaussianDensity().fit(seen),
+    "marginalised": tractable.GaussianDensity().fit(seen),
     "rows dropped": tractable.GaussianDensity().fit(complete),
-    "holes filled": tractable.GaussianDensity().fit(filled),
+    "mean imputed": tractable.GaussianDensity().fit(filled),
 }
 for name, fit in fits.items():
     learned = fit.distribution_

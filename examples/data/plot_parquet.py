@@ -2,9 +2,8 @@
 A file larger than memory
 =========================
 
-A Parquet file is read block by block; what a model keeps of each block is a few sums. So the file may be as
-large as the disk, and the fit is the same as if it had been in memory. Here the file is small, to be quick;
-the calls are the same.
+A Parquet file is read block by block, and each block is reduced to a sufficient statistic. So the file may be
+larger than memory, and the fit is the same as in memory. Here the file is small; the calls are the same.
 """
 
 import tempfile

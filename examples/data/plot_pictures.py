@@ -1,10 +1,9 @@
 """
-A picture of anything
-=====================
+Pictures of models and results
+==============================
 
-Everything here that was fitted, or found, is a value, and one verb draws it. ``tractable.plot(x)`` looks at
-what x is and knows which picture it has; the axes carry the names of the columns, and the colours can be
-told apart by everybody. There is nothing to set before and nothing to learn beside it.
+``tractable.plot(x)`` draws distributions, fitted models and results, by their type. The axes carry the names
+of the columns, and the colours are safe for colour-blind readers.
 
 .. note::
    Every option that a picture takes is named in the docstring of :func:`tractable.plot`. Axes that are
@@ -27,7 +26,7 @@ length, waiting = geyser[["eruptions"]], geyser["waiting"]
 
 # %%
 # Densities show the regions that hold half, 90 % and 99 % of new rows. A mixture shows its components as
-# well, a histogram how far its heights may be off, and a belief is a density like any other.
+# well, a histogram how far its heights may be off, and a posterior is a density like any other.
 
 coin = tractable.BernoulliModel(prior=tractable.Beta(alpha=2.0, beta=2.0))
 steps = coin.trace([coin.summarize([1, 1, 0]), coin.summarize([1] * 9 + [0] * 3)])
@@ -62,9 +61,9 @@ for ax, title in zip(axes.flat, ("one column", "three columns", "coefficients", 
 plt.show()
 
 # %%
-# A classifier colours the plane, the paler the less sure it is, with lines where it is 75 %, 90 % and 99 %
-# sure. Of more than two columns it draws the plane through the middle of the others. Its results are
-# pictures too.
+# A classifier colours the regions, paler where probabilities are lower, with lines where it is 75 %, 90 % and
+# 99 % sure. Of more than two columns it draws the plane at the means of the others. Its results are pictures
+# too.
 
 quadratic = tractable.QuadraticDiscriminant().fit(bills, species)
 table = penguins.drop(columns="species")

@@ -1,9 +1,9 @@
 """
-One point at a time
-===================
+Streaming and merging
+=====================
 
-The mean of a stream can be kept without keeping the stream: each point moves it by 1/N of the way. The same
-is true of the spread, and two streams read in two places can be added.
+The mean of a stream can be updated without storing the rows: each row moves it by 1/N of the difference. The
+same holds for the covariance, and the statistics of two streams can be added.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Two machines, one fit
 =====================
 
-Two hospitals may not send each other their rows. What a model has learned from them is a few sums, and sums
-can be sent: merged, they are the fit to all rows, to the last digits.
+Two hospitals may not exchange their rows. The sufficient statistic of a model is a few sums, which can be
+sent and merged: the result is the fit to all rows, up to rounding.
 """
 
 import tempfile

@@ -1,10 +1,10 @@
 """
-Rows that count for more than one
-=================================
+Weights of rows
+===============
 
-A table of counts is a table of rows, shortened: each different row once, and how often it was met. A weight
-says so to any model, and the fit is that of the long table. Weights need not be whole: a row may stand for
-2.5 people, as in a survey that asked too few of some.
+A table of counts has each distinct row once, with its frequency. With these weights any model gives the fit
+of the repeated rows. Weights need not be whole numbers: a row may represent 2.5 people, as in a stratified
+sample.
 """
 
 import matplotlib.pyplot as plt

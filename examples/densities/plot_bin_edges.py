@@ -1,10 +1,9 @@
 """
-Where should the first bin begin?
-=================================
+The origin of the bins
+======================
 
-The same rows, the same width of bins, and another picture: a histogram depends on where its bins begin, which
-nobody meant to say anything by. To share a row between the two nearest bins helps; windows about the rows
-have no edges at all.
+A histogram depends on where its first bin begins, also for bins of the same width. Linear binning, which
+splits a row between the two nearest bins, reduces the effect; kernel densities have no edges.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-The curse of dimension
-======================
+The curse of dimensionality
+===========================
 
-Neighbours are rows that are near. In many dimensions none is: cells of a grid are more than rows can fill,
-all distances are alike, and columns that say nothing drown those that do.
+In many dimensions the cells of a grid outnumber the rows, distances between rows become similar, and
+uninformative columns dominate the informative ones.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ dims = np.array([1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000])
 n_rows = 1000
 cells = 10.0 ** np.arange(1, 9)
 filled = [len(np.unique(np.floor(10 * rng.random((n_rows, d))), axis=0)) / cells[d - 1] for d in range(1, 9)]
-print("share of cells with a row, D = 1 to 8:", np.round(filled, 6))
+print("fraction of cells with a row, D = 1 to 8:", np.round(filled, 6))
 
 # %%
 # How much nearer than the farthest of 1,000 rows is the nearest? On a line, by a factor of thousands. Squared
@@ -38,7 +38,7 @@ print("nearest over farthest:", dict(zip(dims.tolist(), ratio.round(3).tolist(),
 
 # %%
 # Two classes that two columns tell apart, and more and more columns of noise. K is chosen anew each time, by
-# leave-one-out; fresh rows judge. A Gaussian for each class, told nothing either, loses far less: what it
+# leave-one-out; scored on new rows. A Gaussian for each class loses far less: what it
 # must learn grows as the columns, not as the cells.
 
 
@@ -56,8 +56,8 @@ for n_noise in noise:
     voted = tractable.KNeighborsClassifier("loo", max_neighbors=60).fit(X, y)
     accuracy["neighbours"].append(voted.score(fresh, truth))
     each = [tractable.GaussianDensity(covariance_type="diag").fit(X[y == c]) for c in (0, 1)]
-    judged = each[1].score_samples(fresh) > each[0].score_samples(fresh)
-    accuracy["a Gaussian for each class"].append(np.mean(judged == truth))
+    predicted = each[1].score_samples(fresh) > each[0].score_samples(fresh)
+    accuracy["a Gaussian for each class"].append(np.mean(predicted == truth))
 accuracy = {name: np.array(found) for name, found in accuracy.items()}
 for name, found in accuracy.items():
     print(f"{name}:", dict(zip(noise.tolist(), found.round(3).tolist(), strict=True)))
@@ -65,7 +65,7 @@ for name, found in accuracy.items():
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
 axes[0].semilogy(np.arange(1, 9), filled, "o-")
-axes[0].set(xlabel="dimensions", ylabel="share of cells with a row", title="1,000 rows, ten bins a side")
+axes[0].set(xlabel="dimensions", ylabel="fraction of cells with a row", title="1,000 rows, ten bins a side")
 axes[1].semilogx(dims, ratio, "o-")
 axes[1].set(xlabel="dimensions", ylabel="nearest / farthest", ylim=(0, 1), title="All rows are equally far")
 for name, found in accuracy.items():

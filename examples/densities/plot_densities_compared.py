@@ -1,11 +1,11 @@
 """
-Windows, neighbours, or both?
+Kernels, neighbours, or both?
 =============================
 
-Half of these rows crowd about 0, half are spread about 6. One bandwidth cannot suit both: a kernel density
-smooths the crowd away and makes a bump of every row where they are sparse. A density by the K nearest
-neighbours adapts, and is noisy where rows are dense: its spread is a share 1/√K of the density, whatever that
-is. Windows whose widths follow the neighbours have the best of both.
+Half of these rows are concentrated about 0, half are spread about 6. With one bandwidth, a kernel density
+oversmooths the narrow part and has a separate mode at every row of the sparse part. A K-nearest-neighbour
+density adapts, but has a relative standard deviation of 1/√K everywhere. Kernels whose widths follow the
+neighbours combine both.
 """
 
 import matplotlib.pyplot as plt
@@ -33,12 +33,12 @@ for column, (name, make) in zip(axes.T, models.items(), strict=True):
         ax.plot(x, truth.prob(x), color="0.2", lw=1.5, ls="--")
     column[0].set(title=name, xlim=(-0.6, 0.6), ylim=(0.0, 3.2))
     column[1].set(xlim=(1.0, 11.0), ylim=(0.0, 0.25), xlabel="x")
-axes[0, 0].set_ylabel("density, in the crowd")
+axes[0, 0].set_ylabel("density, narrow part")
 axes[1, 0].set_ylabel("density, where rows are sparse")
 
 # %%
 # In numbers, over a hundred samples: what is expected of each estimate, and how much it varies, in parts of
-# the true density at the middle of the crowd and in the tail of the sparse part.
+# the true density at the centre of the narrow part and in the tail of the sparse part.
 
 places = np.array([[0.0], [10.0]])
 many = [truth.sample(500, rng=rng)[:, None] for _ in range(100)]
@@ -47,7 +47,7 @@ for name, make in models.items():
         places[:, 0]
     )
     mean, spread = found.mean(axis=0), found.std(axis=0)
-    print(f"{name:>26}: crowd {mean[0]:.2f} ± {spread[0]:.2f}, tail {mean[1]:.2f} ± {spread[1]:.2f}")
+    print(f"{name:>26}: narrow part {mean[0]:.2f} ± {spread[0]:.2f}, tail {mean[1]:.2f} ± {spread[1]:.2f}")
 
 # %%
 # More neighbours are smoother and more biased.
@@ -57,5 +57,5 @@ for k in (5, 30, 150):
     found = np.array([np.exp(model.fit(rows).score_samples(places)) for rows in many]) / truth.prob(
         places[:, 0]
     )
-    print(f"K = {k:>3}: crowd {found[:, 0].mean():.2f} ± {found[:, 0].std():.2f}")
+    print(f"K = {k:>3}: narrow part {found[:, 0].mean():.2f} ± {found[:, 0].std():.2f}")
 plt.show()

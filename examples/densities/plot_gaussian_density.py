@@ -1,9 +1,9 @@
 """
-A density that answers questions
-================================
+Conditioning a Gaussian density
+===============================
 
-Old Faithful erupts, and then one waits. A Gaussian fitted to both columns tells how long, once the length
-of the eruption is known, and how sure it is.
+A Gaussian fitted to the durations of the eruptions of Old Faithful and the waiting times gives the
+distribution of the waiting time, given the duration.
 """
 
 import matplotlib.pyplot as plt

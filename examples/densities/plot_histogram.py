@@ -1,10 +1,10 @@
 """
-How wide should a bin be?
-=========================
+The width of the bins
+=====================
 
-A histogram is a density: in each bin the share of the rows, divided by the width of the bin. Wide bins lose
-the detail, narrow ones follow the noise. The counts themselves say how much of a height is noise, and which
-width foretells new rows best.
+A histogram is a density: in each bin the fraction of the rows, divided by the width of the bin. Wide bins
+have a large bias, narrow ones a large variance. The counts give intervals for the heights, and leave-one-out
+chooses the width.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ for ax, n_bins in zip(axes, (2, 20, 150), strict=True):
     ax.set_title(f"{n_bins} bins; a band is {width:.0%} of its height", fontsize="medium")
 
 # %%
-# Leave one row out, and ask the others for its density: too few bins foretell it badly, and so do too many.
+# Leave-one-out log-likelihood: too few bins score badly, and so do too many.
 # Every width is counted in one pass over the rows.
 chosen = tractable.Histogram("loo").fit(lengths)
 ax = tractable.plot(chosen.search_)

@@ -1,9 +1,9 @@
 """
-How wide should a window be?
-============================
+The bandwidth of a kernel density
+=================================
 
-A kernel density estimate puts a window on every row and adds them up. One number decides what comes out: the
-bandwidth. Too narrow, and every row is a peak of its own; too wide, and everything is one hill.
+A kernel density estimate is the mean of kernels centred at the rows. The bandwidth matters most: too small,
+and every row is a mode; too large, and all modes merge.
 """
 
 import matplotlib.pyplot as plt
@@ -66,13 +66,13 @@ for rule in ("silverman", "scott", "isj", "loo", "lscv"):
     print(f"{rule:>10}: h = {model.bandwidth_[0]:.3f}, p(5) = {np.exp(model.score_samples([[5.0]]))[0]:.6f}")
 
 # %%
-# The fitted model is a distribution. Waiting times are not negative: with a wall at zero, mass that a free
+# The fitted model is a distribution. Waiting times are not negative: with a bound at zero, mass that a free
 # window would put beyond it is reflected, and the total stays one.
 
 wait = rng.exponential(size=(300, 1))
 fig, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 t = np.linspace(-0.5, 4.0, 500)
-for name, bounds in (("free", None), ("wall at 0", (0.0, np.inf))):
+for name, bounds in (("free", None), ("bound at 0", (0.0, np.inf))):
     model = tractable.KernelDensity(bounds=bounds).fit(wait)
     ax.plot(
         t, np.exp(model.score_samples(t[:, None])), label=f"{name}: P(x < 0) = {model.cdf([[0.0]])[0]:.3f}"

@@ -1,10 +1,10 @@
 """
-Mean shift: clusters as hills
+Mean shift: clusters as modes
 =============================
 
-Put a window about a point, move to the mean of the rows inside, and again: every step climbs the density of
-the rows, and ends on a summit. Rows that climb to the same summit belong together. Nobody says how many
-clusters there are, or that they are round; what must be said is how wide the window is.
+Repeatedly move a point to the mean of the rows in a window about it: every step increases a kernel density
+estimate, and the iteration converges to a mode. Rows that converge to the same mode form a cluster. The
+number and the shape of clusters are not given, only the bandwidth.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ x = np.linspace(-4.0, 14.0, 400)
 
 # %%
 # Ten points on a line, and three bandwidths. The modes that mean shift with a Gaussian window finds are those
-# of the kernel density estimate: a wide window sees one hill where a narrow one sees two.
+# of the kernel density estimate: a large bandwidth gives one mode where a small one gives two.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for h in (0.5, 1.0, 5.0):
@@ -33,7 +33,7 @@ ax.legend(frameon=False)
 
 # %%
 # In the plane: three crescents of rows, and a bandwidth for each column, which makes the window an ellipse.
-# The picture shows the part of the plane that climbs to each mode. With the flat window, rows count alike up
+# The picture shows the basin of attraction of each mode. With the flat window, rows count alike up
 # to the bandwidth and not beyond; with the Gaussian, less and less. Rows farther from their mode than the
 # window reaches may be left out as orphans.
 

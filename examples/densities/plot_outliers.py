@@ -2,8 +2,8 @@
 Outliers are rows of low density
 ================================
 
-A row can be ordinary in every column and still be odd: it is the combination that nobody has. A density of
-whole rows sees it. How low is too low can be asked of the model too, as it draws rows of its own.
+A row can be usual in every column, and unusual in their combination. A joint density finds such rows. Draws
+from the model give a scale for the scores.
 """
 
 import matplotlib.pyplot as plt

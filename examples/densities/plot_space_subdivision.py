@@ -1,9 +1,9 @@
 """
-Space subdivision: four trees, and what a search sees
-=====================================================
+Space subdivision: four trees for neighbour search
+==================================================
 
-To find neighbours without looking at every point, trees cut space into cells. They differ in where they cut,
-and in whether a search looks back behind a cut.
+Trees divide space into cells, so that neighbours are found without computing all distances. They differ in
+where they split, and in whether a search backtracks.
 """
 
 import matplotlib.pyplot as plt

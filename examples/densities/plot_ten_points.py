@@ -2,8 +2,9 @@
 One sample, four estimates
 ==========================
 
-K rows in a small volume V, of n in all: the density there is about K/(nV). Bins and windows fix the volume
-and count; neighbours fix the count and measure the volume. Ten numbers are few enough to check by hand.
+With K of n rows in a small volume V, the density there is about K/(nV). Histograms and kernels fix the volume
+and count; nearest neighbours fix the count and measure the volume. Ten numbers are few enough to check by
+hand.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +29,7 @@ for place, height in zip((0.5, 5.0, 9.0), np.exp(near.score_samples([[0.5], [5.0
     print(f"third neighbour: p({place}) = {height:.6f}")
 
 # %%
-# Windows of one width, which the rows choose themselves: each is left out in turn, and foretold by the others
+# Kernels of one bandwidth, chosen by leave-one-out: each row is left out in turn, and predicted by the others
 # (the likelihood), or the squared error is estimated in the same way.
 for h in (0.25, 0.5, 1.0, 2.0):
     print(f"h = {h:4}: left-out −log p {loo_nll(ten, h):.6f}, squared error {lscv(ten, h):.6f}")
@@ -38,10 +39,10 @@ for model, criterion in ((likely, loo_nll), (square, lscv)):
     print(f"{criterion.__name__:>8}: best at h = {h:.6f}, where it is {criterion(ten, h):.6f}")
 
 # %%
-# The summits of such an estimate are what mean shift climbs to; a window as wide as 5 sees only one hill.
+# Mean shift converges to the modes of such an estimate; with a bandwidth of 5 there is only one.
 for h in (0.5, 1.0, 5.0):
     modes = np.sort(tractable.MeanShift(bandwidth=h, kernel="gaussian").fit(ten).cluster_centers_[:, 0])
-    print(f"h = {h}: summits at", " and ".join(f"{mode:.6f}" for mode in modes))
+    print(f"h = {h}: modes at", " and ".join(f"{mode:.6f}" for mode in modes))
 
 fig, axes = plt.subplots(2, 2, figsize=(10, 6.4), layout="constrained")
 adaptive = tractable.AdaptiveKernelDensity(3).fit(ten)

@@ -1,9 +1,9 @@
 """
-Windows: what a kernel density is made of
-=========================================
+Smoothing kernels
+=================
 
-Every row carries a small density of its own, the window; their average is the estimate. A flat window only
-counts rows within reach, a parabolic one counts near rows more, and a Gaussian one never ends.
+A kernel density is the mean of kernels (windows) centred at the rows. A flat kernel counts the rows within
+the bandwidth, the Epanechnikov kernel weights near rows more, and the Gaussian kernel has unbounded support.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
 """
-A ball, a diamond, and what lies between
-========================================
+The geometry of penalties
+=========================
 
-A penalty Σ|w|^q keeps the weights inside a shape: a ball for q = 2, ridge; a diamond for q = 1, the lasso.
-The fit is where the ellipses of equal error first touch the shape. A diamond has corners on the axes, so it
-is often touched there, where a weight is exactly zero. No other shape with q of at least one has such
-corners.
+The penalty Σ|w|^q constrains the coefficients to a ball for q = 2, ridge, or a diamond for q = 1, the lasso.
+The solution is where the ellipses of equal error first touch the constraint. The diamond has corners on the
+axes, where coefficients are exactly zero. No other q ≥ 1 has such corners.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Curves from linear models
-=========================
+Linear models of basis functions
+================================
 
-A model that is linear in its weights can be curved in x: give it basis functions φ(x) as columns. Any linear
-model takes them, in a pipeline, and the same map is applied to new rows.
+A model that is linear in its coefficients can be nonlinear in x: its columns are basis functions φ(x). Any
+linear model takes them, in a pipeline.
 """
 
 import matplotlib.pyplot as plt
@@ -25,11 +25,11 @@ print(found)
 ax = tractable.plot(found)
 
 # %%
-# Five families of basis functions: polynomials, bumps, steps, waves and splines.
+# Five families of basis functions: polynomials, Gaussians, sigmoids, Fourier functions and splines.
 bases = {
     "polynomials": tractable.PolynomialBasis(7),
-    "bumps": tractable.GaussianBasis(8, placement="grid"),
-    "steps": tractable.SigmoidBasis(8, placement="grid"),
+    "Gaussians": tractable.GaussianBasis(8, strategy="uniform"),
+    "sigmoids": tractable.SigmoidBasis(8, strategy="uniform"),
     "waves": tractable.FourierBasis(3, period=4 * np.pi),
     "splines": tractable.SplineBasis(6),
 }
@@ -47,7 +47,7 @@ rows[1, 0].set_ylabel("y")
 
 # %%
 # More functions than needed follow the noise. A penalty chosen on rows left out holds them.
-rich = tractable.GaussianBasis(40, width=0.4, placement="grid")
+rich = tractable.GaussianBasis(40, width=0.4, strategy="uniform")
 free = make_pipeline(rich, tractable.LinearRegression()).fit(x, y)
 held = make_pipeline(rich, tractable.RidgeCV(alphas=np.logspace(-6, 2, 30))).fit(x, y)
 fig, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")

@@ -1,9 +1,9 @@
 """
-A belief of a curve
-===================
+Bayesian linear regression of a curve
+=====================================
 
-A Gaussian prior of the coefficients becomes a posterior, and the posterior a distribution over curves: narrow
-where there are rows, wide where there are none. The evidence says how much of each to believe.
+A Gaussian prior of the coefficients gives a Gaussian posterior, which is a distribution over curves: narrow
+near the rows, wide elsewhere. The evidence chooses the precisions of prior and noise.
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +18,9 @@ y = np.sin(2 * np.pi * x[:, 0]) + 0.2 * rng.standard_normal(20)
 grid = np.linspace(0.0, 1.0, 200)[:, None]
 
 # %%
-# The same rows, in a basis of bumps. `BayesianRidge` chooses the precision of the prior and of the noise
-# that make the targets most probable; `gamma_` counts the directions that the rows decided.
-basis = GaussianBasis(9, placement="grid").fit(x)
+# The same rows, with Gaussian basis functions. `BayesianRidge` chooses the precision of the prior and of the
+# noise that make the targets most probable; `gamma_` counts the directions that the rows decided.
+basis = GaussianBasis(9, strategy="uniform").fit(x)
 chosen = tractable.BayesianRidge().fit(basis.transform(x), y)
 print(
     f"prior precision {chosen.lambda_:.2f}, noise {chosen.alpha_**-0.5:.2f}, {chosen.gamma_:.1f} of 9 decided"

@@ -1,11 +1,10 @@
 """
-Bias and variance, measured
-===========================
+Bias and variance, estimated
+============================
 
-A straight line misses a sine wave the same way whatever the data: its error is bias. A polynomial of degree
-eight follows the wave, and the noise of every new training set too: its error is variance. Fitting each to
-many training sets shows both, with standard errors, and that with the noise they add up to the error on
-fresh data.
+A straight line fitted to a sine has a large bias. A polynomial of degree eight has a small bias and a large
+variance. Fits to many training sets estimate both, with standard errors; together with the noise they add up
+to the error on new data.
 """
 
 import matplotlib.pyplot as plt

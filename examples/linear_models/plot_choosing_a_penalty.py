@@ -2,9 +2,9 @@
 Three ways to choose a penalty
 ==============================
 
-How strongly should a line be held back? Leave every row out in turn; or do so approximately, with the mean
-leverage; or ask which prior makes the targets most probable: the evidence, which also says how large the
-noise is. Here they do so for a line through fifteen points of an exponential curve.
+Leave-one-out cross-validation, generalised cross-validation, which uses the mean leverage, and the evidence,
+which also estimates the noise. Here they choose the penalty of a line through fifteen points of an
+exponential curve.
 """
 
 import matplotlib.pyplot as plt

@@ -1,12 +1,11 @@
 """
-How many digits are right?
-==========================
+Numerical accuracy of least squares
+===================================
 
-A polynomial of degree ten in plain powers of x, away from zero: the columns are so nearly dependent that
-their condition number is 10¹⁵. The exact weights can be had in fractions, so correct digits can be counted.
-The normal equations of the textbooks, XᵀXw = Xᵀy, square the condition number and lose every digit; a QR
-keeps some, however the rows arrive; and reading the rows again, with residuals in twice the precision, brings
-all of them back.
+A polynomial of degree ten in powers of x, away from zero, has a condition number of 10¹⁵. The exact
+coefficients are known as fractions, so correct digits can be counted. The normal equations, XᵀXw = Xᵀy,
+square the condition number and lose every digit; a QR decomposition keeps some, also for streamed rows;
+iterative refinement with residuals in twice the precision recovers all of them.
 """
 
 import warnings

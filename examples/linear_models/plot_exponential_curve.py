@@ -1,10 +1,9 @@
 """
-The right column, or many columns
-=================================
+One suitable column, or many columns
+====================================
 
-Fifteen points of y = eˣ. A straight line explains 79% of them and is wrong everywhere; powers of x come
-closer with every degree; the column eˣ itself fits exactly. The error on points left out in turn says which
-model to believe, and needs no second fit.
+Fifteen points of y = eˣ. A straight line explains 79% of the variance; powers of x come closer with every
+degree; the column eˣ itself fits exactly. The leave-one-out error compares the models without refits.
 """
 
 import matplotlib.pyplot as plt

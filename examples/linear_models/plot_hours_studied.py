@@ -1,10 +1,10 @@
 """
-Hours studied, and a line that is too good
-==========================================
+Predictive variance and variance of the mean
+============================================
 
-Five students, the hours they studied, and their marks. With noise of a known size, what is believed of the
-line is a Gaussian, and the mark after three and a half hours is one too: 8, give or take 1.12. Not 0.49: that
-is how sure the *line* is, and a student is not the line.
+Five students, the hours they studied, and their marks. With a known noise variance the posterior of the line
+is Gaussian, and so is the prediction for three and a half hours: 8, with a standard deviation of 1.12. Not
+0.49: that is the standard deviation of the mean, without the noise.
 """
 
 import warnings
@@ -22,9 +22,9 @@ for variance in (1e6, 1e3):
     model = tractable.BayesianLinearRegression(
         prior_covariance=variance, noise_variance=1.0, penalize_intercept=True
     ).fit(hours, marks)
-    belief = model.posterior_.marginal(["hours", "intercept"])
-    slope, intercept = belief.mean
-    (a, b), (_, c) = belief.covariance
+    posterior = model.posterior_.marginal(["hours", "intercept"])
+    slope, intercept = posterior.mean
+    (a, b), (_, c) = posterior.covariance
     print(f"prior variance {variance:.0e}: slope {slope:.8f}, intercept {intercept:.8f}")
     print(f"  covariance [[{a:.8f}, {b:.8f}], [{b:.8f}, {c:.8f}]], log evidence {model.log_evidence_:.7f}")
 

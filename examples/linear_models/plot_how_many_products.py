@@ -1,10 +1,9 @@
 """
-How many columns has a polynomial?
-==================================
+The number of columns of a polynomial
+=====================================
 
 One input and powers up to the third: four columns, the constant included. With a hundred inputs and all their
-products there are 176,851. Polynomials of many inputs are out of reach long before the rows run out; without
-the products between inputs, they are not.
+products there are 176,851. Without the products between inputs, the number grows linearly.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
 """
-How rich should the model be?
-=============================
+Choosing the degree of a polynomial
+===================================
 
-Polynomials of degree one to ten for thirty noisy points of a wave. The error on the rows they were fitted
-to only ever falls, so it says nothing. The error on rows left out turns around where the noise begins to be
-learnt. So does the evidence, which needs no rows left out: a rich model spreads its bets over many curves,
-and has less to put on the one that came.
+Polynomials of degree one to ten for thirty noisy points of a sine. The training error always decreases with
+the degree. The held-out error increases once the noise is fitted. So does the evidence decrease, without
+held-out rows: a flexible model spreads its probability over many data sets.
 """
 
 import matplotlib.pyplot as plt

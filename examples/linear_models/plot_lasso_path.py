@@ -1,10 +1,10 @@
 """
-Which measurements tell, and in which order
-===========================================
+The lasso path of the diabetes data
+===================================
 
-Ten measurements of 442 patients, and how their diabetes had gone on a year later. The lasso lets measurements
-in one by one as its penalty falls. Its path is made of straight pieces, and least-angle regression finds them
-all, exactly, also those where a measurement leaves again because others say the same and more.
+Ten measurements of 442 patients, and the progression of their diabetes after a year. The lasso includes
+columns one by one as the penalty decreases. Its path is piecewise linear, and least-angle regression finds
+every knot exactly, also those at which a column leaves again.
 """
 
 import matplotlib.pyplot as plt

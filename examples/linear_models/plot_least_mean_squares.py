@@ -1,10 +1,10 @@
 """
-Learning by small corrections
-=============================
+Stochastic gradient descent: least mean squares
+===============================================
 
-Least mean squares sees a row, makes an error, and moves the weights a little against it: w + η (t − wᵀφ) φ.
-No matrix, no memory of rows. The step η decides everything: below 2/λ, with λ the largest eigenvalue of the
-average of φφᵀ, it converges on average; above, every correction overshoots the last, and the errors explode.
+Least mean squares updates the coefficients after each row, w + η (t − wᵀφ) φ, without storing a matrix or the
+rows. For steps η below 2/λ, with λ the largest eigenvalue of the mean of φφᵀ, it converges on average; above,
+it diverges.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,9 @@
 """
-A line, row by row
-==================
+Sequential Bayesian linear regression
+=====================================
 
-Before any row, every line through the plane is about as good as another. Each row cuts away the lines that
-miss it; what is left is the belief about intercept and slope, and the lines drawn from it. Rows may come one
-by one: the posterior so far is the prior of the next, and the end is the same as for all rows at once.
+The posterior of intercept and slope after 0, 1, 2 and more rows, and lines drawn from it (Bishop, figure
+3.7). The posterior so far is the prior of the next row, and the result is that of all rows at once.
 """
 
 import matplotlib.pyplot as plt

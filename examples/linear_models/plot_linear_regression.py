@@ -1,9 +1,8 @@
 """
-A line, and how sure it is
-==========================
+Least squares with intervals
+============================
 
-Least squares gives more than a line: Student's t says where new points will be, and where the line itself
-could have been.
+Least squares with Student-t intervals of new observations, and of the mean.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A form that is never negative
-=============================
+A positive semi-definite matrix
+===============================
 
-The matrix with rows (9, -15) and (-15, 25) makes of every point x the number xᵀAx = (3x₁ - 5x₂)². A square is
-never negative, and so the matrix may be a covariance. But it is zero along a whole line, not at the origin
-alone: the matrix is positive *semi*-definite and not definite, and a Gaussian with it has no density.
+The matrix with rows (9, -15) and (-15, 25) has the quadratic form xᵀAx = (3x₁ - 5x₂)², which is never
+negative, so it can be a covariance. It is zero along a line: the matrix is positive *semi*-definite, not
+definite, and a Gaussian with it has no density.
 """
 
 import warnings
@@ -23,9 +23,9 @@ print("eigenvalues", eigenvalues.round(12) + 0.0)  # the sum turns -0 into 0
 print("never negative:", is_psd(A), "- and zero at the origin alone:", is_pd(A))
 
 # %%
-# Its contours are straight: a valley whose floor is the line through (5, 3). Walking half around the origin,
-# we see the form touch the smaller eigenvalue and rise to the larger. With 5 added on the diagonal it stays
-# above zero; with 5 taken off it falls below, and no table of numbers has such a covariance.
+# Its contours are parallel lines, with the minimum on the line through (5, 3). Over the directions of x the
+# form varies between the two eigenvalues. With 5 added to the diagonal it is positive; with 5 subtracted it
+# has negative values, and is not a covariance.
 grid = np.linspace(-6.0, 6.0, 200)
 x1, x2 = np.meshgrid(grid, grid)
 angle = np.linspace(0.0, np.pi, 400)
@@ -33,7 +33,7 @@ circle = np.stack([np.cos(angle), np.sin(angle)])
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
 lines = left.contour(x1, x2, (3.0 * x1 - 5.0 * x2) ** 2, levels=[4, 25, 100, 225, 400, 900], cmap="viridis")
 left.clabel(lines, fontsize=8)
-left.plot(grid, 0.6 * grid, color="#D55E00", label="floor of the valley: eigenvalue 0")
+left.plot(grid, 0.6 * grid, color="#D55E00", label="minimum: eigenvalue 0")
 left.plot([5.0, 5.0], [3.0, 2.0], "ko", ms=5, label="(5, 3) and (5, 2)")
 left.set(xlabel="x₁", ylabel="x₂", ylim=(-6.0, 6.0), aspect="equal", title="xᵀAx")
 left.legend(loc="lower right", fontsize=8)

@@ -1,11 +1,11 @@
 """
-Finding the columns that matter
-===============================
+Automatic relevance determination
+=================================
 
-Ten measurements of patients say how their diabetes goes on. Ten more columns here are pure noise. With one
-prior for all weights, every column keeps a little of the blame. With a prior for each, the evidence widens
-the priors of columns that are needed and narrows those of the others, until they are gone: automatic
-relevance determination, ARD.
+Ten measurements of patients and the progression of their diabetes; ten more columns here are noise. With one
+prior for all coefficients, no coefficient is exactly zero. With a prior for each, maximising the evidence
+drives the precisions of irrelevant columns to infinity, and prunes them: automatic relevance determination,
+ARD.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
 """
-Leaving every row out, without fitting again
-============================================
+Leave-one-out cross-validation of ridge regression
+==================================================
 
-How much penalty? Fit to all rows but one, predict that one, and do so for every row and every penalty. For
-ridge regression this takes one decomposition and no refits: the error of a row that was left out is its
-residual divided by one minus its leverage. Generalised cross-validation puts the mean leverage in place of
-each.
+The leave-one-out errors of ridge regression need one decomposition and no refits: the error of a left-out row
+is its residual divided by one minus its leverage. Generalised cross-validation uses the mean leverage for
+every row.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A penalty on roughness
-======================
+Tikhonov regularisation: a penalty on roughness
+===============================================
 
-Ridge holds weights near zero. A matrix in the penalty, ½|Γw|², holds anything linear in them near zero: with
-Γ of second differences, it is the bends of a curve. Every point of a noisy signal becomes a weight of its
-own, and the penalty alone makes a curve of them. A hole in the signal is crossed without a break.
+Ridge regression shrinks coefficients towards zero. A matrix in the penalty, ½|Γw|², shrinks linear functions
+of them: with second differences as Γ, the curvature of a curve. Here every point of a noisy signal is a
+coefficient. Missing points are interpolated.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
 """
-Turn, stretch, turn
-===================
+The singular value decomposition
+================================
 
-Whatever a matrix does to space, it does it in three steps: a turn, a stretch along the axes, another turn.
-This is its singular value decomposition, A = U S Vᵀ. A circle becomes an ellipse whose half axes are the
-singular values. Where one of them is nearly zero the ellipse is nearly flat, and going back along it
-multiplies every error: that is what an ill-conditioned regression is.
+Every matrix is a rotation, a scaling along the axes, and another rotation: its singular value decomposition,
+A = U S Vᵀ. A circle becomes an ellipse whose semi-axes are the singular values. Where one of them is nearly
+zero, the inverse multiplies errors by a large factor: the regression is ill-conditioned.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,9 @@
 """
-What can go wrong with a line
-=============================
+Diagnostics of a linear regression
+==================================
 
-A line can always be fitted. Whether it should have been is another question, and there are three usual
-reasons why not: the column says little about the target, the relation is not a line, or a few rows are not
-like the others. `diagnose` looks for all three, and says what it saw.
+Three reasons why a fitted line may be misleading: the column is uninformative, the relation is not linear, or
+there are outliers. `diagnose` tests for all three.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +28,8 @@ for name, y in tables.items():
     print(f"{name}: {', '.join(found[name].problems)}\n{found[name]}\n")
 
 # %%
-# The line and its bands above; below, what it leaves, in units of its own standard error. A sound fit leaves
-# a cloud without shape, within about three.
+# The line and its bands above; below, the studentized residuals. Under the model they are within about three,
+# without structure.
 fig, rows = plt.subplots(2, 3, figsize=(11, 6.4), layout="constrained")
 for (name, y), (above, below) in zip(tables.items(), rows.T, strict=True):
     tractable.plot(tractable.LinearRegression().fit(x, y), ax=above, X=x, y=y).set(title=name)
@@ -40,19 +39,19 @@ for (name, y), (above, below) in zip(tables.items(), rows.T, strict=True):
 rows[0, 2].legend(frameon=False, loc="lower left", fontsize=8)
 
 # %%
-# The cures. Nothing helps a column with little to say but another column. A curve needs basis functions. Wild
-# rows need noise that expects them: Student's t lets go of rows that are far off, and `weights_` says which.
+# Remedies: an uninformative column needs other columns, a nonlinear relation needs basis functions, and
+# outliers need a model with heavy-tailed noise: Student's t gives them small `weights_`.
 y = tables["two wild rows"]
 squares = tractable.LinearRegression().fit(x, y)
 robust = tractable.RobustRegression("student").fit(x, y)
 print(f"slope 0.8: least squares {squares.coef_[0]:.3f}, Student-t noise {robust.coef_[0]:.3f}")
-print("rows that counted least:", sorted(np.argsort(robust.weights_)[:2].tolist()))
+print("rows that counted least:", sorted(np.argsort(robust.row_weights_)[:2].tolist()))
 fig, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
 ax.scatter(
     x[:, 0],
     y,
     s=20,
-    c=robust.weights_,
+    c=robust.row_weights_,
     cmap="Greys",
     vmin=-0.5,
     edgecolor="0.5",

@@ -135,6 +135,15 @@ class ForgetsWeights(GaussianDensity):
         return super().fit(X, y)
 
 
+class ClipsBatches(GaussianDensity):
+    """Makes numbers in batches smaller until they can be squared."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        if isinstance(X, list):
+            X = [tuple(None if part is None else np.minimum(part, 1e100) for part in batch) for batch in X]
+        return super().fit(X, y, sample_weight)
+
+
 class HalfChanged(GaussianDensity):
     """Sets an attribute before it checks."""
 
@@ -231,6 +240,8 @@ class FirstBatchOnly(GaussianDensity):
         ("bad_rows_are_one_clear_error", HalfChanged),
         ("bad_rows_are_one_clear_error", Fills),
         ("bad_weights_are_one_clear_error", ForgetsWeights),
+        ("numbers_too_large_to_square_are_one_clear_error", ForgetsWeights),
+        ("numbers_too_large_to_square_are_one_clear_error", ClipsBatches),
         ("weights_are_repetitions", ForgetsWeights),
         ("extreme_scales_change_the_scale_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),

@@ -70,8 +70,8 @@ class ForgetsTheSpreadWithin(FisherDiscriminant):
 class FitsThroughTheOrigin(LeastSquaresClassifier):
     """Planes without intercepts: outputs are not one in sum."""
 
-    def _outputs(self, rows):
-        return rows @ self._solution_.coef.T
+    def outputs(self, X):
+        return X @ self._solution_.coef.T
 
 
 class SortsLabelsByCode(LeastSquaresClassifier):
@@ -86,7 +86,7 @@ class ForgetsToNormalise(GenerativeClassifier):
     """Class densities are taken for probabilities."""
 
     def predict_log_proba(self, X):
-        return self._log_scores(X)
+        return self._class_scores(X)
 
 
 class CountsThePriorTwice(GenerativeClassifier):
@@ -118,7 +118,7 @@ class TakesOddsOfNothing(GenerativeClassifier):
     """Where all densities are 0, their ratio is taken all the same."""
 
     def _scores_of_all(self, X):
-        return self._log_scores(X)
+        return self._class_scores(X)
 
 
 class KeepsLabelsInLists(QuadraticDiscriminant):

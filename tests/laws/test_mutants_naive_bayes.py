@@ -49,8 +49,8 @@ class MultipliesProbabilities(MultinomialNB):
 class PrefersLaterClasses(CategoricalNB):
     """Has an opinion that is in none of its distributions."""
 
-    def _log_scores(self, X):
-        return super()._log_scores(X) + 0.1 * np.arange(len(self.classes_))
+    def _class_scores(self, X):
+        return super()._class_scores(X) + 0.1 * np.arange(len(self.classes_))
 
 
 @pytest.mark.parametrize(

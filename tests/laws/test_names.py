@@ -1,13 +1,14 @@
 """One name, one meaning: fitted attributes, `score` and docstrings of every estimator of the catalogue."""
 
 import inspect
-import re
 
 import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_regressor
 
 from catalogue import ESTIMATORS
+from docstring_sections import names
+from tractable.base import Estimator
 from tractable.testing.estimator_laws import example, learn
 
 ROWS = [row for row in ESTIMATORS if not row.name.startswith("toy-")]
@@ -45,22 +46,14 @@ REPLACED = {
 OF_SCIKIT_LEARN = {"GaussianMixture": {"lower_bounds_"}, "BayesianGaussianMixture": {"lower_bounds_"}}
 
 
-def section(text, title):
-    """The names in a section of a numpydoc docstring: those before a colon, on unindented lines."""
-    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}$|\Z)", text, re.MULTILINE | re.DOTALL)
-    lines = found[1].splitlines() if found else []
-    heads = [line.partition(" : ")[0] for line in lines if line[:1].strip()]
-    return {name.strip().strip("`*") for head in heads for name in head.split(",")}
-
-
 def learned(fitted):
     """Public fitted attributes: those in the instance, and properties and constants that have a value."""
-    names = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
-    return {name for name in names if hasattr(fitted, name)} - COMMON
+    found = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
+    return {name for name in found if hasattr(fitted, name)} - COMMON
 
 
-def none_of(names):
-    assert not names, ", ".join(sorted(names))
+def none_of(found):
+    assert not found, ", ".join(sorted(found))
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +72,26 @@ def fit(request, fits):
     return fits[row.name]
 
 
+def own_bases(cls):
+    """Bases that are this library's, `Estimator` apart, which all share."""
+    return [base for base in cls.__mro__[1:] if base.__module__.startswith("tractable.")][:-1]
+
+
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_every_parameter_is_documented(cls):
-    none_of(section(inspect.getdoc(cls), "Parameters") ^ {*inspect.signature(cls).parameters})
+def test_an_estimator_has_few_bases(cls):
+    """What an estimator does is found in its own file and few others."""
+    assert issubclass(cls, Estimator)
+    assert len(own_bases(cls)) <= 4, [base.__name__ for base in own_bases(cls)]
+
+
+def test_a_base_has_several_descendants():
+    """A base of one class alone is a class in two pieces."""
+    for base in {base for cls in CLASSES for base in own_bases(cls)}:
+        assert len([cls for cls in CLASSES if base in cls.__mro__ and cls is not base]) > 1 or base in CLASSES
 
 
 def test_every_fitted_attribute_is_documented(fit):
-    none_of(learned(fit[0]) - section(inspect.getdoc(fit[0]), "Attributes"))
+    none_of(learned(fit[0]) - names(inspect.getdoc(fit[0]), "Attributes"))
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
@@ -97,7 +103,31 @@ def test_every_documented_attribute_is_there(cls, fits):
             found |= learned(fitted := learn(estimator, X, y))
             if hasattr(fitted, "partial_fit"):
                 found |= learned(fitted.partial_fit(X) if y is None else fitted.partial_fit(X, y))
-    none_of(section(inspect.getdoc(cls), "Attributes") - found - COMMON)
+    none_of(names(inspect.getdoc(cls), "Attributes") - found - COMMON)
+
+
+def kind_of(x):
+    """What a fitted attribute holds: numbers, whole ones, truth values, text, a mapping, or a value."""
+    if isinstance(x, (list, tuple)):
+        return kind_of(x[0]) if len(x) else None
+    if isinstance(x, (bool, str, dict)) or x is None:
+        return None if x is None else type(x).__name__
+    if np.ndim(x) or isinstance(x, (int, float, np.number)):
+        kind = getattr(x, "dtype", np.asarray(x).dtype).kind
+        return {"i": "whole numbers", "f": "numbers", "b": "bool"}.get(kind, kind)
+    return "value"
+
+
+def test_an_attribute_holds_the_same_kind_of_thing_on_every_estimator(fits):
+    """Indices are no rows, a mapping no list; a label may be a word or a number."""
+    kinds = {}
+    for row in ROWS:
+        if row.name not in fits:
+            X, y = example(estimator := row.make(), np.random.default_rng(7))
+            fits[row.name] = learn(estimator, X, y), X, y
+        for name in learned(fits[row.name][0]) - {"classes_"}:
+            kinds.setdefault(name, {}).setdefault(kind_of(getattr(fits[row.name][0], name)), row.name)
+    assert not {name: found for name, found in kinds.items() if len(found.keys() - {None}) > 1}
 
 
 def test_search_state_is_private(fit):
@@ -213,7 +243,7 @@ def test_classifiers_and_densities_answer_by_the_same_names(fit):
         for name in ("score_samples", "score", "sample", "outlier_scores"):
             assert hasattr(fitted, name), name
         assert len(fitted.outlier_scores(X)) == len(X)
-    if is_regressor(fitted):  # or the docstring says why not
+    if is_regressor(fitted) or is_classifier(fitted):  # or the docstring says why not
         said = hasattr(fitted, "predict_dist") or "predict_dist" in inspect.getdoc(fitted)
         assert said, "neither predict_dist nor a reason"
     if hasattr(fitted, "predict_dist") and is_regressor(fitted):

@@ -43,7 +43,7 @@ def test_units_do_not_matter(rows, q, wide, tall):
 
 
 @pytest.mark.parametrize("q", [1.0, 1.05, 1.5, 1.9])
-@pytest.mark.parametrize("tall", [1e50, 1e100, 1e150])
+@pytest.mark.parametrize("tall", [1e50, 1e100, 1e148])
 def test_large_targets_outweigh_a_penalty_that_grows_slower(rows, q, tall):
     X, y = rows
     plain = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean())[0]
@@ -56,7 +56,7 @@ def test_large_targets_outweigh_a_penalty_that_grows_slower(rows, q, tall):
     assert fit.objective > 0.0
 
 
-@pytest.mark.parametrize("tall", [1e100, 1e150])
+@pytest.mark.parametrize("tall", [1e100, 1e148])
 def test_large_targets_and_a_penalty_that_grows_faster(rows, tall):
     """The slope of the fit is that of the penalty, in logarithms."""
     X, y = rows

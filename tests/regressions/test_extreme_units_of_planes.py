@@ -1,4 +1,4 @@
-"""Squares of sizes beyond 1e±153 are no numbers: fits died of them, or answered with rounding."""
+"""Squares of sizes beyond 1e±150 are no numbers: fits died of them, or answered with rounding."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tractable import (
     RobustRegression,
 )
 
-ANSWERED = [(1e150, 1e150), (1e-140, 1e-140), (1e70, 1e-70), (1e-70, 1e70), (1.0, 1e140), (1e-140, 1.0)]
+ANSWERED = [(1e148, 1e148), (1e-140, 1e-140), (1e70, 1e-70), (1e-70, 1e70), (1.0, 1e140), (1e-140, 1.0)]
 REFUSED = [(1e100, 1e-100), (1e-100, 1e100), (1e200, 1.0), (1e-200, 1.0), (1.0, 1e200), (1.0, 1e-200)]
 
 
@@ -37,7 +37,7 @@ def test_evidence_in_any_units(rows, model, wide, tall):
 @pytest.mark.parametrize(("wide", "tall"), REFUSED)
 def test_precisions_that_are_no_numbers_are_one_clear_error(rows, model, wide, tall):
     X, y = rows
-    with pytest.raises(ValueError, match=r"(must be in units nearer to one|has values so large)"):
+    with pytest.raises(ValueError, match=r"(must be in units nearer to one|has values so (large|small))"):
         model.fit(wide * X, tall * y)
 
 
@@ -47,7 +47,7 @@ def test_precisions_that_are_no_numbers_are_one_clear_error(rows, model, wide, t
 )
 def test_variances_that_are_no_numbers_are_one_clear_error(rows, noise, tall):
     X, y = rows
-    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so large)"):
+    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so (large|small))"):
         BayesianLinearRegression(noise_variance=noise).fit(X, tall * y)
 
 
@@ -57,7 +57,7 @@ def test_variances_that_are_no_numbers_are_one_clear_error(rows, noise, tall):
 def test_large_targets_are_refused_and_small_ones_fitted(rows, model):
     X, y = rows
     plain = model.fit(X, y).coef_
-    for tall in (1e150, 1e-200):
+    for tall in (1e148, 1e-200):
         np.testing.assert_allclose(model.fit(X, tall * y).coef_ / tall, plain, rtol=1e-6)
-    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so large)"):
+    with pytest.raises(ValueError, match=r"y (must be in units nearer to one|has values so (large|small))"):
         model.fit(X, 1e200 * y)

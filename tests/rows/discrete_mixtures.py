@@ -82,18 +82,14 @@ def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=Non
     )
 
 
-def expected(steps, params):
-    """The statistic of one E-step over all rows."""
-    return steps.data.reduce(steps.expect(params))
-
-
 def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
     rng = np.random.default_rng(1)
     x = table(holes=holes)[:, columns]
     steps = table_steps(x, KINDS[columns], alpha=alpha, weights=rng.uniform(0.5, 2.0, len(x)))
     return EMProblem(
-        expect=partial(expected, steps),
+        expect=steps.expect,
         maximize=steps.maximize,
+        data=steps.data,
         start=steps.initial(rng),
         numbers=table_numbers,
     )

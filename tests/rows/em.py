@@ -15,6 +15,7 @@ from rows.em_kmeans import kmeans
 from rows.row import Row
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.data import Whole, as_source
+from tractable.distributions import student_t
 from tractable.engines import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise
 from tractable.linear_model.robust.steps import EStep, MStep, RobustParameters, initial_parameters
@@ -46,10 +47,23 @@ def robust_plane(noise, dof=None):
         start = RobustParameters(linear=start.linear, noise=replace(start.noise, smooth=1e-2))
     return EMProblem(
         expect=lambda params: EStep(params=params),
-        maximize=MStep(data=data, floor=1e-10),
+        maximize=MStep(floor=1e-10),
         start=start,
         numbers=lambda p: np.array([*p.linear.coef[0], *p.linear.intercept, p.noise.scale]),
         data=data,
+    )
+
+
+def student_family(dof=None, tails=3.0):
+    rng = np.random.default_rng(7)
+    X, w = rng.standard_t(tails, (80, 2)), rng.uniform(0.5, 2.0, 80)
+    steps = student_t._Steps(known=dof is not None)
+    return EMProblem(
+        expect=steps.expect,
+        maximize=steps.maximize,
+        data=as_source(X, None, w / w.sum()),
+        start=student_t._Params(dof=np.asarray([dof or 8.0]), location=np.zeros(2), scale=np.eye(2)),
+        numbers=lambda p: np.concatenate([p.dof, p.location, p.scale.ravel()]),
     )
 
 
@@ -70,6 +84,22 @@ class Pull:
     objective: float
 
 
+@value
+class LogisticStep:
+    """Responsibilities of logistic densities at their centres."""
+
+    params: Locations
+
+    def __call__(self, x):
+        centres = self.params.centres
+        away = np.abs(x[:, None] - centres)
+        joint = -away - 2.0 * np.log1p(np.exp(-away)) - np.log(len(centres))
+        q = np.exp(log_softmax(joint))
+        slope = np.sum(q * np.tanh(0.5 * (x[:, None] - centres)), axis=0)
+        objective = float(log_sum_exp(joint).sum())
+        return Pull(params=self.params, slope=slope, mass=q.sum(axis=0), objective=objective)
+
+
 def logistic_locations(rate=1.0):
     """A mixture of logistic densities: the M-step for a location has no closed form, so it takes one step.
 
@@ -78,22 +108,13 @@ def logistic_locations(rate=1.0):
     rng = np.random.default_rng(8)
     x = np.concatenate([rng.logistic(-3.0, 1.0, 40), rng.logistic(3.0, 1.0, 60)])
 
-    def log_joint(centres):
-        away = np.abs(x[:, None] - centres)
-        return -away - 2.0 * np.log1p(np.exp(-away)) - np.log(len(centres))
-
-    def expect(params):
-        joint = log_joint(params.centres)
-        q = np.exp(log_softmax(joint))
-        slope = np.sum(q * np.tanh(0.5 * (x[:, None] - params.centres)), axis=0)
-        return Pull(params=params, slope=slope, mass=q.sum(axis=0), objective=float(log_sum_exp(joint).sum()))
-
     def maximize(pull):
         return Locations(centres=pull.params.centres + rate * pull.slope / (0.5 * pull.mass))
 
     return EMProblem(
-        expect=expect,
+        expect=lambda params: LogisticStep(params=params),
         maximize=maximize,
+        data=Whole(value=x),
         start=Locations(centres=np.array([-1.0, 1.5])),
         numbers=lambda p: p.centres,
     )
@@ -109,6 +130,9 @@ ROWS = [
     Row("plane in Laplace noise", partial(robust_plane, "laplace")),
     Row("plane in Student noise", partial(robust_plane, "student", 3.0)),
     Row("plane in Student noise, dof learnt", partial(robust_plane, "student")),
+    Row("Student's t, dof known", partial(student_family, 4.0)),
+    Row("Student's t, dof learnt", student_family),
+    Row("Student's t, light tails", partial(student_family, tails=20.0)),
     Row("incomplete Gaussian", incomplete_gaussian),
     Row("k-means", kmeans),
     Row("k-means of weighted rows", partial(kmeans, weighted=True)),

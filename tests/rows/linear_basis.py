@@ -16,10 +16,10 @@ ROWS = [
     Row("PolynomialBasis-monomial", lambda: PolynomialBasis(2, kind="monomial")),
     Row("PolynomialBasis-apart", lambda: PolynomialBasis(3, interactions=False)),
     Row("GaussianBasis", lambda: GaussianBasis(4)),
-    Row("GaussianBasis-grid", lambda: GaussianBasis(3, placement="grid", width=2.0)),
+    Row("GaussianBasis-grid", lambda: GaussianBasis(3, strategy="uniform", width=2.0)),
     Row("SigmoidBasis", lambda: SigmoidBasis(4)),
     Row("FourierBasis", FourierBasis),
     Row("SplineBasis", SplineBasis),
-    Row("SplineBasis-grid", lambda: SplineBasis(4, degree=2, placement="grid", include_bias=True)),
+    Row("SplineBasis-grid", lambda: SplineBasis(4, degree=2, strategy="uniform", include_bias=True)),
     Row("FunctionBasis", lambda: FunctionBasis(("identity", "tanh"))),
 ]

@@ -1,4 +1,4 @@
-"""Ridge regression in each of its placements and criteria."""
+"""Ridge regression in each of its penalties and criteria."""
 
 from rows.row import Row
 from tractable.linear_model import Ridge, RidgeCV

@@ -8,7 +8,7 @@ ROWS = [
     Row("MeanShift-gaussian", lambda: MeanShift(kernel="gaussian")),
     Row("MeanShift-bins", lambda: MeanShift(bin_seeding=True, assign="nearest", bandwidth="silverman")),
     Row(
-        "MeanShift-orphans",
+        "MeanShift-outliers",
         lambda: MeanShift(kernel="gaussian", cluster_all=False, bandwidth="scott", bin_seeding=True),
     ),
     Row("MeanShift-number", lambda: MeanShift(bandwidth=1.0)),

@@ -1,6 +1,6 @@
 """Arrays of any library: namespaces, linear algebra, special functions, gradients.
 
-The only room that knows array libraries other than NumPy. SciPy is imported where it is used.
+The only package that knows array libraries other than NumPy. SciPy is imported where it is used.
 """
 
 from tractable.arrays.error_function import erf, erfc, log_ndtr, ndtri

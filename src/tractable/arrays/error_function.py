@@ -1,4 +1,4 @@
-"""The error function and the standard normal distribution function, with honest tails."""
+"""The error function and the standard normal distribution function, accurate in the tails."""
 
 import math
 from typing import Any
@@ -127,9 +127,9 @@ def agnostic_ndtri(p: Array) -> Array:
     return xp.where(inside, x, edge)
 
 
-def _lower_quantile(xp: Any, share: Array) -> Array:
+def _lower_quantile(xp: Any, p: Array) -> Array:
     """Solve log Φ(x) = log p for p ≤ ½: concave, so that Newton's steps overshoot once at most."""
-    target = xp.log(share)
+    target = xp.log(p)
     x = -xp.sqrt(-2.0 * (target + math.log(2.0)))
     for _ in range(8):
         value = agnostic_log_ndtr(x)

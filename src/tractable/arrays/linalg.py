@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
     as_float_array,
@@ -48,6 +49,16 @@ class Factor:
     jitter: Array  # (..., d)
 
 
+def column_lengths(a: Array) -> Array:
+    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
+    xp = namespace_of(a)
+    if not a.shape[0]:
+        return xp.sum(a, axis=0)
+    peak = xp.max(xp.abs(a), axis=0)
+    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
+    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
+
+
 def product(a: Array, b: Array) -> Array:
     """Return a @ b of vectors and matrices, for blocks of rows on several threads.
 
@@ -82,8 +93,8 @@ def cholesky(a: Array, *, name: str = "matrix") -> Array:
     array([[2., 0.],
            [1., 2.]])
     """
-    xp, scale, unit = _symmetric(a, name)
-    lower, good = try_cholesky(xp, unit)
+    xp, scale, scaled = _symmetric(a, name)
+    lower, good = try_cholesky(xp, scaled)
     if not bool(xp.all(good)):
         raise ValueError(f"{name} must be positive definite{_where(xp, good)}")
     return scale[..., :, None] * lower
@@ -111,18 +122,18 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     >>> jittered_cholesky(np.array([[9.0, -15.0], [-15.0, 25.0]])).jitter.round(14)
     array([2.e-14, 4.e-14])
     """
-    xp, scale, unit = _symmetric(a, name)
-    d = unit.shape[-1]
-    diagonal = xp.linalg.diagonal(unit)
+    xp, scale, scaled = _symmetric(a, name)
+    d = scaled.shape[-1]
+    diagonal = xp.linalg.diagonal(scaled)
     weight = xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal))
-    identity = xp.eye(d, dtype=unit.dtype, device=device(unit))
-    lower, good = try_cholesky(xp, unit)
+    identity = xp.eye(d, dtype=scaled.dtype, device=device(scaled))
+    lower, good = try_cholesky(xp, scaled)
     relative = xp.zeros_like(diagonal[..., 0]) if d else xp.sum(diagonal, axis=-1)
-    for rung in _ladder(d, float(xp.finfo(unit.dtype).eps), max_jitter):
+    for rung in _ladder(d, float(xp.finfo(scaled.dtype).eps), max_jitter):
         if bool(xp.all(good)):
             break
         relative = xp.where(good, relative, xp.full_like(relative, rung))
-        retried, fine = try_cholesky(xp, unit + (weight * relative[..., None])[..., None] * identity)
+        retried, fine = try_cholesky(xp, scaled + (weight * relative[..., None])[..., None] * identity)
         lower = xp.where(good[..., None, None], lower, retried)
         good = good | fine
     if not bool(xp.all(good)):
@@ -131,7 +142,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
 
 
 def is_psd(a: Array, *, tol: float | None = None) -> Array:
-    """Say whether xᵀAx ≥ 0 for every x: A is symmetric and no eigenvalue is negative.
+    """Return whether xᵀAx ≥ 0 for every x: A is symmetric and no eigenvalue is negative.
 
     Parameters
     ----------
@@ -151,17 +162,17 @@ def is_psd(a: Array, *, tol: float | None = None) -> Array:
     >>> is_psd(np.array([[[9.0, -15.0], [-15.0, 25.0]], [[1.0, 2.0], [2.0, 1.0]]]))
     array([ True, False])
     """
-    xp, _, unit = equilibrated(a, "a")
-    if not unit.shape[-1]:
-        return ~asymmetric(xp, unit)
-    share = 10.0 * unit.shape[-1] * float(xp.finfo(unit.dtype).eps) if tol is None else tol
-    eigenvalues = xp.linalg.eigvalsh(symmetrize(unit))
+    xp, _, scaled = equilibrated(a, "a")
+    if not scaled.shape[-1]:
+        return ~asymmetric(xp, scaled)
+    share = 10.0 * scaled.shape[-1] * float(xp.finfo(scaled.dtype).eps) if tol is None else tol
+    eigenvalues = xp.linalg.eigvalsh(symmetrize(scaled))
     largest = xp.max(xp.abs(eigenvalues), axis=-1)
-    return ~asymmetric(xp, unit) & (xp.min(eigenvalues, axis=-1) >= -share * largest)
+    return ~asymmetric(xp, scaled) & (xp.min(eigenvalues, axis=-1) >= -share * largest)
 
 
 def is_pd(a: Array) -> Array:
-    """Say whether xᵀAx > 0 for every x other than 0: whether `cholesky` has a factor for A.
+    """Return whether xᵀAx > 0 for every x other than 0: whether `cholesky` has a factor for A.
 
     Examples
     --------
@@ -169,9 +180,9 @@ def is_pd(a: Array) -> Array:
     >>> is_pd(np.array([[[9.0, -15.0], [-15.0, 25.0]], [[2.0, 1.0], [1.0, 2.0]]]))
     array([False,  True])
     """
-    xp, _, unit = equilibrated(a, "a")
-    _, good = try_cholesky(xp, symmetrize(unit))
-    return ~asymmetric(xp, unit) & good
+    xp, _, scaled = equilibrated(a, "a")
+    _, good = try_cholesky(xp, symmetrize(scaled))
+    return ~asymmetric(xp, scaled) & good
 
 
 def symmetrize(a: Array) -> Array:
@@ -386,31 +397,34 @@ def equilibrated(a: Array, name: str) -> tuple[Any, Array, Array]:
     return xp, scale, a / scale[..., :, None] / scale[..., None, :]
 
 
-def asymmetric(xp: Any, unit: Array) -> Array:
-    """Say of each matrix whether it differs from its transpose by more than rounding could."""
+def asymmetric(xp: Any, scaled: Array) -> Array:
+    """Return of each matrix whether it differs from its transpose by more than rounding could."""
     # Entries beyond the diagonal's scale make a matrix indefinite, not asymmetric: compare with their size.
-    slack = float(xp.finfo(unit.dtype).eps) ** 0.5 * (1.0 + xp.abs(unit))
-    return xp.any(xp.abs(unit - xp.matrix_transpose(unit)) > slack, axis=(-2, -1))
+    slack = float(xp.finfo(scaled.dtype).eps) ** 0.5 * (1.0 + xp.abs(scaled))
+    return xp.any(xp.abs(scaled - xp.matrix_transpose(scaled)) > slack, axis=(-2, -1))
 
 
-def try_cholesky(xp: Any, unit: Array) -> tuple[Array, Array]:
-    """Factor each matrix of the batch; say of each whether every pivot stands clear of rounding."""
-    d = unit.shape[-1]
-    lower = _torch_factor(unit) if is_torch_array(unit) else _factor(xp, unit)
+def try_cholesky(xp: Any, scaled: Array) -> tuple[Array, Array]:
+    """Return the factor of each matrix of the batch, and whether all its pivots are above rounding."""
+    d = scaled.shape[-1]
+    lower = _torch_factor(scaled) if is_torch_array(scaled) else _factor(xp, scaled)
     pivots = xp.linalg.diagonal(lower) ** 2
-    floor = d * float(xp.finfo(unit.dtype).eps) * xp.linalg.diagonal(unit)
+    floor = d * float(xp.finfo(scaled.dtype).eps) * xp.linalg.diagonal(scaled)
     good = xp.all(xp.isfinite(pivots) & (pivots > floor), axis=-1)
     return lower, good
 
 
 def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
-    """Round the roots of the diagonal to powers of two; an entry without variance borrows the largest."""
+    """Round the roots of the diagonal to powers of two; an entry without variance borrows the largest.
+
+    Pivots then are compared with rounding column by column, whatever the units of the columns.
+    """
     if not diagonal.shape[-1]:
         return diagonal
     largest = xp.max(diagonal, axis=-1, keepdims=True)
     largest = xp.where(largest > 0.0, largest, xp.ones_like(largest))
-    exponent = xp.round(0.5 * xp.log2(xp.where(diagonal > 0.0, diagonal, largest)))
-    return xp.pow(xp.full_like(exponent, 2.0), exponent)
+    # √2 rounds to the nearest power, not to the one below.
+    return power_of_two(2.0**0.5 * xp.sqrt(xp.where(diagonal > 0.0, diagonal, largest)))
 
 
 def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
@@ -422,27 +436,27 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
 
 
 def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
-    xp, scale, unit = equilibrated(a, name)
-    if bool(xp.any(asymmetric(xp, unit))):
+    xp, scale, scaled = equilibrated(a, name)
+    if bool(xp.any(asymmetric(xp, scaled))):
         raise ValueError(f"{name} must be symmetric")
-    return xp, scale, symmetrize(unit)
+    return xp, scale, symmetrize(scaled)
 
 
-def _torch_factor(unit: Array) -> Array:
+def _torch_factor(scaled: Array) -> Array:
     import torch
 
-    lower, info = torch.linalg.cholesky_ex(unit)
+    lower, info = torch.linalg.cholesky_ex(scaled)
     return torch.where((info == 0)[..., None, None], lower, torch.full_like(lower, torch.nan))
 
 
-def _factor(xp: Any, unit: Array) -> Array:
+def _factor(xp: Any, scaled: Array) -> Array:
     """Factor a batch; matrices that have no factor come back as NaN."""
     try:
-        return xp.linalg.cholesky(unit)
+        return xp.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:
-        if unit.ndim == 2:
-            return xp.full_like(unit, xp.nan)
-    return xp.stack([_factor(xp, unit[i, ...]) for i in range(unit.shape[0])])
+        if scaled.ndim == 2:
+            return xp.full_like(scaled, xp.nan)
+    return xp.stack([_factor(xp, scaled[i, ...]) for i in range(scaled.shape[0])])
 
 
 def _where(xp: Any, good: Array) -> str:
@@ -520,7 +534,7 @@ def _block(xp: Any, a: Array, rows: list[int], columns: list[int]) -> Array:
 
 
 def _inverse(xp: Any, a: Array, name: str) -> Array:
-    """Invert, and say in one sentence when there is no inverse."""
+    """Return the inverse, or raise ValueError where there is none."""
     if is_torch_array(a):
         import torch
 

@@ -107,7 +107,7 @@ def as_float_array(x: Any, xp: Any = None) -> Array:
 
 
 def freeze(x: Array) -> Array:
-    """Return a copy nobody can write to, where the library has such a thing, else the array itself."""
+    """Return a read-only copy, where the library supports that, else the array itself."""
     if not is_numpy_array(x):
         return x
     x = np.array(x)

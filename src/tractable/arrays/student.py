@@ -34,7 +34,7 @@ def stdtr(dof: Array, t: Array) -> Array:
     found = special_function("stdtr", agnostic_stdtr, dof, xp.where(far, xp.zeros_like(t), t))
     if not bool(xp.any(far)):
         return found
-    tail = _far_tail(xp, dof, xp.where(far, xp.abs(t), xp.sqrt(dof)))
+    tail = _asymptotic_tail(xp, dof, xp.where(far, xp.abs(t), xp.sqrt(dof)))
     return xp.where(far, xp.where(t > 0.0, 1.0 - tail, tail), found)
 
 
@@ -50,7 +50,7 @@ def stdtrit(dof: Array, q: Array) -> Array:
     xp, dof, q = floats(dof, q)
     dof, q = xp.broadcast_arrays(dof, q)
     tail = xp.minimum(q, 1.0 - q)
-    size = _far_quantile(xp, dof, tail)
+    size = _asymptotic_quantile(xp, dof, tail)
     near = ~(size > _FAR * xp.sqrt(dof))
     if bool(xp.any(near)):
         size = xp.where(near, _near_quantile(xp, dof, xp.where(near, tail, xp.full_like(tail, 0.25))), size)
@@ -93,18 +93,18 @@ def agnostic_stdtrit(dof: Array, q: Array) -> Array:
     return xp.where(centre, xp.zeros_like(size), -size)
 
 
-def _far_tail(xp: Any, dof: Array, t: Array) -> Array:
+def _asymptotic_tail(xp: Any, dof: Array, t: Array) -> Array:
     """Return P(T > t) = (√ν / t)^ν / (ν B(½ν, ½)) for t far out."""
-    return (xp.sqrt(dof) / t) ** dof * _far_height(xp, dof)
+    return (xp.sqrt(dof) / t) ** dof * _asymptotic_factor(xp, dof)
 
 
-def _far_quantile(xp: Any, dof: Array, tail: Array) -> Array:
-    """Return the t at which `_far_tail` is the tail; only if that is far out it means something."""
+def _asymptotic_quantile(xp: Any, dof: Array, tail: Array) -> Array:
+    """Return the t at which `_asymptotic_tail` is the tail; only if that is far out it means something."""
     with np.errstate(over="ignore", divide="ignore"):
-        return xp.sqrt(dof) * (_far_height(xp, dof) / tail) ** (1.0 / dof)
+        return xp.sqrt(dof) * (_asymptotic_factor(xp, dof) / tail) ** (1.0 / dof)
 
 
-def _far_height(xp: Any, dof: Array) -> Array:
+def _asymptotic_factor(xp: Any, dof: Array) -> Array:
     return xp.exp(-betaln(0.5 * dof, 0.5 * xp.ones_like(dof))) / dof
 
 

@@ -1,9 +1,11 @@
 """How often rows count: the one check of weights."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import LARGEST, check_squarable, too_large
 from tractable.arrays.namespace import (
     Array,
     check_real_kind,
@@ -18,7 +20,7 @@ __all__ = ["check_weights"]
 def check_weights(
     weights: Any, n_rows: int, *, like: Array = None, name: str = "weights", some: bool = False
 ) -> Array:
-    """Return weights as float64 of `like`'s library: one a row, finite and not negative.
+    """Return weights as float64 of `like`'s library: one a row, not negative, none too large to square.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def check_weights(
     name : str
         What to call them in an error.
     some : bool
-        Whether one at least must be positive.
+        Whether one at least must be positive, and not too small to square.
 
     Examples
     --------
@@ -42,12 +44,15 @@ def check_weights(
         raise ValueError(
             f"{name} must have one entry a row: expected shape ({n_rows},), got {tuple(w.shape)}"
         )
-    good = (w >= 0) & xp.isfinite(w)  # written so that NaN is rejected too
+    good = (w >= 0) & (w <= LARGEST)  # written so that NaN is rejected too
     if not bool(xp.all(good)):
-        raise ValueError(f"{name} must be finite and not negative, found {float(w[~good][0]):g}")
+        bad = float(w[~good][0])
+        if LARGEST < bad < inf:
+            raise too_large(name)
+        raise ValueError(f"{name} must be finite and not negative, found {bad:g}")
     if some and not bool(xp.any(w > 0)):
         raise ValueError(f"{name} must have a positive entry, all are zero")
-    return w
+    return check_squarable(name, w, nonzero=True) if some else w
 
 
 def _numbers(weights: Any, xp: Any, name: str) -> Array:

@@ -1,6 +1,6 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
-from tractable.base.classifier import GenerativeClassifierMixin, ProbabilisticClassifierMixin
+from tractable.base.classifier import ClassifierMixin
 from tractable.base.density import DegenerateCovarianceWarning, DensityMixin
 from tractable.base.em import EMEstimator, EMProblem
 from tractable.base.estimator import (
@@ -13,9 +13,9 @@ from tractable.base.estimator import (
     tags,
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
-from tractable.base.one_pass import NotYetDetermined, OnePassMixin
+from tractable.base.one_pass import NotYetDetermined, OnePassEstimator
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
-from tractable.base.predictive import PredictiveMixin
+from tractable.base.regressor import RegressorMixin
 from tractable.base.validation import (
     Rows,
     check_columns,
@@ -27,18 +27,17 @@ from tractable.base.validation import (
 )
 
 __all__ = [
+    "ClassifierMixin",
     "DegenerateCovarianceWarning",
     "DensityMixin",
     "EMEstimator",
     "EMProblem",
     "Estimator",
     "FitInterrupted",
-    "GenerativeClassifierMixin",
     "ModelTags",
     "NotYetDetermined",
-    "OnePassMixin",
-    "PredictiveMixin",
-    "ProbabilisticClassifierMixin",
+    "OnePassEstimator",
+    "RegressorMixin",
     "Rows",
     "all_or_nothing",
     "check_answerable",

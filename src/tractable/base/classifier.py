@@ -1,14 +1,17 @@
-"""Mixins of classifiers: predictions from class scores, and from class densities."""
+"""Classification: decisions and probabilities from class scores, and densities of generative classifiers."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
-from tractable.base.estimator import check_answerable
-from tractable.base.scores import ClassifierMixin
+from tractable.base.estimator import all_or_nothing, check_answerable
+from tractable.base.labels import check_labels
+from tractable.base.scores import HitsOf, reduced, rows_in_memory
+from tractable.data import is_streamed
 from tractable.data.blocks import map_rows
 from tractable.distributions import Categorical
 from tractable.metrics.classification import check_class_loss, least_loss
@@ -37,23 +40,89 @@ def decided(
 
 
 def _has_scores(classifier: Any) -> bool:
-    return hasattr(classifier, "_log_scores")
+    return hasattr(classifier, "_class_scores")
 
 
-class ProbabilisticClassifierMixin(ClassifierMixin):
-    """`predict`, `predict_proba`, `decision_function`, `predict_dist` and `decide` of a classifier.
+def _is_probabilistic(classifier: Any) -> bool:
+    return bool(classifier.model_tags.kind != "mapping")
 
-    A model supplies `_log_scores(X)`, log p(C_k | x) up to a constant of each row; where every score of a row
-    is -inf, `_without_evidence` supplies them. Or it defines `predict` and `predict_proba` itself.
+
+def _is_generative(classifier: Any) -> bool:
+    return bool(classifier.model_tags.kind == "generative")
+
+
+def _is_one_pass(classifier: Any) -> bool:
+    return hasattr(classifier, "_learn_more")
+
+
+class ClassifierMixin(base.ClassifierMixin):
+    """What a classifier answers, by the kind of model that it is (:func:`tractable.tags`).
+
+    - Every one: `predict`, `decision_function` and `score`. A model supplies `_class_scores(X)`, a column a
+      class, of which the largest wins; or it defines `predict` itself.
+    - Of kind "discriminative", p(C_k | x): `predict_proba`, `predict_log_proba`, `predict_dist` and `decide`.
+      The scores are log p(C_k | x) up to a constant of each row; where all scores of a row are -inf,
+      the classes are equally probable. Or the model defines `predict_proba` itself.
+    - Of kind "generative", p(x, C_k), also `predict_joint_log_proba`, `score_samples`, `outlier_scores`,
+      `marginal`, `condition` and `sample`. The scores are log p(x, C_k), and where all are -inf the posterior
+      is the prior. The model sets `class_prior_`, `class_distributions_` and `distribution_`, their mixture.
+    - Of a model exact in one pass (:class:`tractable.base.OnePassEstimator`): `partial_fit` with `classes`.
     """
 
     classes_: np.ndarray
-    _log_scores: Callable[[Any], np.ndarray]
+    class_prior_: np.ndarray
+    class_distributions_: Any
+    distribution_: Any
+    _class_scores: Callable[[Any], np.ndarray]
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the largest score of each row, the most probable; of tied ones the first."""
+        best = np.argmax(self._scores_of_all(X), axis=1)
+        return self.classes_[best]
+
+    @available_if(_has_scores)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes; of two, the second less the first: of probabilities, log odds."""
+        scores = self._scores_of_all(X)
+        if len(self.classes_) != 2:
+            return scores
+        with np.errstate(invalid="ignore"):  # two infinite densities are equal
+            return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy, the fraction of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or column name
+            Classes; sources have their own.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        check_answerable(self)
+        if not is_streamed(X):
+            return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
+        hits, weight = reduced(self, X, y, sample_weight, HitsOf)
+        return float(hits / weight)
+
+    @available_if(_is_probabilistic)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
+        return map_rows(softmax_rows, self._scores_of_all(X))
+
+    @available_if(lambda self: _has_scores(self) and _is_probabilistic(self))
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
+        return log_softmax(self._scores_of_all(X))
+
+    @available_if(_is_probabilistic)
     def predict_dist(self, X: Any) -> Categorical:
         """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
         return Categorical(probabilities=self.predict_proba(X))
 
+    @available_if(_is_probabilistic)
     def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
         """Return the decision of least expected loss for each row, argmin_j Σ_k L_kj p(C_k | x).
 
@@ -70,82 +139,29 @@ class ProbabilisticClassifierMixin(ClassifierMixin):
         check_answerable(self)
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
 
-    def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Return the scores of those rows of X that have probability 0 under every class: all equal."""
-        return np.zeros((int(np.count_nonzero(rows)), len(self.classes_)))
-
-    def _scores_of_all(self, X: Any) -> np.ndarray:
-        """Return scores of which at least one in every row is above -inf."""
-        check_answerable(self)
-        scores = self._log_scores(X)
-        rows = impossible(scores)
-        if rows is None:
-            return scores
-        scores = np.array(scores)
-        scores[rows] = self._without_evidence(X, rows)
-        return scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row, (n_samples,); of tied ones the first."""
-        best = np.argmax(self._scores_of_all(X), axis=1)
-        return self.classes_[best]
-
-    @available_if(_has_scores)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
-        return log_softmax(self._scores_of_all(X))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
-        return map_rows(softmax_rows, self._scores_of_all(X))
-
-    @available_if(_has_scores)
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, the log odds of the second against the first."""
-        scores = self._scores_of_all(X)
-        if len(self.classes_) != 2:
-            return scores
-        with np.errstate(invalid="ignore"):  # two infinite densities are equal
-            return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
-
-
-class GenerativeClassifierMixin(ProbabilisticClassifierMixin):
-    """Bayes' rule, p(C_k | x) ∝ p(C_k) p(x | C_k), and the joint density of rows and classes.
-
-    Where every class has density 0, the posterior is the prior.
-
-    A model supplies `_log_scores(X)` as log p(x, C_k), `class_prior_`, `class_distributions_` and
-    `distribution_`, their mixture.
-    """
-
-    class_prior_: np.ndarray
-    class_distributions_: Any
-    distribution_: Any
-
-    def _without_evidence(self, X: Any, rows: np.ndarray) -> np.ndarray:
-        """Return log p(C_k) for those rows of X that have density 0 under every class."""
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.class_prior_)
-        return np.broadcast_to(prior, (int(np.count_nonzero(rows)), len(prior)))
-
+    @available_if(_is_generative)
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(x, C_k) = log p(C_k) + log p(x | C_k) of each row, (n_samples, n_classes)."""
         check_answerable(self)
-        return self._log_scores(X)
+        return self._class_scores(X)
 
+    @available_if(_is_generative)
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x), the log density of each row whatever its class, (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
 
+    @available_if(_is_generative)
     def outlier_scores(self, X: Any) -> np.ndarray:
         """Return -log p(x), how unusual each row is whatever its class, (n_samples,)."""
         return -self.score_samples(X)
 
+    @available_if(_is_generative)
     def marginal(self, dims: Any) -> Any:
         """Return the distribution of some columns (names or indices): a mixture over the classes."""
         check_answerable(self)
         return self.distribution_.marginal(dims)
 
+    @available_if(_is_generative)
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some: a mixture over the classes.
 
@@ -154,8 +170,41 @@ class GenerativeClassifierMixin(ProbabilisticClassifierMixin):
         check_answerable(self)
         return self.distribution_.condition(dims, values)
 
+    @available_if(_is_generative)
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw `n_samples` new rows (n_samples, n_features), and their classes (n_samples,)."""
         check_answerable(self)
         X, codes = self.distribution_.sample_labelled(n_samples, rng=random_state)
         return X, self.classes_[codes]
+
+    @available_if(_is_one_pass)
+    @all_or_nothing(afresh=False)
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: exactly as if all had been given at once.
+
+        `classes` are all the classes there are, where some may be seen later; by default those that are seen.
+        The other arguments are those of `fit`.
+        """
+        if classes is not None:
+            declared = check_labels(np.asarray(classes))[0]
+            known = getattr(self, "_declared_classes_", declared)
+            if not np.array_equal(known, declared):
+                raise ValueError(f"classes={list(declared)} is not what was given before, {list(known)}")
+            self._declared_classes_ = declared
+        self._learn_more(X, y, sample_weight)
+        return self
+
+    def _scores_of_all(self, X: Any) -> np.ndarray:
+        """Return scores of which at least one in every row is above -inf."""
+        check_answerable(self)
+        scores = self._class_scores(X)
+        rows = impossible(scores)
+        if rows is None:
+            return scores
+        scores = np.array(scores)
+        if _is_generative(self):
+            with np.errstate(divide="ignore"):
+                scores[rows] = np.log(self.class_prior_)
+        else:
+            scores[rows] = 0.0
+        return scores

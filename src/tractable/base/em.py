@@ -51,7 +51,7 @@ class EMEstimator(Estimator):
       the fit, for `summarize`, `from_statistic` and `partial_fit`;
     - `_fitted_params(problem)` returns the fitted parameters as the problem's steps take them;
     - `_set_fitted(params, problem)` sets what users read;
-    - `_is_regular(params, problem)` tells whether a solution may win over others (no component collapsed);
+    - `_is_regular(params, problem)` returns whether a solution may be chosen (no component collapsed);
     - `_warn_fitted()` warns of what a user should know of a finished fit, besides convergence.
     """
 
@@ -180,7 +180,7 @@ class EMEstimator(Estimator):
             problem.data,
             tol=self.tol,
             max_iter=self.max_iter,
-            unit=problem.total,
+            scale=problem.total,
             label=self._label(),
         )
 

@@ -35,7 +35,12 @@ class ModelTags:
 
 
 def tags(estimator: Any) -> ModelTags:
-    """Return what kind of model an estimator is.
+    """Return the tags of an estimator: its task, how it streams, what input it takes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of this library.
 
     Examples
     --------

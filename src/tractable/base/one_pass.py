@@ -1,31 +1,41 @@
 """Models that learn from a statistic of the rows, which one pass gives."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from tractable.base.estimator import all_or_nothing, check_fitted
-from tractable.base.validation import check_rows
+from tractable.base.estimator import Estimator, all_or_nothing, check_fitted
+from tractable.base.labels import check_class_rows
+from tractable.base.validation import Rows, check_rows
 from tractable.engines import fold
+from tractable.statistics import ByClass
 
 
 class NotYetDetermined(ValueError):  # noqa: N818
     """The rows seen so far do not determine the model; more may."""
 
 
-class OnePassMixin:
+class OnePassEstimator(Estimator):
     """`fit`, `partial_fit`, `merge`, `summarize` and `from_statistic` of a model exact in one pass.
 
-    A model supplies `_statistic()`, which maps a block of rows to a statistic, and `_learn(statistic)`, which
-    sets what was learned.
+    A model supplies `_check_parameters()`, which refuses constructor parameters that make no sense;
+    `_statistic()`, which maps a block of rows to a statistic; and `_learn(statistic)`, which sets what was
+    learned. A classifier has a statistic of the rows of each class (`_by_class`): `_learn` is given a
+    `ByClass` of them.
     """
 
     #: Fewest rows that `fit` accepts; a stream may begin with fewer.
-    _min_rows = 1
-    #: Whether the model learns from targets as well.
-    _supervised = False
+    _min_rows: ClassVar[int] = 1
+    #: Whether the model learns from targets as well; and whether these are classes, each with a statistic.
+    _supervised: ClassVar[bool] = False
+    _by_class: ClassVar[bool] = False
+    statistic_: Any
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before any work."""
 
     def _statistic(self) -> Callable[..., Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _statistic")
@@ -36,9 +46,14 @@ class OnePassMixin:
     def _require_kind(self, statistic: Any) -> None:
         """Refuse a statistic of another kind than the model's parameters ask for."""
         wanted = getattr(self._statistic(), "__self__", None)
-        if isinstance(wanted, type) and not isinstance(statistic, wanted):
+        grouped = isinstance(statistic, ByClass)
+        parts = statistic.parts if self._by_class and grouped else (statistic,)
+        alike = not isinstance(wanted, type) or all(isinstance(part, wanted) for part in parts)
+        if not alike or (self._by_class and not grouped):
+            name = wanted.__name__ if isinstance(wanted, type) else "statistics"
             raise ValueError(
-                f"statistic must be {wanted.__name__} for these parameters, got {type(statistic).__name__}"
+                f"statistic must be {'ByClass of ' * self._by_class}{name} for these parameters, got "
+                f"{', '.join(sorted({type(part).__name__ for part in parts}))}"
             )
 
     def _require_statistic(self) -> None:
@@ -54,7 +69,17 @@ class OnePassMixin:
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         """Check the rows against what `subject` knows of its columns, and summarise them."""
-        rows = check_rows(subject, X, y, sample_weight, supervised=self._supervised, **options)
+        if not self._by_class:
+            return self._summary(
+                check_rows(subject, X, y, sample_weight, supervised=self._supervised, **options)
+            )
+        rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
+        of = partial(ByClass.of, of=self._statistic())
+        found = fold(of, rows.data, rows.y, weights=rows.weights)
+        return found if classes is None else found.named(classes)
+
+    def _summary(self, rows: Rows) -> Any:
+        """Return the statistic of checked rows."""
         return fold(self._statistic(), rows.data, rows.y, weights=rows.weights)
 
     @all_or_nothing(afresh=True)
@@ -70,6 +95,7 @@ class OnePassMixin:
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
         """
+        self._check_parameters()
         statistic = self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows)
         _check_weight(statistic)
         self._learn(statistic)
@@ -83,6 +109,7 @@ class OnePassMixin:
         return self
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_parameters()
         self._require_statistic()
         before = getattr(self, "statistic_", None)
         if before is not None:
@@ -102,6 +129,7 @@ class OnePassMixin:
 
         Statistics merge with ``+``; `from_statistic` learns from one.
         """
+        self._check_parameters()
         known = hasattr(self, "n_features_in_")
         subject: Any = self if known else clone(self)
         return self._fold(subject, X, y, sample_weight, reset=not known)
@@ -109,10 +137,11 @@ class OnePassMixin:
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Any) -> Self:
         """Learn from a statistic alone: what `summarize` returned, or a sum of such."""
+        self._check_parameters()
         self._require_kind(statistic)
         if getattr(self, "n_features_in_", statistic.dim) != statistic.dim:
             for name in ("n_features_in_", "feature_names_in_"):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
         self.n_features_in_ = statistic.dim
         self.__dict__.pop("undetermined_", None)
         self._learn(statistic)
@@ -128,6 +157,7 @@ class OnePassMixin:
         if type(other) is not type(self):
             raise ValueError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
         check_fitted(other)
+        self._check_parameters()
         self._require_statistic()
         other._require_statistic()  # noqa: SLF001
         self._require_kind(other.statistic_)

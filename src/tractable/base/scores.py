@@ -1,15 +1,13 @@
-"""Scores of predictions, R² and accuracy, over whatever `fit` takes: arrays, frames, files and streams."""
+"""What R² and accuracy are sums of, over whatever `fit` takes: arrays, frames, files and streams."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn import base
 
-from tractable.base.estimator import check_answerable
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
-from tractable.data import Batch, Source, is_frame, is_streamed, reduce_blocks
+from tractable.data import Batch, Source, is_frame, reduce_blocks
 from tractable.data.frames import column_names, select_columns, split_frame
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
@@ -18,50 +16,7 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.value import value
 
 
-class RegressorMixin(base.RegressorMixin):
-    """`score` of a model whose targets are numbers."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R² = 1 - Σ w (y - ŷ)² / Σ w (y - ȳ)²; of several targets, the mean of theirs.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
-            Targets; sources have their own.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-        """
-        check_answerable(self)
-        if not is_streamed(X):
-            return float(super().score(*_in_memory(self, X, y, sample_weight)))
-        return _reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared
-
-
-class ClassifierMixin(base.ClassifierMixin):
-    """`score` of a model whose targets are labels."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy, the fraction of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,) or column name
-            Classes; sources have their own.
-        sample_weight : array of shape (n_samples,) or column name, optional
-            How often each row counts.
-        """
-        check_answerable(self)
-        if not is_streamed(X):
-            return float(super().score(*_in_memory(self, X, y, sample_weight)))
-        hits, weight = _reduced(self, X, y, sample_weight, HitsOf)
-        return float(hits / weight)
-
-
-def _in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return rows, targets and weights held in memory; columns of a frame may be named."""
     require_targets(estimator, y)
     if is_frame(X):
@@ -71,7 +26,7 @@ def _in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any,
     return X, y, sample_weight
 
 
-def _reduced(
+def reduced(
     estimator: Any, X: Any, y: Any, sample_weight: Any, of: Callable[..., Callable[[Batch], Any]]
 ) -> Any:
     """Return the sum of a statistic of predictions over a stream, which has its targets and weights."""

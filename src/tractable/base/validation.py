@@ -8,6 +8,7 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 
 from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
+from tractable.arrays.limits import LARGEST, check_squarable
 from tractable.arrays.namespace import (
     Array,
     check_held,
@@ -19,7 +20,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.data.blocks import sum_of_squares
-from tractable.statistics.rows import LARGEST
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 
@@ -35,6 +36,11 @@ class Rows:
     def source(self) -> Source:
         """The rows with their targets and weights as a source."""
         return as_source(self.data, self.y, self.weights)
+
+    @property
+    def row_weights(self) -> Array:
+        """The weights of rows in memory, ones where every row counts once."""
+        return counts(self.weights, self.data)
 
     @property
     def n_rows(self) -> int | None:
@@ -130,6 +136,7 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
         y = xp.astype(xp.asarray(y), xp.float64)
         if not bool(xp.all(xp.isfinite(y))):
             raise ValueError("y contains NaN or infinity")
+        check_squarable("y", y)
     else:
         try:
             y = check_array(
@@ -186,19 +193,17 @@ def check_columns(
 def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool = False) -> None:
     """Refuse infinity, NaN unless it is allowed, and numbers too large to square.
 
-    If the sum of all squares is finite, nothing is wrong: one pass at memory speed. Otherwise the entries are
-    looked at one by one.
+    If the sum of all squares is small enough, nothing is wrong: one pass at memory speed. Otherwise the
+    entries are looked at one by one.
     """
-    if np.isfinite(sum_of_squares(x)):
+    if sum_of_squares(x) < LARGEST**2:
         return
     assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
-    if np.nanmax(np.abs(x), initial=0.0) > LARGEST:
-        what = "its columns" if name == "X" else "it"
-        raise ValueError(f"{name} has values so large that their squares overflow; rescale {what}")
+    check_squarable(name, x)
 
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
-    """Check rows of a query, as float64 on the host; NaN is allowed as in learning, unless said otherwise."""
+    """Check rows of a query, as float64 on the host; NaN is allowed as in `fit`, unless stated."""
     refuse_foreign(X)
     return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 
@@ -239,6 +244,7 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     bad = xp.isinf(X) if allow_nan else ~xp.isfinite(X)
     if bool(xp.any(bad)):
         raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")
+    check_squarable("X", X)
     check_names(estimator, None, X.shape[1], reset=reset)
     return X
 

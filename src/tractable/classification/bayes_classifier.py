@@ -9,7 +9,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
 from tractable.base.classifier import decided, impossible
-from tractable.classification.one_pass import log_priors
+from tractable.classification.class_priors import log_priors
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
 from tractable.distributions.expectation import Estimate
 from tractable.metrics.classification import check_class_loss, expected_loss, least_loss
@@ -128,12 +128,16 @@ def bayes_error(
     Parameters
     ----------
     classifier : BayesClassifier
+        The class densities and priors.
     loss : array (K, K), optional
+        L_kj, the loss of deciding for class j where k is true; the 0-1 loss by default.
     reject_loss : float, optional
+        Loss of the reject option; by default no case is rejected.
     n_samples : int, optional
         Draws from each class. When not given, numbers are integrated or summed, and 100,000 of other events
         drawn.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

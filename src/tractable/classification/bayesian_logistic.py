@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.batched import as_reals
 from tractable.arrays.random import as_generator
 from tractable.base import (
+    ClassifierMixin,
     Estimator,
     ModelTags,
-    ProbabilisticClassifierMixin,
     all_or_nothing,
     check_choice,
     check_columns,
@@ -39,7 +39,7 @@ from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace
 
 
-class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
+class BayesianLogisticRegression(ClassifierMixin, Estimator):
     """Logistic regression with the prior coef ~ N(0, 1/alpha) and a Gaussian posterior.
 
     p(C_2 | x) = σ(intercept + xᵀ coef) for two classes, the softmax of K linear predictors for more. The
@@ -182,7 +182,7 @@ class BayesianLogisticRegression(ProbabilisticClassifierMixin, Estimator):
             raise ValueError(f"there is one activation for two classes, and there are {len(self.classes_)}")
         return self._activation(self._design(X))
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x, data)."""
         z = limit_rows(self._design(X))
         if len(self.classes_) > 2:

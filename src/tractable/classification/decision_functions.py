@@ -1,4 +1,4 @@
-"""Discriminant functions: classifiers that decide by scores, and the geometry of linear ones."""
+"""Linear discriminant functions and their geometry."""
 
 from typing import Any
 
@@ -7,9 +7,7 @@ from scipy.linalg import norm
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.base import check_answerable, check_fitted
-from tractable.base.scores import ClassifierMixin
-from tractable.base.validation import check_query
+from tractable.base import check_fitted
 from tractable.value import value
 
 
@@ -200,29 +198,3 @@ def _possible(
     if len(classes) == 2:
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     return coef, intercept, classes
-
-
-class DiscriminantFunctionMixin(ClassifierMixin):
-    """`predict` and `decision_function` of a model that supplies `_scores(rows)`, one column a class."""
-
-    classes_: np.ndarray
-
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must define _scores")
-
-    def _rows(self, X: Any) -> np.ndarray:
-        """Return checked rows in double precision."""
-        check_answerable(self)
-        return check_query(self, X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the largest score of each row, (n_samples,); of tied ones the first."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0.0).astype(int)]
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes; of two, the difference, positive for the second."""
-        scores = self._scores(self._rows(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores

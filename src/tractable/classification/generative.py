@@ -11,14 +11,22 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    GenerativeClassifierMixin,
+    ClassifierMixin,
     ModelTags,
+    OnePassEstimator,
     all_or_nothing,
     check_answerable,
     check_class_rows,
     check_count,
 )
 from tractable.base.validation import check_names, check_query
+from tractable.classification.class_priors import (
+    check_seen,
+    class_priors,
+    class_weights,
+    known_classes,
+    log_priors,
+)
 from tractable.classification.labelled_rows import (
     column_names,
     concatenated,
@@ -26,7 +34,6 @@ from tractable.classification.labelled_rows import (
     rows_of_block,
     rows_of_classes,
 )
-from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors, log_priors
 from tractable.data import MAX_BATCH_ROWS, Batch, is_frame
 from tractable.distributions import Distribution, Mixture, Stacked
 from tractable.statistics import ByClass
@@ -71,7 +78,7 @@ def _new(density: Any, label: Any) -> Any:
     return clone(found)
 
 
-class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
+class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
     """A classifier from any density of the rows of each class: p(C_k | x) ∝ p(C_k) p(x | C_k).
 
     A copy of the density is fitted to the rows of each class. The classifier takes what the density takes:
@@ -122,6 +129,8 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
     ['outer', 'inner', 'outer']
     """
 
+    _supervised = _by_class = True
+
     def __init__(self, density: Any, *, priors: Any = None) -> None:
         self.density = density
         self.priors = priors
@@ -150,7 +159,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit a density to the rows of each class; the arguments are as in `OnePassMixin.fit`."""
+        """Fit a density to the rows of each class; the arguments are as in `OnePassEstimator.fit`."""
         if _one_pass(self):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
@@ -165,22 +174,22 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """See `OnePassClassifier.partial_fit`: where the density is exact in one pass."""
+        """See `ClassifierMixin.partial_fit`: where the density is exact in one pass."""
         return super().partial_fit(X, y, classes, sample_weight)
 
     @available_if(_one_pass)
     def merge(self, other: Any) -> Self:
-        """See `OnePassMixin.merge`: where the density is exact in one pass."""
+        """See `OnePassEstimator.merge`: where the density is exact in one pass."""
         return super().merge(other)
 
     @available_if(_one_pass)
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> ByClass:
-        """See `OnePassMixin.summarize`: where the density is exact in one pass."""
+        """See `OnePassEstimator.summarize`: where the density is exact in one pass."""
         return super().summarize(X, y, sample_weight)
 
     @available_if(_one_pass)
     def from_statistic(self, statistic: ByClass) -> Self:
-        """See `OnePassMixin.from_statistic`: where the density is exact in one pass."""
+        """See `OnePassEstimator.from_statistic`: where the density is exact in one pass."""
         return super().from_statistic(statistic)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
@@ -215,7 +224,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
             raise ValueError(f"statistic must be ByClass, got {type(statistic).__name__}")
 
     def _learn(self, statistic: ByClass) -> None:
-        classes = self._known_classes(statistic)
+        classes = known_classes(self, statistic)
         fitted: list[Any] = [None] * len(classes)
         labels = plain_labels(statistic.labels)
         learned = class_by_class(
@@ -224,7 +233,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
         for k, density in zip(np.searchsorted(classes, statistic.labels), learned, strict=True):
             fitted[k] = density
         self.statistic_ = statistic
-        self._set_fitted(classes, fitted, self._class_weights(statistic, classes))
+        self._set_fitted(classes, fitted, class_weights(statistic, classes))
 
     def _set_fitted(self, classes: np.ndarray, fitted: list[Any], counts: np.ndarray) -> None:
         self.classes_, self.class_count_ = classes, counts
@@ -238,7 +247,7 @@ class GenerativeClassifier(GenerativeClassifierMixin, OnePassClassifier):
             self.class_distributions_ = tuple(found)
             self.distribution_ = Mixture(weights=self.class_prior_[seen], components=Stacked(members=members))
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         if self._words() and is_frame(X):
             names = column_names(X)
             check_names(self, names, len(names), reset=False)

@@ -5,24 +5,32 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ModelTags, NotYetDetermined, check_number
-from tractable.classification.decision_functions import DiscriminantFunctionMixin
-from tractable.classification.one_pass import OnePassClassifier
+from tractable.arrays.limits import check_squarable
+from tractable.base import (
+    ClassifierMixin,
+    ModelTags,
+    NotYetDetermined,
+    OnePassEstimator,
+    check_answerable,
+    check_number,
+)
+from tractable.base.validation import check_query
+from tractable.classification.class_priors import class_weights, known_classes
 from tractable.data.blocks import tree_sum
 from tractable.distributions import one_hot
 from tractable.engines import LeastSquares, least_squares
 from tractable.statistics import ByClass, LinearFactor
 
 
-class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
+class LeastSquaresClassifier(ClassifierMixin, OnePassEstimator):
     """Linear discriminant functions y(x) = Wᵀx + w₀ nearest to one-of-K codes of the classes.
 
     Bishop (4.16); a row has the class of the largest. Exact in one pass, with the digits of a QR of all rows:
     rows may be streamed, merged, and read from files larger than memory. The outputs of a row sum to one, as
-    the codes do; they are no probabilities, may be negative or above one, and are not offered as such. Rows
-    far on the correct side of a boundary influence it as strongly as mistakes do, and of three classes in a
-    line the middle one may never be predicted (masking): :class:`tractable.LinearDiscriminant` and
-    :class:`tractable.LogisticRegression` do not have these faults.
+    the codes do; they are no probabilities, may be negative or above one, and are not offered as such: there
+    is no `predict_proba` and no `predict_dist`. Rows far on the correct side of a boundary influence it as
+    strongly as mistakes do, and of three classes in a line the middle one may never be predicted (masking):
+    :class:`tractable.LinearDiscriminant` and :class:`tractable.LogisticRegression` do not have these faults.
 
     Parameters
     ----------
@@ -60,6 +68,7 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")
+    _supervised = _by_class = True
     _solution_: LeastSquares
 
     def __init__(self, *, rank_tol: float | None = None) -> None:
@@ -67,28 +76,30 @@ class LeastSquaresClassifier(DiscriminantFunctionMixin, OnePassClassifier):
 
     def outputs(self, X: Any) -> np.ndarray:
         """Return y_k(x) of every class, (n_samples, n_classes): the predicted codes, which sum to one."""
-        return self._outputs(self._rows(X))
-
-    def _outputs(self, rows: np.ndarray) -> np.ndarray:
+        check_answerable(self)
         fit = self._solution_
-        return fit.offset + (rows - fit.centre) @ fit.coef.T
+        return fit.offset + (check_query(self, X) - fit.centre) @ fit.coef.T
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         # A class that was declared and has no rows is never predicted.
-        return np.where(self.class_count_ > 0, self._outputs(rows), -np.inf)
+        return np.where(self.class_count_ > 0, self.outputs(X), -np.inf)
 
-    def _class_statistic(self) -> Callable[..., Any]:
+    def _check_parameters(self) -> None:
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, above=0.0, below=1.0)
+
+    def _statistic(self) -> Callable[..., Any]:
         return _columns
 
     def _learn(self, statistic: ByClass) -> None:
-        classes = self._known_classes(statistic)
+        classes = known_classes(self, statistic)
         if len(statistic.labels) < 2:
             raise NotYetDetermined(f"y must have two classes at least, got {len(statistic.labels)} class")
-        fit = least_squares(with_codes(statistic, classes), rank_tol=self.rank_tol)
+        factor = with_codes(statistic, classes)
+        check_squarable("X", factor.root_mean_square[: factor.dim])
+        fit = least_squares(factor, rank_tol=self.rank_tol)
         self.statistic_, self.classes_, self._solution_ = statistic, classes, fit
-        self.class_count_ = self._class_weights(statistic, classes)
+        self.class_count_ = class_weights(statistic, classes)
         two = len(classes) == 2
         self.coef_ = fit.coef[1:] - fit.coef[:1] if two else fit.coef
         self.intercept_ = fit.intercept[1:] - fit.intercept[:1] if two else fit.intercept

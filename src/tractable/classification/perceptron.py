@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import as_generator
 from tractable.base import (
+    ClassifierMixin,
     Estimator,
     ModelTags,
     all_or_nothing,
@@ -18,7 +20,7 @@ from tractable.base import (
     check_labels,
     check_number,
 )
-from tractable.classification.decision_functions import DiscriminantFunctionMixin
+from tractable.base.validation import check_query
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.data import ArraySource, Batch, Source
 from tractable.engines import fold
@@ -32,7 +34,7 @@ KEEPS = ("last", "average", "pocket")
 State = tuple[np.ndarray, np.ndarray, float, float]
 
 
-class Perceptron(DiscriminantFunctionMixin, Estimator):
+class Perceptron(ClassifierMixin, Estimator):
     """Linear discriminant functions that learn from mistakes alone (Rosenblatt 1962).
 
     For two classes with t = ±1 the rule is w ← w + t φ where t wᵀφ ≤ 0, with φ = (1, x). For several the row
@@ -41,11 +43,11 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
     the order of the rows (Novikoff 1962); for K > 2 at most 2 (R/γ)². Where they do not, it never converges,
     which is warned of, and the average of its weights, or the best ones found, is the better answer.
 
-    It has no probabilities: :class:`tractable.LogisticRegression` has. The constant entry of φ is the
-    largest power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that
-    are a power of two apart give the same hyperplanes; others may give somewhat different ones, as the
-    constant is between half of the largest entry and all of it. Columns of unlike units are better
-    standardized first.
+    It has no probabilities and no `predict_dist`, as it maximises no likelihood and the scale of its scores
+    means nothing: :class:`tractable.LogisticRegression` has them. The constant entry of φ is the largest
+    power of two within the largest entry of X, so that sums of whole numbers stay exact. Units that are a
+    power of two apart give the same hyperplanes; others may give somewhat different ones, as the constant is
+    between half of the largest entry and all of it. Columns of unlike units are better standardized first.
 
     Parameters
     ----------
@@ -183,8 +185,8 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
         """Weight of the mistakes of all passes."""
         return float(self.mistakes_.sum())
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        scores = rows @ self.coef_.T + self.intercept_
+    def _class_scores(self, X: Any) -> np.ndarray:
+        scores = check_query(self, X) @ self.coef_.T + self.intercept_
         return scores if len(self.classes_) > 2 else np.column_stack([np.zeros(len(scores)), scores])
 
     def _check_parameters(self) -> None:
@@ -195,6 +197,7 @@ class Perceptron(DiscriminantFunctionMixin, Estimator):
         """Set the state of the search before the first pass; `size` is the largest entry of X."""
         if len(classes) < 2:
             raise ValueError(f"y must have two classes at least, got {len(classes)} class")
+        check_squarable("X", size)
         self.classes_ = classes
         self._unit_ = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
         self._weights_ = np.zeros((len(classes), int(self.fit_intercept) + self.n_features_in_))

@@ -11,7 +11,7 @@ from tractable.cli.console import Console, with_console
 @with_console
 def datasets(
     console: Console,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One table: what it is.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A table to describe.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it as .csv or .parquet.")
     ] = None,

@@ -45,7 +45,7 @@ def fit(
     target: Target = None,
     weight: Annotated[
         str | None,
-        typer.Option("--weight", metavar="COLUMN", help="The column that says how often each row counts."),
+        typer.Option("--weight", metavar="COLUMN", help="The column with the frequency of each row."),
     ] = None,
     features: Annotated[
         str | None,

@@ -28,7 +28,7 @@ FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "of
 def models(
     console: Console,
     name: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="One model: what it is and its parameters.")
+        str | None, typer.Argument(metavar="MODEL", help="A model to describe, with its parameters.")
     ] = None,
     kind: Annotated[
         str | None,

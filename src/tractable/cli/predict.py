@@ -42,17 +42,18 @@ def predict(
         ),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", "-p", metavar=FLAG, help="Also probability_<class>, a column a class.")
+        bool,
+        typer.Option("--proba", "-p", metavar=FLAG, help="Also probability_<class>, one column per class."),
     ] = False,
     method: Annotated[
         str | None,
         typer.Option(
-            "--method", "-m", help="What to ask: predict, score_samples, outlier_scores, transform, …"
+            "--method", "-m", help="The method: predict, score_samples, outlier_scores, transform, …"
         ),
     ] = None,
     keep: Annotated[
         str | None,
-        typer.Option("--keep", metavar="A,B,…", help="Columns of DATA to carry along; `all` for every one."),
+        typer.Option("--keep", metavar="A,B,…", help="Columns of DATA to copy; `all` for every one."),
     ] = None,
 ) -> None:
     """Write the predictions for every row of DATA, in the order of its rows.
@@ -193,7 +194,7 @@ class Predicted:
 def predict_table(
     ask: Predictor, table: "Table", copied: tuple[str, ...], output: Path, progress: Callable[[int], None]
 ) -> Predicted:
-    """Write the predictions of every row, and the columns `copied`; `progress` is told the number of rows."""
+    """Write the predictions of every row, and the columns `copied`; `progress(n)` reports n rows."""
     needed = _needed_columns(ask.model, table)
     if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)

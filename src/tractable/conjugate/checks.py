@@ -4,6 +4,7 @@ from math import floor, isfinite
 from typing import Any
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.checks import check_finite, check_positive
 from tractable.statistics.moments import Moments
@@ -38,7 +39,7 @@ def as_numbers(X: Any, dim: int) -> Array:
     if X.ndim != 2 or X.shape[1] != dim:
         raise ValueError(f"X must have shape (n, {dim}), got {tuple(X.shape)}")
     check_finite("X", X)
-    return X
+    return check_squarable("X", X)
 
 
 def as_counts(X: Any, most: float | None = None) -> Array:

@@ -26,7 +26,7 @@ _SPREADS = ("variance", "stddev", "covariance")
 
 
 def conjugate_prior(likelihood: Any, unknown: str | None = None) -> type[ConjugateModel]:
-    """Return the model whose prior and posterior are of one family for such data.
+    """Return the conjugate model of a likelihood: its prior and posterior are of one family.
 
     Parameters
     ----------

@@ -175,7 +175,9 @@ class BetaModel(CountModel):
 
 @value
 class BernoulliModel(BetaModel):
-    """x ~ Bernoulli(p) with p ~ Beta(α, β).
+    """Bernoulli likelihood with a Beta prior of the probability.
+
+    x ~ Bernoulli(p) with p ~ Beta(α, β).
 
     After s successes in n trials the posterior is Beta(α + s, β + n - s), and the next trial succeeds with
     probability (α + s) / (α + β + n). The evidence B(α + s, β + n - s) / B(α, β) is that of the successes and
@@ -184,6 +186,7 @@ class BernoulliModel(BetaModel):
     Parameters
     ----------
     prior : Beta
+        Distribution of the probability of a one.
 
     Examples
     --------
@@ -221,7 +224,9 @@ class BernoulliModel(BetaModel):
 
 @value
 class BinomialModel(TrialsModel, BetaModel):
-    """x ~ Binomial(n, p) with n known and p ~ Beta(α, β).
+    """Binomial likelihood, with known n, and a Beta prior of the probability.
+
+    x ~ Binomial(n, p) with n known and p ~ Beta(α, β).
 
     A row is the number of successes in n trials, and the evidence is that of these numbers: it counts the
     orders C(n, x) in which they come about. The next row is beta-binomial.
@@ -229,6 +234,7 @@ class BinomialModel(TrialsModel, BetaModel):
     Parameters
     ----------
     prior : Beta
+        Distribution of the probability of a success.
     n_trials : int
         Trials in every row.
 
@@ -321,7 +327,9 @@ class DirichletModel(CountModel):
 
 @value
 class CategoricalModel(DirichletModel):
-    """x ~ Categorical(p) with p ~ Dirichlet(α).
+    """Categorical likelihood with a Dirichlet prior of the probabilities.
+
+    x ~ Categorical(p) with p ~ Dirichlet(α).
 
     After counts n the posterior is Dirichlet(α + n), and the next label is k with probability
     (α_k + n_k) / Σ (α + n): pseudocounts added to counts. The evidence is that of the labels in their order.
@@ -329,6 +337,7 @@ class CategoricalModel(DirichletModel):
     Parameters
     ----------
     prior : Dirichlet
+        Distribution of the probabilities of the categories.
 
     Examples
     --------
@@ -364,7 +373,9 @@ class CategoricalModel(DirichletModel):
 
 @value
 class MultinomialModel(TrialsModel, DirichletModel):
-    """x ~ Multinomial(n, p) with n known and p ~ Dirichlet(α).
+    """Multinomial likelihood, with known n, and a Dirichlet prior of the probabilities.
+
+    x ~ Multinomial(n, p) with n known and p ~ Dirichlet(α).
 
     A row holds the counts of K categories, n together, and the evidence is that of the counts: it includes
     the orders n! / Π x_k! in which they come about. The next row is Dirichlet-multinomial.
@@ -372,6 +383,7 @@ class MultinomialModel(TrialsModel, DirichletModel):
     Parameters
     ----------
     prior : Dirichlet
+        Distribution of the probabilities of the categories.
     n_trials : int
         Trials in every row.
 
@@ -415,7 +427,9 @@ class MultinomialModel(TrialsModel, DirichletModel):
 
 @value
 class PoissonModel(OrderlessModel):
-    """x ~ Poisson(λ) with λ ~ Gamma(shape a, rate b).
+    """Poisson likelihood with a Gamma prior of the rate.
+
+    x ~ Poisson(λ) with λ ~ Gamma(shape a, rate b).
 
     After n rows with sum s the posterior is Gamma(a + s, b + n): a counts events, b rows. The next row is
     negative binomial, with mean a / b and variance (a / b) (1 + 1 / b). The evidence is that of the counts.
@@ -424,6 +438,7 @@ class PoissonModel(OrderlessModel):
     Parameters
     ----------
     prior : Gamma
+        Distribution of the rate.
 
     Examples
     --------

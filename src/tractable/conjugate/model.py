@@ -243,8 +243,8 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     """Return the model whose prior maximises Σ log p(group), the summed evidence of several groups.
 
     Each group has a parameter of its own, drawn from the prior; the prior is learnt from all of them, and
-    ``empirical_bayes(model, groups).update(group)`` shrinks each group towards the others as far as the data
-    ask for it. Type II maximum likelihood, by Newton's method with exact derivatives on free numbers.
+    ``empirical_bayes(model, groups).update(group)`` shrinks the estimate of each group towards
+    the prior mean. Type II maximum likelihood, by Newton's method with exact derivatives.
 
     Parameters
     ----------
@@ -275,10 +275,10 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     1.6
     """
     groups = list(statistics) if isinstance(statistics, Iterable) else [None]
-    strange = [group for group in groups if not hasattr(group, "weight")]
-    if strange:
+    invalid = [group for group in groups if not hasattr(group, "weight")]
+    if invalid:
         raise ValueError(
-            f"statistics must be what model.summarize returns for each group, got {strange[0]!r:.60}"
+            f"statistics must be what model.summarize returns for each group, got {invalid[0]!r:.60}"
         )
     max_iter = check_whole_number("max_iter", max_iter)
     if not any(float(group.weight) > 0.0 for group in groups):

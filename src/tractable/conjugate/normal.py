@@ -35,7 +35,9 @@ from tractable.value import set_fields, value
 
 @value
 class NormalMeanModel(ConjugateModel):
-    """x ~ N(μ, Σ) with Σ known and μ ~ N(μ₀, Σ₀).
+    """Normal likelihood of known variance with a normal prior of the mean.
+
+    x ~ N(μ, Σ) with Σ known and μ ~ N(μ₀, Σ₀).
 
     The posterior precision is the sum of the precisions, Σₙ⁻¹ = Σ₀⁻¹ + n Σ⁻¹, and the posterior mean is the
     precision-weighted average μₙ = Σₙ (Σ₀⁻¹ μ₀ + n Σ⁻¹ x̄). The next row is N(μₙ, Σ + Σₙ). Mode and mean of
@@ -250,7 +252,9 @@ Seen = ScatterAbout | Moments
 
 @value
 class NormalPrecisionModel(AdditiveModel):
-    """x ~ N(μ, 1/λ) with μ known and λ ~ Gamma(a, b); of vectors, x ~ N(μ, Λ⁻¹) with Λ ~ Wishart(ν, W).
+    """Normal likelihood of known mean with a Gamma or Wishart prior of the precision.
+
+    x ~ N(μ, 1/λ) with μ known and λ ~ Gamma(a, b); of vectors, x ~ N(μ, Λ⁻¹) with Λ ~ Wishart(ν, W).
 
     After n rows with scatter S = Σ (x - μ)(x - μ)ᵀ about the known mean the posterior is
     Gamma(a + n/2, b + S/2), or Wishart(ν + n, (W⁻¹ + S)⁻¹). The next row is Student-t with 2a degrees of
@@ -435,7 +439,9 @@ class MeanPrecisionModel(ConjugateModel):
 
 @value
 class NormalModel(MeanPrecisionModel):
-    """x ~ N(μ, 1/λ) with neither known: λ ~ Gamma(α, β) and μ given λ ~ N(m, 1/bλ).
+    """Normal likelihood with a normal-gamma prior of mean and precision.
+
+    x ~ N(μ, 1/λ) with neither known: λ ~ Gamma(α, β) and μ given λ ~ N(m, 1/bλ).
 
     After n rows with mean x̄ and scatter S = Σ (x - x̄)² the posterior is normal-gamma again, with b' = b + n,
     m' = (b m + n x̄) / b', α' = α + n/2 and β' = β + ½ S + ½ (b n / b') (x̄ - m)². The next row is Student-t
@@ -445,6 +451,7 @@ class NormalModel(MeanPrecisionModel):
     Parameters
     ----------
     prior : NormalGamma
+        Joint distribution of mean and precision.
 
     Examples
     --------
@@ -532,7 +539,9 @@ class NormalModel(MeanPrecisionModel):
 
 @value
 class MultivariateNormalModel(MeanPrecisionModel):
-    """x ~ N(μ, Λ⁻¹) with neither known: Λ ~ Wishart(ν, W) and μ given Λ ~ N(m, (bΛ)⁻¹).
+    """Multivariate normal likelihood with a normal-Wishart prior of mean and precision.
+
+    x ~ N(μ, Λ⁻¹) with neither known: Λ ~ Wishart(ν, W) and μ given Λ ~ N(m, (bΛ)⁻¹).
 
     After n rows with mean x̄ and scatter S the posterior is normal-Wishart again, with b' = b + n, ν' = ν + n,
     m' = (b m + n x̄) / b' and W'⁻¹ = W⁻¹ + S + (b n / b') (x̄ - m)(x̄ - m)ᵀ. The next row is Student-t with
@@ -542,6 +551,7 @@ class MultivariateNormalModel(MeanPrecisionModel):
     Parameters
     ----------
     prior : NormalWishart
+        Joint distribution of mean and precision matrix.
 
     Examples
     --------

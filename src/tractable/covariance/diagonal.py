@@ -78,7 +78,9 @@ class Uncorrelated(Covariance):
 
 @value
 class Isotropic(Uncorrelated):
-    """Σ = variance · I: spheres.
+    """An isotropic covariance matrix: one variance for all columns.
+
+    Σ = variance · I: spheres.
 
     Parameters
     ----------
@@ -138,7 +140,9 @@ class Isotropic(Uncorrelated):
 
 @value
 class Diagonal(Uncorrelated):
-    """Σ = diag(variances): uncorrelated coordinates, cost linear in their number.
+    """A diagonal covariance matrix.
+
+    Σ = diag(variances): uncorrelated coordinates, cost linear in their number.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Shapes of covariance matrices: the expected moments each needs, its M-step and its free parameters.
+"""Shapes of covariance matrices: the expected moments each needs, its M-step, its free parameters; shrinkage.
 
 `SHAPES` is the one table of them. A shape takes S_k, the average over the rows of component k of the products
 (x - μ_k)(x - μ_k)ᵀ in the form that :meth:`CovarianceShape.compress` gives them, and returns the structure
@@ -15,11 +15,11 @@ from tractable.arrays import cholesky, jittered_cholesky
 from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
-from tractable.covariance.factor_analysis import fit_factors
 from tractable.covariance.full import Full
-from tractable.covariance.low_rank import LowRankPlusDiagonal
+from tractable.covariance.low_rank import LowRankPlusDiagonal, fit_factors
 from tractable.covariance.structure import Covariance
 from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
+from tractable.statistics.moments import FourthMoments, over
 from tractable.statistics.standardizer import ROUNDINGS, Standardizer
 from tractable.value import value
 
@@ -317,3 +317,35 @@ def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     square = (ROUNDINGS * size) ** 2
     floor = xp.where(square > 0, square, xp.full_like(square, float(np.finfo(np.float64).tiny)))
     return xp.where(constant, floor, xp.zeros_like(floor)), constant
+
+
+def shrunk(matrix: np.ndarray, shrinkage: float) -> np.ndarray:
+    """Return (1 - s) Σ + s (tr Σ / d) I, which has the same mean variance."""
+    return (1.0 - shrinkage) * matrix + shrinkage * np.mean(np.diagonal(matrix)) * np.eye(len(matrix))
+
+
+def ledoit_wolf(statistic: FourthMoments) -> tuple[np.ndarray, float]:
+    """Return the maximum-likelihood covariance with its correlations shrunk, and the shrinkage.
+
+    The shrinkage is that of least expected squared error (Ledoit and Wolf 2004) for standardized columns, so
+    that it does not depend on their units: the estimated squared error of the correlations over their squared
+    distance from the identity. Both follow from sums of products of squares, which one pass over the rows
+    gives.
+    """
+    moments, n = statistic.moments, float(statistic.weight)
+    covariance = moments.scatter / n
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    varies = deviation > 0
+    per = over(1.0, deviation)
+    correlation = covariance * per[:, None] * per
+    scales = over(statistic.scale, deviation) ** 2
+    squares = float(np.sum(statistic.fourth * scales[:, None] * scales)) / n
+    target = np.sum(varies) / len(varies)
+    length = float(np.sum(correlation**2))
+    distance = length - len(varies) * target**2
+    error = (squares - length) / n
+    # Columns that are uncorrelated up to rounding are left alone.
+    some = distance > 16.0 * np.finfo(np.float64).eps * length
+    shrinkage = float(np.clip(error / distance, 0.0, 1.0)) if some else 0.0
+    found = (1.0 - shrinkage) * correlation + shrinkage * target * np.eye(len(varies))
+    return found * deviation[:, None] * deviation, shrinkage

@@ -13,7 +13,7 @@ from tractable.value import parameters
 
 
 def checked_variances(name: str, x: Any) -> Array:
-    """Return finite positive numbers as a frozen array, or say which parameter is at fault."""
+    """Return finite positive numbers as a frozen array, or raise ValueError that names the parameter."""
     x = as_reals(name, x)
     xp = namespace_of(x)
     # Written so that NaN is rejected too.
@@ -87,7 +87,20 @@ def resolve_dims(dims: Any, dim: int, names: Sequence[str] | None = None) -> tup
 
 
 def other_dims(dims: Sequence[int], dim: int) -> tuple[int, ...]:
-    """Return the positions that are not in `dims`, in increasing order."""
+    """Return the positions that are not in `dims`, in increasing order.
+
+    Parameters
+    ----------
+    dims : sequence of int
+        Positions to leave out.
+    dim : int
+        Number of positions.
+
+    Examples
+    --------
+    >>> other_dims([1], 3)
+    (0, 2)
+    """
     return tuple(i for i in range(dim) if i not in set(dims))
 
 
@@ -114,7 +127,7 @@ def _named(given: str, names: Sequence[str] | None) -> int:
 
 
 class Covariance(ABC):
-    """A symmetric positive definite matrix, or a batch of them, that knows its own structure.
+    """A symmetric positive definite matrix, or a batch of them, with a structure.
 
     Vectors stand on the last axis and batches in front, ``(..., *batch_shape, dim)``, with broadcasting.
     Every method equals what one would do with :meth:`dense`; the structure only makes it cheaper.
@@ -275,6 +288,13 @@ class Covariance(ABC):
 
 def as_structure(covariance: Any, like: Array | None = None) -> Covariance:
     """Return a structure as it is, and a matrix (*batch, d, d) as :class:`Full`.
+
+    Parameters
+    ----------
+    covariance : Covariance or array (*batch, d, d)
+        A covariance structure, or a matrix.
+    like : array, optional
+        The array library and device of the result, for a matrix given as nested lists.
 
     Examples
     --------

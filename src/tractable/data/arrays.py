@@ -39,6 +39,7 @@ class ArraySource(_Matrix):
     Parameters
     ----------
     X : (n, d) array of numbers
+        The rows.
     y : (n,) or (n, t) array, optional
         Targets, kept in their own type.
     weights : (n,) array, optional
@@ -95,7 +96,9 @@ class DeviceArraySource(_Matrix):
     Parameters
     ----------
     X : (n, d) array of any library that follows the array API
+        The rows.
     y, weights : array, optional
+        Targets and frequencies of the rows.
     """
 
     X: Any

@@ -154,7 +154,9 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     Parameters
     ----------
     X : array, frame, source, re-iterable of batches, or function that returns an iterator of batches
+        The rows.
     y, weights : array or column name, optional
+        Targets and frequencies of the rows, or the columns that hold them.
 
     Examples
     --------

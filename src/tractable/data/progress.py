@@ -11,7 +11,7 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts work; shows itself on standard error after `PATIENCE` seconds where somebody is watching.
+    """A progress line on standard error, shown after `PATIENCE` seconds on a terminal.
 
     ``TRACTABLE_PROGRESS=0`` or ``1`` decides; else whether standard error is a terminal.
     """
@@ -24,7 +24,7 @@ class Progress:
         self.bar: Any = None
 
     def advance(self, amount: float = 1.0, note: str = "") -> None:
-        """Say that so much more is done; the note is shown after the label."""
+        """Advance the progress by an amount; the note is shown after the label."""
         self.done += amount
         if not self.watched or time.monotonic() - self.began < PATIENCE:
             return

@@ -40,7 +40,9 @@ class TableColumns:
     Parameters
     ----------
     names : tuple of str, or None
+        Names of the columns; None for those of an array.
     kinds : tuple of {"normal", "categorical", "poisson", "bernoulli"}
+        Kind of each column.
     categories : tuple
         For each column a tuple of values, of which position k is category k; None where a column has none, or
         where its values are the codes 0, 1, … themselves.

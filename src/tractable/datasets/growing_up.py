@@ -32,6 +32,7 @@ def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, n
     n : int
         How many.
     random_state : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

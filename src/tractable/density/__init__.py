@@ -1,13 +1,12 @@
 """Estimators of p(x)."""
 
 from tractable.base import DegenerateCovarianceWarning
-from tractable.density.adaptive_kernel_density.estimator import AdaptiveKernelDensity
-from tractable.density.adaptive_kernel_density.windows import UniqueRows
+from tractable.density.adaptive_kernel_density import AdaptiveKernelDensity, UniqueRows
 from tractable.density.bin_rules import BinSearch
 from tractable.density.gaussian import GaussianDensity
 from tractable.density.histogram import Histogram
 from tractable.density.kernel_density import KernelDensity, WindowedRows
-from tractable.density.mean_shift.estimator import MeanShift
+from tractable.density.mean_shift import MeanShift
 from tractable.density.nearest_neighbor_density import InfiniteDensityWarning, NearestNeighborDensity
 
 __all__ = [

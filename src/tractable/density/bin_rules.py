@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import check_choice, check_number
 from tractable.engines import fold
 from tractable.primitives.bins import best_blocks
 from tractable.smoothing import UnsettledBandwidthWarning
 from tractable.statistics import BinCounts, Bins, DiagonalMoments, Extremes, as_edges, even_edges
 from tractable.statistics.bin_counts import MOST_CELLS
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 RULES = ("scott", "fd", "blocks", "loo")
-
-#: Squares of larger numbers overflow.
-_LARGEST = 1e150
 
 #: Each pass divides the interval that holds an order statistic by this, to the last bits in five.
 _PARTS, _PASSES = 1024, 5
@@ -204,8 +203,7 @@ def _relative_deviations(rows: "BoundedRows") -> np.ndarray:
 
 
 def _check_ranges(low: np.ndarray, high: np.ndarray) -> None:
-    if not max(np.abs(low).max(), np.abs(high).max()) <= _LARGEST:
-        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+    check_squarable("X", np.stack([low, high]))
     close = (low < high) & (high - low < np.finfo(np.float64).tiny)
     if close.any():
         raise ValueError(
@@ -415,9 +413,9 @@ class Distinct:
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Distinct":
         """Summarise a block of one column."""
-        one = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
-        values, position = np.unique(np.asarray(x, dtype=np.float64)[:, 0], return_inverse=True)
-        total = np.bincount(position.reshape(-1), one, minlength=len(values))
+        column = np.asarray(x, dtype=np.float64)[:, 0]
+        values, position = np.unique(column, return_inverse=True)
+        total = np.bincount(position.reshape(-1), counts(weights, column), minlength=len(values))
         return cls(values=values[total > 0], weights=total[total > 0])
 
     def __add__(self, other: "Distinct") -> "Distinct":

@@ -11,11 +11,10 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
-    Estimator,
     FitInterrupted,
     ModelTags,
     NotYetDetermined,
-    OnePassMixin,
+    OnePassEstimator,
     check_choice,
     check_columns,
     check_number,
@@ -28,10 +27,10 @@ from tractable.statistics import DiagonalMoments, IncompleteMoments
 from tractable.value import replace, value
 
 
-class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
-    """The Gaussian that fits the rows best: p(x) = N(x | location, covariance).
+class GaussianDensity(DensityMixin, OnePassEstimator):
+    """Gaussian density estimation: p(x) = N(x | location, covariance), by maximum likelihood.
 
-    Maximum likelihood by default; exact in one pass, so rows may be streamed, merged and read from files
+    Exact in one pass, so rows may be streamed, merged and read from files
     larger than memory. Missing entries (NaN) are marginalised, not imputed: the statistic holds the moments
     of every pattern of observed columns, and EM on the statistic finds the maximum of the observed-data
     likelihood. That too is exact for streams and merges. It costs one d × d matrix and, each iteration, one
@@ -55,8 +54,11 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     distribution_ : MultivariateNormal
         The fitted distribution; it conditions, marginalises and samples, by column name where it has names.
     location_ : array of shape (n_features,)
+        The mean.
     covariance_ : array of shape (n_features, n_features)
+        The covariance matrix.
     precision_ : array of shape (n_features, n_features)
+        Its inverse.
     jitter_ : array of shape (n_features,)
         What was added to the variances because the covariance was singular; zeros when it was not.
     statistic_ : IncompleteMoments or DiagonalMoments
@@ -68,7 +70,9 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
     converged_ : bool
         Whether EM converged within `max_iter`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -129,19 +133,17 @@ class GaussianDensity(OnePassMixin, DensityMixin, Estimator):
         squared = distribution.mahalanobis(X, squared=True)
         return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
 
-    def _statistic(self) -> Callable[..., Any]:
-        return self._shape()[0].of
-
-    def _shape(self) -> "tuple[Any, Callable[..., GaussianFit]]":
-        """Check the parameters; return the statistic and the fit that `covariance_type` names."""
+    def _check_parameters(self) -> None:
         check_choice("covariance_type", self.covariance_type, SHAPES)
         check_number("ddof", self.ddof, least=0.0)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-        return SHAPES[self.covariance_type]
+
+    def _statistic(self) -> Callable[..., Any]:
+        return SHAPES[self.covariance_type][0].of
 
     def _learn(self, statistic: Any) -> None:
-        fit = self._shape()[1](statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
+        fit = SHAPES[self.covariance_type][1](statistic, ddof=self.ddof, tol=self.tol, max_iter=self.max_iter)
         names = getattr(self, "feature_names_in_", None)
         self.statistic_ = statistic
         self.distribution_ = MultivariateNormal(

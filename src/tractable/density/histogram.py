@@ -9,10 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from tractable.arrays.namespace import is_foreign_array
 from tractable.base import (
     DensityMixin,
-    Estimator,
     ModelTags,
     NotYetDetermined,
-    OnePassMixin,
+    OnePassEstimator,
     check_choice,
 )
 from tractable.base.validation import check_rows
@@ -29,7 +28,7 @@ def _one_pass(estimator: Any) -> bool:
     return edges_are_known(estimator.bins, estimator.bounds)
 
 
-class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
+class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
     """A density that is constant in bins: p(x) = n_i / (N V_i), with n_i of N rows in bin i of volume V_i.
 
     The maximum of the likelihood over all such densities. Narrow bins follow the noise, wide ones lose the
@@ -71,6 +70,7 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     edges_ : tuple of n_features arrays
         Where bins begin and end. A column that is constant has one bin, eight roundings wide.
     counts_ : array of shape (b_1, …, b_d)
+        Weight of the rows in each bin.
     n_outside_ : float
         Weight of the rows outside of all bins; the density is of those inside.
     search_ : BinSearch
@@ -78,7 +78,9 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     statistic_ : BinCounts
         The sufficient statistic of the rows.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Notes
     -----
@@ -129,6 +131,9 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
     def from_statistic(self, statistic: BinCounts) -> Self:
         return super().from_statistic(statistic)
 
+    def _check_parameters(self) -> None:
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+
     def _statistic(self) -> Callable[..., Any]:
         raise ValueError("bins must be known before rows are counted")
 
@@ -147,7 +152,6 @@ class Histogram(UnivariateMixin, OnePassMixin, DensityMixin, Estimator):
                 "X is an array of another library, which is not moved to the host silently; "
                 "convert it to NumPy first, or count with HistogramDensity.fit"
             )
-        check_choice("weighting", self.weighting, WEIGHTINGS)
         # The pass for the ends of the rows finds NaN and infinity too.
         ends_are_sought = not _one_pass(self) and self.bounds is None
         rows = check_rows(subject, X, y, sample_weight, finite=not ends_are_sought, **options)

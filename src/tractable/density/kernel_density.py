@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.limits import is_squarable
 from tractable.arrays.namespace import freeze
 from tractable.base import (
     DensityMixin,
@@ -29,9 +30,6 @@ from tractable.smoothing import (
 from tractable.smoothing.grid import grid_density
 from tractable.smoothing.rows import as_lengths
 from tractable.value import value
-
-#: Bandwidths whose squares, and those of their inverses, are ordinary numbers.
-_SMALLEST, _LARGEST = 1e-140, 1e140
 
 
 @value
@@ -59,7 +57,7 @@ class WindowedRows:
             and self.period is None
             and isinstance(self.window, str)
             and self.window in WINDOWS
-            and bool(_SMALLEST < h[0] < _LARGEST)
+            and is_squarable(h)
         )
 
     @cached_property
@@ -93,12 +91,14 @@ ALIASES = {"linear": "triangular", "exponential": "laplace"}
 
 
 class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
-    """p(x) = (1/N) Σ_n K_h(x - x_n): a window on every row, wide enough to smooth and no wider.
+    """Kernel density estimation.
 
-    General and simple, but all rows are stored: a score costs a pass over them, and on one column far
-    less (see `evaluation_`). For a fixed bandwidth the estimate is the density blurred by
-    the window, whatever the number of rows; it is right in the limit where h → 0 while N h^d → ∞, as the
-    bandwidths chosen from the data do. Scores keep eleven digits, however far from the rows.
+    p(x) = (1/N) Σ_n K_h(x - x_n), with a smoothing kernel (window) K_h of bandwidth h at every row.
+
+    All rows are stored: a score costs a pass over them, and on one column far less (see `evaluation_`). For a
+    fixed bandwidth the expectation of the estimate is the density convolved with the kernel, whatever the
+    number of rows; it is consistent for h → 0 while N h^d → ∞, as the bandwidths chosen from the data do.
+    Scores keep eleven digits, however far from the rows.
 
     Parameters
     ----------
@@ -127,18 +127,19 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     distribution_ : SmoothedEmpirical
         The fitted distribution; with a Gaussian window it conditions and marginalises.
     bandwidth_ : array of shape (n_features,), or (n_features, n_features) for a matrix
+        The bandwidth of each column, or the matrix that was given.
     evaluation_ : str
         How scores are summed: "fast Gauss transform", "running totals" or "two passes" on one column;
         "tree-pruned sum" on several where boxes of a tree leave most rows out (certified to be below 1e-13
         of a sum), else "direct sum"; "sum within reach" or "dense" for windows of users.
     evaluation_error_ : float
         How far off a density may be by that, as a part of it.
-    rows_ : WindowedRows
-        The rows, as they were when fitted, and their windows.
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -184,7 +185,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         names, dim = getattr(self, "feature_names_in_", None), X.shape[1]
         period = as_ends("period", self.period, dim)
         self.bandwidth_ = self._bandwidth(X, weights, window, period)
-        self.rows_ = WindowedRows(
+        self._windowed_rows_ = WindowedRows(
             points=freeze(X),
             bandwidth=self.bandwidth_,
             weights=weights,
@@ -193,15 +194,15 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
             period=period,
             names=None if names is None else tuple(names),
         )
-        if not self.rows_.plain:
-            self.rows_.distribution  # noqa: B018  (which refuses what it cannot be)
+        if not self._windowed_rows_.plain:
+            self._windowed_rows_.distribution  # noqa: B018  (which refuses what it cannot be)
         return self
 
     @property
     def distribution_(self) -> SmoothedEmpirical:
         """The fitted distribution."""
         check_fitted(self)
-        return self.rows_.distribution
+        return self._windowed_rows_.distribution
 
     @property
     def evaluation_(self) -> str:
@@ -259,7 +260,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     def _one_column(self) -> WindowedRows:
         check_fitted(self)
-        rows: WindowedRows = self.rows_
+        rows: WindowedRows = self._windowed_rows_
         dim = rows.points.shape[1]
         if dim != 1:
             raise ValueError(f"X has {dim} columns: distribution functions and grids are of one")
@@ -282,4 +283,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         )
         if self.bandwidth in ("loo", "lscv"):
             self.search_ = found
+        if not is_squarable(found.bandwidth):
+            raise ValueError(
+                "X has columns that vary by so little that squares of distances underflow; rescale them"
+            )
         return found.bandwidth

@@ -22,14 +22,16 @@ class InfiniteDensityWarning(UserWarning):
 
 
 class NearestNeighborDensity(Estimator):
-    """p(x) ≈ K / (N V(x)), with V(x) the volume of the smallest ball about x that holds K rows.
+    """K-nearest-neighbour density estimation.
+
+    p(x) ≈ K / (N V(x)), with V(x) the volume of the smallest ball about x that holds K rows.
 
     A region of volume V about x holds a row with probability P ≈ p(x) V, so that of N rows K ~ Bin(N, P), of
     mean N P and a relative spread of about 1/√K: p(x) ≈ K / (N V). A histogram and a kernel density fix V and
     count K; here K is fixed and V found, small where rows are dense. Larger K is smoother and more biased.
 
-    **The estimate is no density.** Its tails fall like 1/‖x‖^D, so that its integral is infinite: it cannot
-    be sampled, has no `distribution_`, and its likelihood must not be compared with that of densities.
+    **The estimate is not a density.** Its tails fall like 1/‖x‖^D, so that its integral is infinite: it
+    cannot be sampled, has no `distribution_`, and its likelihood must not be compared with that of densities.
     `normalized_` says so. It is biased upwards by the factor K / (K - 1), which `correct_bias` takes away,
     and infinite where K rows coincide, which `fit` warns of: `score_samples` is +inf there.
     `AdaptiveKernelDensity` is a density whose windows follow the neighbours.
@@ -57,7 +59,9 @@ class NearestNeighborDensity(Estimator):
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row counts.
     n_samples_fit_, n_features_in_ : int
+        Number of stored rows, and of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------
@@ -141,8 +145,7 @@ class NearestNeighborDensity(Estimator):
 
 def _held(rows: Rows) -> np.ndarray:
     """Return how many rows lie at each point."""
-    weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
-    return weighted_counts(group_rows(rows.data), weights, len(rows.data))
+    return weighted_counts(group_rows(rows.data), rows.row_weights, len(rows.data))
 
 
 def log_ball_volume(metric: Metric, dim: int) -> float:

@@ -6,8 +6,9 @@ A check is a function of a parameter's name and its array; written so that NaN f
 from typing import Any
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.statistics.rows import counts
 
 
 def check_finite(name: str, x: Array) -> None:
@@ -41,6 +42,12 @@ def check_probabilities(name: str, x: Array) -> None:
     _require(xp.abs(total - 1) <= xp.finfo(x.dtype).eps ** 0.5, name, "probabilities that add up to 1", total)
 
 
+def check_varies(varies: Array) -> None:
+    """Refuse observations of a family with a scale that are all the same; `varies` is one bool a column."""
+    if not bool(namespace_of(varies).all(varies)):
+        raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+
+
 def check_coverage(coverage: float) -> float:
     """Return the coverage of an interval if it is one."""
     given = as_reals("coverage", coverage)
@@ -59,9 +66,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int, like: Array) -> Array |
 
 def row_weights(sample_weight: Any, X: Array) -> Array:
     """Return the weights (n,) of rows, ones where None, as an array like X."""
-    weights = check_sample_weight(sample_weight, X.shape[0], X)
-    xp = namespace_of(X)
-    return xp.ones(X.shape[0], dtype=X.dtype, device=device(X)) if weights is None else weights
+    return counts(check_sample_weight(sample_weight, X.shape[0], X), X)
 
 
 def as_point_weights(weights: Any, points: Array) -> Array:

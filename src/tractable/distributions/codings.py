@@ -22,11 +22,11 @@ class LabelCoding:
     ======== ======================= =============================================
     coding   codes                   used by
     ======== ======================= =============================================
-    index    0, …, K - 1             counts, trees, everything that looks up
+    index    0, …, K - 1             counts, trees, tables
     binary   0, 1                    Bernoulli likelihoods, logistic regression
     sign     -1, +1                  margins, perceptron, Gaussian process labels
     one_hot  one-of-K vectors        categorical likelihoods, least squares
-    rank     1, …, K                 textbooks; it pretends that classes have distances
+    rank     1, …, K                 textbooks; it implies distances between classes
     ======== ======================= =============================================
 
     Parameters
@@ -171,6 +171,7 @@ def one_hot(labels: Any, n_classes: int | None = None) -> Array:
     Parameters
     ----------
     labels : array (...) of whole numbers
+        Labels 0, 1, …, K - 1.
     n_classes : int, optional
         K; the largest label and one when not given.
 
@@ -199,7 +200,12 @@ def one_hot(labels: Any, n_classes: int | None = None) -> Array:
 
 
 def from_one_hot(codes: Any) -> Array:
-    """Return the labels (...) behind one-of-K codes (..., K).
+    """Return the labels (...) of one-of-K codes (..., K).
+
+    Parameters
+    ----------
+    codes : array (..., K)
+        One-of-K codes: a one at the position of the label, zeros elsewhere.
 
     Examples
     --------

@@ -70,14 +70,15 @@ def compare_likelihood(
 ) -> LikelihoodComparison:
     """Compare distributions by the likelihood of data: choose the one with the larger Π_n p_i(x_n).
 
-    The product is taken in log space, where it does not underflow. Distributions that were fitted to the same
-    rows flatter themselves, the more so the more parameters they have; give rows they have not seen.
+    The product is taken in log space, where it does not underflow. The likelihood of the rows that a
+    distribution was fitted to is too high, the more so the more parameters it has; use held-out rows.
 
     Parameters
     ----------
     distributions : mapping of str to Distribution, or sequence
         Single distributions, of the same events; without names they are called by their families.
     data : array (n, *event)
+        The sample.
     sample_weight : array (n,), optional
         How often each row counts.
 

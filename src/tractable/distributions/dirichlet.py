@@ -26,6 +26,7 @@ from tractable.distributions.checks import (
     check_probabilities,
     check_probability,
     check_sample_weight,
+    check_varies,
 )
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
@@ -37,7 +38,9 @@ from tractable.value import value
 
 @value
 class Beta(ScalarFamily):
-    """Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
+    """The Beta distribution of a number from 0 to 1.
+
+    Beta(x | α, β) = Γ(α + β) / (Γ(α) Γ(β)) x^(α-1) (1 - x)^(β-1) for x from 0 to 1.
 
     The mean is α / (α + β), and α + β how concentrated x is about it: as a prior of a probability it is
     worth so many observations. (The ratio α / β is not the mean but the odds.)
@@ -185,8 +188,7 @@ def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
     """Return α and β by Newton's method on the concave log likelihood."""
     xp = namespace_of(statistic.mean)
     gaps = statistic.gap, statistic.other_gap
-    if not bool(xp.all((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))):
-        raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+    check_varies((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))
     means = statistic.mean, 1.0 - statistic.mean
     strength = 0.5 / xp.sqrt(gaps[0]) / xp.sqrt(gaps[1])  # Stirling
     parts = [m * strength for m in means]
@@ -220,7 +222,9 @@ def _newton_steps(xp: Any, parts: list[Array], gaps: Any, means: Any) -> tuple[A
 
 @value
 class Dirichlet(VectorDistribution):
-    """Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
+    """The Dirichlet distribution of K probabilities that sum to one.
+
+    Dir(x | α) = Γ(Σ α_k) / Π Γ(α_k) · Π x_k^(α_k - 1) on the simplex, x_k ≥ 0 with Σ x_k = 1.
 
     The density is with respect to any K - 1 of the probabilities. Points off the simplex, by more than half
     the digits, have log probability -inf. Where an entry is 0 the density is 0 if its α_k > 1 and infinite if

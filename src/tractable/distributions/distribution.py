@@ -339,7 +339,7 @@ def as_count(n_samples: Any) -> int:
 
 
 def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the batch shape that several parameters share, or say whose do not fit."""
+    """Return the batch shape that several parameters share, or raise ValueError that names them."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:

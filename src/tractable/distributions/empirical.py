@@ -18,7 +18,9 @@ from tractable.value import set_fields, value
 
 @value
 class Empirical(Distribution):
-    """p(x) = Σ_i w_i [x = x_i] / Σ_i w_i: relative frequencies, the distribution of the sample itself.
+    """The empirical distribution: the relative frequencies of a weighted sample.
+
+    p(x) = Σ_i w_i [x = x_i] / Σ_i w_i: relative frequencies, the distribution of the sample itself.
 
     Probability is on the points of the sample alone, and equal points add up. A sample of numbers has `cdf`,
     `icdf`, `survival` and `interval` too; one of vectors has not. Of several modes the first in the sample is

@@ -53,6 +53,7 @@ def expectation(
     n_samples : int, optional
         How many draws to average over; 10,000 where draws are the only way.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------
@@ -292,7 +293,7 @@ def beside_a_pole(f: Callable[[Array], Array], d: Any, end: float, *, upper: boo
 
 
 def unseen(d: Any, end: float, *, upper: bool) -> float:
-    """Return how much of the mass is nearer to the end than quantiles can be told from it."""
+    """Return the mass so near to the end of the support that its quantiles round to the end."""
     return _three(d, end, upper=upper)[1][0]
 
 

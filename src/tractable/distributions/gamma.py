@@ -7,22 +7,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.double_double import two_product
-from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling_error, trigamma_excess
+from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling_error
 from tractable.arrays.incomplete import gammainc, gammaincc, gammainccinv, gammaincinv
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved, standard_gamma
 from tractable.arrays.saddle_point import deviance, log_gamma_kernel
-from tractable.distributions.checks import check_positive, exactly_one
+from tractable.distributions.checks import check_positive, check_varies, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.engines.draws import map_draws
-from tractable.engines.roots import increasing_root
+from tractable.engines.roots import log_minus_digamma_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
 from tractable.value import set_fields, value
 
 
 @value
 class Gamma(ScalarFamily):
-    """Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
+    """The Gamma distribution of a positive number.
+
+    Gam(x | a, b) = b^a / Γ(a) x^(a-1) exp(-bx) for x > 0.
 
     The second parameter is given by name, as a rate or as a scale, so that one cannot be taken for the other.
 
@@ -164,7 +166,9 @@ class Gamma(ScalarFamily):
 
 @value
 class InverseGamma(ScalarFamily):
-    """IG(x | a, b) = b^a / Γ(a) x^(-a-1) exp(-b/x) for x > 0: 1/x is Gamma with shape a and rate b.
+    """The inverse Gamma distribution of a positive number whose reciprocal is Gamma.
+
+    IG(x | a, b) = b^a / Γ(a) x^(-a-1) exp(-b/x) for x > 0: 1/x is Gamma with shape a and rate b.
 
     Parameters
     ----------
@@ -308,18 +312,14 @@ def log_gamma_bregman(c: Array, a: Array) -> Array:
 def gamma_shape(gap: Array) -> Array:
     """Return the a with log a - ψ(a) = gap, by Newton's method in a bracket."""
     xp = namespace_of(gap)
-    if not bool(xp.all(gap > _LEAST_GAP)):
-        raise ValueError("X must vary: the likelihood of observations that are all the same has no maximum")
+    check_varies(gap > _LEAST_GAP)
     if not bool(xp.all(xp.isfinite(gap))):
         raise ValueError("X must spread less: an observation is zero beside the mean in floating point")
-    # 1/(2a) < log a - ψ(a) < 1/a, and its derivative is -trigamma_excess(a)/a².
-    return increasing_root(
-        lambda a: (gap - log_minus_digamma(a), trigamma_excess(a) / a / a), 0.5 / gap, 1.0 / gap
-    )
+    return log_minus_digamma_root(gap)
 
 
 def reciprocal(name: str, x: Array) -> Array:
-    """Return 1 / x, or say whose reciprocal overflows."""
+    """Return 1 / x, or raise ValueError that names what overflows."""
     xp = namespace_of(x)
     with np.errstate(over="ignore"):
         found = 1.0 / x

@@ -29,7 +29,9 @@ from tractable.value import set_fields, value
 
 @value
 class HistogramDensity(VectorDistribution):
-    """p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
+    """A histogram as a distribution: a constant density in each of disjoint bins.
+
+    p(x) = n_i / (N V_i) for x in bin i: a density that is constant in each of disjoint bins.
 
     n_i is the count in bin i, V_i its width (in D columns the volume of a cell of the grid) and N the sum of
     the counts. Bins need not be of one width. A bin includes its lower edge, and the last of each column its

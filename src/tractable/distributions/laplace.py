@@ -11,7 +11,7 @@ from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal, uniform
 from tractable.arrays.saddle_point import deviance
-from tractable.distributions.checks import check_finite, check_positive, row_weights
+from tractable.distributions.checks import check_finite, check_positive, check_varies, row_weights
 from tractable.distributions.distribution import Univariate, as_columns, like_columns
 from tractable.distributions.student_t import expected_distance
 from tractable.distributions.vectors import VectorDistribution, as_vectors
@@ -21,7 +21,9 @@ from tractable.value import value
 
 @value
 class Laplace(Univariate):
-    """Lap(x | μ, b) = exp(-|x - μ| / b) / 2b.
+    """The Laplace (double exponential) distribution of a number.
+
+    Lap(x | μ, b) = exp(-|x - μ| / b) / 2b.
 
     Parameters
     ----------
@@ -60,8 +62,7 @@ class Laplace(Univariate):
         weights = xp.astype(weights / xp.sum(weights), X.dtype)
         location = coordinate_medians(columns, weights) if columns.shape[1] else columns[0, :]
         scale = weights @ xp.abs(columns - location)
-        if not bool(xp.all(scale > 0.0)):
-            raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+        check_varies(scale > 0.0)
         return like_columns(cls(location=location, scale=scale), X)
 
     @property
@@ -116,7 +117,9 @@ class Laplace(Univariate):
 
 @value
 class MultivariateLaplace(VectorDistribution):
-    """p(x) = exp(-‖x - μ‖/b) / Z, with Z = (2b)^d for the L1 norm and 2π^(d/2) Γ(d)/Γ(d/2) b^d for L2.
+    """The multivariate Laplace distribution, by the L1 or the L2 norm.
+
+    p(x) = exp(-‖x - μ‖/b) / Z, with Z = (2b)^d for the L1 norm and 2π^(d/2) Γ(d)/Γ(d/2) b^d for L2.
 
     With the L1 norm the coordinates are independent Laplace variables, and maximum likelihood is their
     medians; with the L2 norm the density is the same in all directions, the distance from μ is Gamma(d, 1/b),
@@ -143,7 +146,7 @@ class MultivariateLaplace(VectorDistribution):
 
     parameter_ndims: ClassVar[Mapping[str, int]] = {"location": 1, "scale": 0}
 
-    #: What :meth:`fit` is told, not what it learns.
+    #: Fields that are arguments of :meth:`fit`, not estimated by it.
     known: ClassVar[tuple[str, ...]] = ("norm",)
 
     location: Array
@@ -298,7 +301,7 @@ def _step(X: Array, weights: Array, point: Array) -> Array:
 
 
 def _is_median(X: Array, weights: Array, row: Array) -> bool:
-    """Say whether a row is the median: the unit vectors to the others add up to at most its weight."""
+    """Return whether a row is the median: the unit vectors to the others add up to at most its weight."""
     _, unit_sum, here = _directions(X, weights, row)
     return bool(_length(unit_sum) <= here)
 

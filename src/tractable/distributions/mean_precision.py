@@ -133,7 +133,9 @@ class MeanPrecisionDistribution(Distribution):
 
 @value
 class NormalGamma(MeanPrecisionDistribution):
-    """NG(μ, λ) = N(μ | m, 1/bλ) Gamma(λ | α, β), a joint distribution of a mean and a precision.
+    """The normal-gamma distribution of a mean and a precision.
+
+    NG(μ, λ) = N(μ | m, 1/bλ) Gamma(λ | α, β), a joint distribution of a mean and a precision.
 
     The conjugate prior of a normal of which neither mean nor precision is known: b counts the observations
     behind the mean, 2α those behind the precision. Events are pairs ``(mean, precision)``; a precision below
@@ -274,7 +276,9 @@ class NormalGamma(MeanPrecisionDistribution):
 
 @value
 class NormalWishart(MeanPrecisionDistribution):
-    """NW(μ, Λ) = N(μ | m, (bΛ)⁻¹) W(Λ | ν, W), a joint distribution of a mean and a precision matrix.
+    """The normal-Wishart distribution of a mean vector and a precision matrix.
+
+    NW(μ, Λ) = N(μ | m, (bΛ)⁻¹) W(Λ | ν, W), a joint distribution of a mean and a precision matrix.
 
     The conjugate prior of a multivariate normal of which neither mean nor precision is known: b counts the
     observations behind the mean, ν those behind the precision. Events are pairs ``(mean, precision)``; a

@@ -44,7 +44,9 @@ _WIDEST = 2**16
 
 @value
 class Mixture(Distribution):
-    """p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
+    """A mixture of distributions, weighted by probabilities.
+
+    p(x) = Σ_k π_k p_k(x), Bishop (2.188): component k with probability π_k, then x from it.
 
     The components are one batched distribution, of which the last batch axis is k. A mixture of numbers has
     `cdf`, `icdf`, `survival` and `interval` too; one of vectors has not, but for the interval of each
@@ -53,6 +55,7 @@ class Mixture(Distribution):
     Parameters
     ----------
     components : Distribution of batch shape (*batch, K)
+        The components, one for each entry of the last axis of the batch.
     weights : array (*batch, K), optional
         π, not negative, one in sum; equal when not given. Equal weights over draws of a posterior make the
         Monte Carlo predictive, ``Mixture(components=Normal(mean=draws, variance=1.0))``.

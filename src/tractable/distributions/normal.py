@@ -20,6 +20,7 @@ from tractable.distributions.checks import (
     check_finite,
     check_positive,
     check_sample_weight,
+    check_varies,
     exactly_one,
 )
 from tractable.distributions.distribution import ScalarFamily, as_parameters
@@ -31,7 +32,9 @@ from tractable.value import set_fields, value
 
 @value
 class Normal(ScalarFamily):
-    """N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
+    """The normal distribution of a number.
+
+    N(x | μ, σ²) = (2πσ²)^(-1/2) exp(-(x - μ)² / 2σ²).
 
     The scale is given by name, as a variance or as a standard deviation, so that one cannot be taken for the
     other. The variance is stored; the standard deviation comes back to the last bit.
@@ -39,6 +42,7 @@ class Normal(ScalarFamily):
     Parameters
     ----------
     mean : array (*batch,)
+        The mean μ.
     variance : array (*batch,)
         σ²; give this or `stddev`.
     stddev : array (*batch,)
@@ -78,6 +82,7 @@ class Normal(ScalarFamily):
         rest = statistic.weight - ddof
         if not bool(namespace_of(rest).all(rest > 0.0)):
             raise ValueError(f"X must have a weight above ddof={ddof}, got {statistic.weight}")
+        check_varies(statistic.scatter > 0.0)
         return cls(mean=statistic.mean, variance=statistic.scatter / rest)
 
     @property
@@ -164,11 +169,14 @@ def _squared(stddev: Array) -> Array:
 
 @value
 class MultivariateNormal(Elliptical):
-    """N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
+    """The multivariate normal distribution.
+
+    N(x | μ, Σ) = (2π)^(-d/2) |Σ|^(-1/2) exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)).
 
     Parameters
     ----------
     mean : array (*batch, d)
+        The mean vector μ.
     covariance : array (*batch, d, d) or Covariance
         A symmetric positive definite matrix, or a structure: ``Diagonal(variances=…)`` and so on.
     names : sequence of str, optional

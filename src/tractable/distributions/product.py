@@ -14,7 +14,9 @@ from tractable.value import set_fields, value
 
 @value
 class Product(VectorDistribution):
-    """p(x) = Π_j p_j(x_j): the columns of a table are independent, and may be of different families.
+    """A product of distributions: independent columns, which may be of different families.
+
+    p(x) = Π_j p_j(x_j): the columns of a table are independent, and may be of different families.
 
     An event is a row of numbers, the columns of each part in turn; a part of vectors takes several. A missing
     entry (NaN) is integrated out.

@@ -21,7 +21,7 @@ from tractable.value import set_fields, value
 class Stacked(Distribution):
     """A batch whose members are of different families, or of a family that has no batches.
 
-    What a `Mixture` of smoothed samples is made of, or one of a normal and a Laplace distribution.
+    It holds the components of a `Mixture` of different families, such as a normal and a Laplace distribution.
 
     Parameters
     ----------

@@ -1,25 +1,26 @@
 """Student's t distributions of numbers and of vectors."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, exp, log, log1p, pi, prod
+from math import ceil, log, pi, prod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.gamma import betaln, digamma, gammaln, log_minus_digamma
+from tractable.arrays.gamma import betaln, gammaln, log_minus_digamma
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
+from tractable.arrays.log_space import log1p_exp, log_sigmoid, log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
-from tractable.arrays.saddle_point import deviance
 from tractable.arrays.student import stdtr, stdtrit
 from tractable.covariance import Covariance
-from tractable.data.source import Whole
+from tractable.data import Batch, as_source
 from tractable.distributions.checks import (
     check_coverage,
     check_finite,
     check_positive,
+    check_varies,
     exactly_one,
     row_weights,
 )
@@ -33,12 +34,16 @@ from tractable.distributions.distribution import (
 from tractable.distributions.gamma import reciprocal
 from tractable.distributions.vectors import Elliptical, as_location, as_names, as_scale, as_vectors
 from tractable.engines.em import em
-from tractable.value import parameters, set_fields, value
+from tractable.engines.student_t import PrecisionSums, ScaleMixture
+from tractable.statistics import Moments
+from tractable.value import parameters, replace, set_fields, value
 
 
 @value
 class StudentT(Univariate):
-    """St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
+    """Student's t distribution of a number.
+
+    St(x | μ, t, ν) = Γ((ν+1)/2) / Γ(ν/2) (t/πν)^(1/2) (1 + t (x - μ)²/ν)^(-(ν+1)/2), with t = 1 / scale².
 
     It is the normal N(μ, 1/λ) with λ ~ Gam(a, b) integrated out, where ν = 2a and t = a/b, and so the
     predictive distribution of a normal of unknown precision. Its tails fall as |x|^-(ν+1): far observations
@@ -111,7 +116,7 @@ class StudentT(Univariate):
     @property
     def variance(self) -> Array:
         """scale² ν / (ν - 2) for ν > 2; infinite for 1 < ν ≤ 2, NaN where there is no mean."""
-        return self.scale * self.scale * _inflation(self.dof)
+        return self.scale * (self.scale * _inflation(self.dof))
 
     @property
     def mode(self) -> Array:
@@ -134,15 +139,12 @@ class StudentT(Univariate):
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: ½(ν+1) (ψ(½(ν+1)) - ψ(½ν)) + log(√ν B(½ν, ½)) + log scale."""
-        xp = namespace_of(self.dof)
-        half = 0.5 * self.dof
-        # ψ(h + ½) - ψ(h), without the logarithms that cancel.
-        step = xp.log1p(0.5 / half) + log_minus_digamma(half) - log_minus_digamma(half + 0.5)
-        return (half + 0.5) * step - _log_peak(self.dof) + xp.log(self.scale)
+        log_scale = namespace_of(self.scale).log(self.scale)
+        return 0.5 * (self.dof + 1.0) * _digamma_step(self.dof, 1) - _log_peak(self.dof) + log_scale
 
     def _divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        return in_double_precision(_expected_log_ratio, self, other)
+        return in_double_precision(_number_divergence, self, other)
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)
@@ -163,6 +165,13 @@ def _inflation(dof: Array) -> Array:
     return xp.where(dof > 1, found, xp.full_like(found, xp.nan))
 
 
+def _digamma_step(dof: Array, dim: int) -> Array:
+    """Return ψ((ν + d)/2) - ψ(ν/2), without the logarithms that cancel."""
+    half = 0.5 * dof
+    step = log_minus_digamma(half) - log_minus_digamma(half + 0.5 * dim)
+    return namespace_of(dof).log1p(dim / dof) + step
+
+
 def student_t_log_density(distance: Array, dof: Array) -> Array:
     """Return the log density of the standard t at a distance |t| from its centre."""
     xp = namespace_of(distance, dof)
@@ -181,72 +190,45 @@ def _log_peak(dof: Array) -> Array:
 
 
 def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Array, Array, Array]:
-    """Fit one column in units of its own, far from neither origin nor one."""
+    """Fit one column, shifted and scaled to [-1, 1]."""
     xp = namespace_of(column)
     seen = column if weights is None else column[weights > 0.0]
     low, high = xp.min(seen), xp.max(seen)
     size = 0.5 * high - 0.5 * low
-    if not bool(size > 0.0):
-        raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+    check_varies(size > 0.0)
     centre = 0.5 * low + 0.5 * high
     found, location, scale = fit_student_t(((column - centre) / size)[:, None], weights, dof)
     return found, centre + size * location[0], size * xp.sqrt(scale[0, 0])
 
 
-_STEP = 0.0625
-
-
-def _expected_log_ratio(p: Any, q: Any) -> Array:
-    """Return E_p[log p - log q] for Student-t distributions of numbers, by double exponential quadrature."""
-    xp = namespace_of(p.location)
-    apart = xp.abs(p.location - q.location) / p.scale
-    ratio = q.scale / p.scale
-    n_axes = max(apart.ndim, p.dof.ndim, q.dof.ndim)
-
-    def integrand(near: Array, far: Array) -> Array:
-        """Return p(x) log p(x)/q(x) at distances from the two centres, in units of p's scale."""
-        ours = student_t_log_density(near, p.dof)
-        theirs = student_t_log_density(far / ratio, q.dof) - xp.log(ratio)
-        mass = xp.exp(ours)
-        return xp.where(mass > 0.0, mass * (ours - theirs), xp.zeros_like(mass))
-
-    def grid(low: float, high: float, step: float) -> tuple[Array, Array]:
-        """Return ½π sinh u, and its slope times the step, for u on an even grid."""
-        u = xp.arange(low, high, step, dtype=apart.dtype, device=device(apart))
-        u = xp.reshape(u, (-1,) + (1,) * n_axes)
-        return 0.5 * pi * xp.sinh(u), (0.5 * pi * step) * xp.cosh(u)
-
-    with np.errstate(over="ignore", under="ignore"):
-        # Outwards from either centre, x = exp(½π sinh u).
-        rise, weight = grid(-4.0, 6.0, _STEP)
-        out = xp.exp(rise)
-        tails = xp.sum(out * weight * (integrand(out, apart + out) + integrand(apart + out, out)), axis=0)
-        # Between them by a logistic map; far apart, p's peak is narrow and needs more points.
-        farthest = float(xp.max(apart)) if prod(apart.shape) else 0.0
-        rise, weight = grid(-4.0, 4.0, _STEP / max(1.0, 0.25 * log1p(farthest)))
-        one, other = 1.0 / (1.0 + xp.exp(-2.0 * rise)), 1.0 / (1.0 + xp.exp(2.0 * rise))
-        slope = 2.0 * weight * one * other
-        return tails + apart * xp.sum(slope * integrand(apart * one, apart * other), axis=0)
-
-
-#: Between which degrees of freedom are sought.
-LEAST, GREATEST = 1e-2, 1e6
+#: The least degrees of freedom that are looked for.
+LEAST_DOF = 1e-2
 
 
 @value
 class _Params:
-    dof: float
+    dof: Array  # (1,)
     location: Array  # (d,)
     scale: Array  # (d, d)
 
 
 @value
 class _Expected:
-    """Squared distances under the parameters that made them, and the mean log likelihood of a row."""
+    """Expected statistics of rows: of their precisions u, and the moments that w u weights."""
 
-    params: _Params
-    squared: Array  # (n,)
-    objective: float
+    params: _Params  # where the precisions were computed
+    log_det: float
+    precisions: PrecisionSums
+    moments: Moments
+    objective: float  # Σ w log St
+
+    def __add__(self, other: "_Expected") -> "_Expected":
+        return replace(
+            self,
+            precisions=self.precisions + other.precisions,
+            moments=self.moments + other.moments,
+            objective=self.objective + other.objective,
+        )
 
 
 @value
@@ -254,24 +236,56 @@ class _EStep:
     """The E-step at some parameters."""
 
     params: _Params
+    lower: Array  # the Cholesky factor of the scale
 
-    def __call__(self, rows: tuple[Array, Array]) -> _Expected:
-        (X, weights), params = rows, self.params  # (n, d) and (n,), which add up to one
+    def __call__(self, block: Batch) -> _Expected:
+        X, weights = block.X, block.weights
+        assert weights is not None
         xp = namespace_of(X)
-        lower = cholesky(params.scale, name="the scatter of X")
-        white = solve_triangular(lower, xp.matrix_transpose(X - params.location))
-        squared = xp.sum(white * white, axis=0)
-        logs = _log_density(squared, float(log_det_cholesky(lower)), params.dof, X.shape[1])
-        return _Expected(params=params, squared=squared, objective=float(xp.sum(weights * logs)))
+        white = solve_triangular(self.lower, xp.matrix_transpose(X - self.params.location))
+        squared = xp.sum(white * white, axis=0)[None, :]
+        student = ScaleMixture(dof=self.params.dof, dim=X.shape[1])
+        u, more = student.precisions(squared)
+        log_det = float(log_det_cholesky(self.lower))
+        logs = student.log_peak - 0.5 * log_det - student.log_fall(squared)[0, :]
+        return _Expected(
+            params=self.params,
+            log_det=log_det,
+            precisions=student.sums(weights[None, :], u, more),
+            moments=Moments.of(X, weights * u[0, :]),
+            objective=float(xp.sum(weights * logs)),
+        )
+
+
+@value
+class _Steps:
+    """Both steps of a Student's t, by ECME with the expanded scale of PX-EM.
+
+    The E-step weighs a row by u = (ν + d) / (ν + Δ²); the M-step takes the weighted mean and scatter, divided
+    by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner), or
+    changes the degrees of freedom alone where that promises more.
+    """
+
+    known: bool  # whether the degrees of freedom are
+
+    def expect(self, params: _Params) -> _EStep:
+        """Return the E-step at these parameters."""
+        return _EStep(params=params, lower=cholesky(params.scale, name="the scatter of X"))
+
+    def maximize(self, expected: _Expected) -> _Params:
+        """Return better parameters."""
+        before, moments = expected.params, expected.moments
+        averaged = _Params(dof=before.dof, location=moments.mean, scale=moments.covariance())
+        if self.known:
+            return averaged
+        student = ScaleMixture(dof=before.dof, dim=before.location.shape[0])
+        log_det = float(log_det_cholesky(cholesky(averaged.scale, name="the scatter of X")))
+        moves, dof = student.better_step(expected.precisions, log_det - expected.log_det, LEAST_DOF)
+        return replace(averaged if moves else before, dof=dof)
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
-    """Return dof, location and scale by ECME (Liu & Rubin 1994), with the expanded scale of PX-EM.
-
-    The E-step weighs a row by u = (ν + d) / (ν + Δ²); the M-step takes the weighted mean and scatter, divided
-    by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner); the
-    degrees of freedom, where unknown, maximise the likelihood itself.
-    """
+    """Return dof, location and scale by expectation-maximisation; see `_Steps`."""
     X = as_vectors(X)
     xp = namespace_of(X)
     if dof is not None and not 0.0 < dof < np.inf:
@@ -279,22 +293,16 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     weights = row_weights(sample_weight, X)
     weights = weights / xp.sum(weights)
     _check_spread(X, weights, dof)
-
-    def maximize(expected: _Expected) -> _Params:
-        nu = expected.params.dof
-        u = weights * (nu + X.shape[1]) / (nu + expected.squared)
-        location, scale = _weighted(X, u / xp.sum(u))
-        moved = _Params(dof=nu, location=location, scale=scale)
-        return moved if dof is not None else _with_best_dof(_EStep(params=moved)((X, weights)), weights)
-
-    location, scale = _weighted(X, weights)
-    start = 8.0 if dof is None else float(dof)
-    params = _Params(dof=start, location=location, scale=scale)
-    for tol, max_iter in ((1e-14, 2000), (-1.0, 60)):
-        # Where the likelihood is flat to its last digit the parameters still move: sixty steps settle them.
-        whole = Whole(value=(X, weights))
-        params = em(lambda p: _EStep(params=p), maximize, params, whole, tol=tol, max_iter=max_iter).params
-    return xp.asarray(params.dof, dtype=X.dtype, device=device(X)), params.location, params.scale
+    rows = xp.astype(X, xp.float64)
+    data, moments = as_source(rows, None, weights), Moments.of(rows, weights)
+    start = xp.full((1,), 8.0 if dof is None else float(dof), dtype=rows.dtype, device=device(X))
+    params = _Params(dof=start, location=moments.mean, scale=moments.covariance())
+    steps = _Steps(known=dof is not None)
+    for tol, max_iter in ((1e-14, 4000), (-1.0, 120)):
+        # Where the likelihood is flat to its last digit the parameters still move: more steps settle them.
+        params = em(steps.expect, steps.maximize, params, data, tol=tol, max_iter=max_iter).params
+    found = params.dof[0], params.location, params.scale
+    return tuple(xp.astype(part, X.dtype) for part in found)
 
 
 def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
@@ -310,60 +318,6 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
             f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
             "scale shrinks around it"
         )
-
-
-def _weighted(X: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the weighted mean and covariance; the weights add up to one."""
-    xp = namespace_of(X)
-    mean = weights @ X
-    centred = (X - mean) * xp.sqrt(weights)[:, None]
-    return mean, xp.matrix_transpose(centred) @ centred
-
-
-def _log_density(squared: Array, log_det: float, dof: float, dim: int) -> Array:
-    from scipy.special import betaln, gammaln
-
-    norm = float(gammaln(0.5 * dim) - betaln(0.5 * dof, 0.5 * dim)) - 0.5 * (dim * log(dof * pi) + log_det)
-    return norm - 0.5 * (dof + dim) * namespace_of(squared).log1p(squared / dof)
-
-
-def _with_best_dof(expected: _Expected, weights: Array) -> _Params:
-    """Return the parameters with the next dof uphill at which the likelihood stops growing."""
-    from scipy.optimize import brentq
-
-    params, dim = expected.params, int(expected.params.location.shape[0])
-
-    def slope(u: float) -> float:
-        return _slope(expected.squared, weights, exp(u), dim)
-
-    here = log(params.dof)
-    end, step = (log(GREATEST), 0.25) if slope(here) > 0.0 else (log(LEAST), -0.25)
-    there = here
-    while there != end and slope(there) * step > 0.0:
-        here, there = there, min(max(there + step, log(LEAST)), log(GREATEST))
-        step *= 2.0
-    uphill = slope(there) * step > 0.0 or here == there
-    best = there if uphill else brentq(slope, here, there, xtol=1e-14)
-    return _Params(dof=exp(best), location=params.location, scale=params.scale)
-
-
-def _slope(squared: Array, weights: Array, dof: float, dim: int) -> float:
-    """Return the derivative of the mean log density by log ν, written so that nothing cancels for large ν.
-
-    With r = Δ²/ν it is the mean of ½ν (ψ((ν+d)/2) - ψ(ν/2) - d/ν - log(1 + r) + (1 + d/ν) r/(1 + r)).
-    """
-    half, step = np.asarray(0.5 * dof), np.asarray(dim / dof)
-    change = log_minus_digamma(half) - log_minus_digamma(half + 0.5 * dim) - _excess(step)
-    ratio = squared / dof
-    pulled = ratio / (1.0 + ratio)
-    total = namespace_of(weights).sum(weights * (float(step) * pulled - _excess(-pulled)))
-    return float(half) * (float(change) + float(total))
-
-
-def _excess(t: Array) -> Array:
-    """Return t - log(1 + t)."""
-    y = 1.0 + t
-    return deviance(namespace_of(t).ones_like(y), y, t - (y - 1.0))
 
 
 T = TypeVar("T")
@@ -388,7 +342,9 @@ def as_double(x: Any) -> Any:
 
 @value
 class MultivariateStudentT(Elliptical):
-    """St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
+    """The multivariate Student-t distribution.
+
+    St(x | ν, μ, Σ) = Γ((ν+d)/2) / (Γ(ν/2) (νπ)^(d/2) |Σ|^(1/2)) (1 + Δ²/ν)^(-(ν+d)/2).
 
     Δ² = (x - μ)ᵀ Σ⁻¹ (x - μ). It is the normal N(μ, Σ/u) with u ~ Gamma(ν/2, ν/2) integrated out, and so the
     predictive distribution of a normal of unknown precision. Σ is the scale matrix; the covariance is
@@ -492,12 +448,11 @@ class MultivariateStudentT(Elliptical):
         return xp.where(on_diagonal, self.variance[..., None], finite)
 
     def entropy(self) -> Array:
-        half = 0.5 * (self.dof + self.dim)
-        return half * (digamma(half) - digamma(0.5 * self.dof)) - self.log_peak
+        return 0.5 * (self.dof + self.dim) * _digamma_step(self.dof, self.dim) - self.log_peak
 
     def _divergence(self, other: "MultivariateStudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
-        return in_double_precision(student_t_divergence, self, other)
+        return in_double_precision(_vector_divergence, self, other)
 
     def _updated(self, given: tuple[int, ...], step: Array, structure: Covariance) -> dict[str, Any]:
         """Return ν + d_g degrees of freedom, and the scale of the normal times (ν + Δ_g²) / (ν + d_g).
@@ -554,6 +509,7 @@ class MultivariateStudentT(Elliptical):
 
 
 _TRAPEZOID_STEP = 0.25  # of the trapezoid rule in log s and log v: its error is about exp(-π²/step) ≈ 1e-17
+_ENTRIES = 2**15  # of the arrays that an integrand makes at once
 _DECAY = 40.0  # how far out the integrands are followed: until they have fallen by exp(-40)
 
 
@@ -567,11 +523,11 @@ class Spread:
     weights: Array  # (n, *batch)
 
     def lacks(self, s: Array) -> Array:
-        """Return 1 - E exp(-sQ), with all its digits however small it is."""
-        xp = namespace_of(s)
+        """Return 1 - E exp(-sQ) for s (k, *batch), with all its digits however small it is."""
+        xp, s = namespace_of(s), s[:, None, ...]
         growth = 2.0 * (s * xp.exp(self.log_scales))[..., None] * self.eigenvalues
         exponent = 0.5 * xp.log1p(growth) + s[..., None] * self.shifts / (1.0 + growth)
-        return xp.sum(self.weights * -xp.expm1(-xp.sum(exponent, axis=-1)), axis=0)
+        return xp.sum(self.weights * -xp.expm1(-xp.sum(exponent, axis=-1)), axis=1)
 
     @property
     def typical(self) -> Array:
@@ -579,32 +535,57 @@ class Spread:
         return namespace_of(self.shifts).sum(self.eigenvalues + self.shifts, axis=-1)
 
 
-def student_t_divergence(p: Any, q: Any) -> Array:
-    """Return E_p[log p - log q] for two multivariate Student-t distributions."""
-    return _cross_entropy(p, q) - q.log_peak - p.entropy()
-
-
-def _cross_entropy(p: Any, q: Any) -> Array:
-    """Return ½ (ν + d) E_p log(1 + Δ²/ν) with ν and Δ of q, for two multivariate Student-t distributions.
-
-    Frullani: log(1 + x) = ∫ (1 - exp(-sx)) exp(-s)/s ds.
-    """
+def _number_divergence(p: Any, q: Any) -> Array:
+    """Return E_p[log p - log q] for Student-t distributions of numbers."""
     xp = namespace_of(p.location)
-    root = cholesky(q.scale)
-    eigenvalues, shifts = _against(root, cholesky(p.scale), p.location - q.location)
-    dof = q.dof + xp.zeros_like(eigenvalues[..., 0])
-    shape = 0.5 * p.dof + xp.zeros_like(dof)
-    log_scales, weights = _log_gamma_nodes(shape)
-    spread = Spread(
-        eigenvalues=eigenvalues / dof[..., None],
-        shifts=shifts / dof[..., None],
-        log_scales=-log_scales,
-        weights=weights,
-    )
-    slowest = xp.where(shape < 1, shape, xp.ones_like(shape))
-    low = -_DECAY / slowest - xp.log1p(spread.typical)
-    high = xp.full_like(low, log(_DECAY))
-    return 0.5 * (dof + p.dim) * _trapezoid(lambda y: xp.exp(-xp.exp(y)) * spread.lacks(xp.exp(y)), low, high)
+    with np.errstate(divide="ignore"):
+        apart = xp.log(xp.abs(p.location - q.location))
+    log_scale = xp.log(q.scale)
+    log_variances, log_shifts = 2.0 * (xp.log(p.scale) - log_scale), 2.0 * (apart - log_scale)
+    growth = _expected_growth(p.dof, q.dof, log_variances[..., None], log_shifts[..., None])
+    return 0.5 * (q.dof + 1.0) * growth - _log_peak(q.dof) + log_scale - p.entropy()
+
+
+def _vector_divergence(p: Any, q: Any) -> Array:
+    """Return E_p[log p - log q] for two multivariate Student-t distributions."""
+    xp = namespace_of(p.location)
+    eigenvalues, shifts = _against(cholesky(q.scale), cholesky(p.scale), p.location - q.location)
+    with np.errstate(divide="ignore"):
+        growth = _expected_growth(p.dof, q.dof, xp.log(eigenvalues), xp.log(shifts))
+    return 0.5 * (q.dof + p.dim) * growth - q.log_peak - p.entropy()
+
+
+def _expected_growth(dof: Array, other: Array, log_variances: Array, log_shifts: Array) -> Array:
+    """Return E log(1 + Δ²/ν') for x of a Student-t of ν degrees of freedom and the Δ of another, of ν' ones.
+
+    In the metric of the other, x has variances λ, (*batch, d), and is shifted by δ. Frullani's integral
+    log(1 + Q) = ∫ (1 - exp(-sQ)) exp(-s)/s ds has closed expectations over x | g ~ N(μ, Σ/g) and over
+    g ~ Gamma(a, a), a = ν/2, with τ = s/g: what is left is ∫ (A - B) dτ/τ with A = (1 + τ/a)⁻ᵃ,
+    B = Π_i (1 + 2τλ_i)^-½ (1 + τ(1 + h)/a)⁻ᵃ and h = Σ_i δ_i² / (1 + 2τλ_i). It is taken in log τ, by the
+    trapezoid rule, and in logarithms: where tails are heavy τ itself overflows.
+    """
+    xp = namespace_of(log_variances)
+    log_other = xp.log(other)[..., None]
+    log_twice, log_shifts = log_variances + log(2.0) - log_other, log_shifts - log_other
+    shape = 0.5 * dof + 0.0 * other
+    log_shape = xp.log(shape)
+
+    def integrand(y: Array) -> Array:
+        """Return A - B at log τ = y."""
+        growth = log1p_exp(y[..., None] + log_twice)
+        log_h = log_sum_exp(log_shifts - growth) + log_sigmoid(y - log_shape)
+        log_ratio = -0.5 * xp.sum(growth, axis=-1) - shape * log1p_exp(log_h)
+        return xp.exp(-shape * log1p_exp(y - log_shape)) * -xp.expm1(log_ratio)
+
+    reach = _DECAY / shape
+    low = -_DECAY - log1p_exp(log_sum_exp(xp.concat([log_twice, log_shifts], axis=-1)))
+    high = log_shape + reach + xp.log(-xp.expm1(-reach))  # A = exp(-40)
+    # Far out only A is left, which decays slowly where the tails are heavy: there the steps grow.
+    places = [log_shape[..., None] + 0.0 * low[..., None], -log_twice, log_shifts - log_twice]
+    far = xp.minimum(log_sum_exp(xp.concat(places, axis=-1)) + 3.0, high)
+    last = far + xp.log(xp.maximum(high - far, xp.ones_like(high)))
+    width = log_twice.shape[-1]
+    return _trapezoid(lambda u: (1.0 + xp.exp(u - far)) * integrand(u + xp.exp(u - far)), low, last, width)
 
 
 def expected_distance(offset: Array, scale: Array) -> Array:
@@ -623,7 +604,8 @@ def expected_distance(offset: Array, scale: Array) -> Array:
     )
     size = xp.log(spread.typical * (dim + 1))
     low, high = -2.0 * _DECAY - size, 2.0 * _DECAY - 0.0 * size
-    total = _trapezoid(lambda y: xp.exp(-0.5 * y) * spread.lacks(xp.exp(y)), low, high)
+    width = dim * weights.shape[0]
+    total = _trapezoid(lambda y: xp.exp(-0.5 * y) * spread.lacks(xp.exp(y)), low, high, width)
     return scale * total / (2.0 * pi**0.5)
 
 
@@ -647,13 +629,17 @@ def _log_gamma_nodes(shape: Array) -> tuple[Array, Array]:
     return y, mass / xp.sum(mass, axis=0)
 
 
-def _trapezoid(integrand: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Integrate from low to high, (*batch,), an integrand that vanishes at both ends."""
+def _trapezoid(integrand: Callable[[Array], Array], low: Array, high: Array, width: int) -> Array:
+    """Integrate from low to high, (*batch,), an integrand that vanishes at both ends.
+
+    It is called with nodes (k, *batch), of which each entry takes so many numbers.
+    """
     y = _nodes(low, high)
     n = y.shape[0]
+    step = max(1, _ENTRIES // max(prod(low.shape) * width, 1))
     total = 0.0 * low
-    for i in range(n):
-        total = total + integrand(y[i, ...])
+    for i in range(0, n, step):
+        total = total + namespace_of(low).sum(integrand(y[i : min(i + step, n), ...]), axis=0)
     return total * (high - low) / (n - 1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import uniform
-from tractable.distributions.checks import check_finite
+from tractable.distributions.checks import check_finite, check_varies
 from tractable.distributions.distribution import ScalarFamily
 from tractable.statistics.extremes import Extremes
 from tractable.value import value
@@ -16,7 +16,9 @@ from tractable.value import value
 
 @value
 class Uniform(ScalarFamily):
-    """U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
+    """The uniform distribution of a number.
+
+    U(x | low, high) = 1 / (high - low) from low to high, both included, and 0 elsewhere.
 
     Parameters
     ----------
@@ -49,9 +51,7 @@ class Uniform(ScalarFamily):
     @classmethod
     def from_statistic(cls, statistic: Extremes) -> Self:
         """Return the maximum likelihood estimate of each column: its least and greatest observation."""
-        xp = namespace_of(statistic.low)
-        if not bool(xp.all(statistic.low < statistic.high)):
-            raise ValueError("X must vary: the likelihood of observations that are all the same is unbounded")
+        check_varies(statistic.low < statistic.high)
         return cls(low=statistic.low, high=statistic.high)
 
     @property

@@ -126,13 +126,13 @@ class Elliptical(VectorDistribution):
         arrays = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
         return type(self)(**{**parameters(self), **arrays, self._structure_name: structure})
 
-    def _observed(self, x: Array, measure: str, far: float) -> Array:
+    def _observed(self, x: Array, measure: str, at_infinity: float) -> Array:
         """Measure complete rows at once; where that gives NaN, look for missing and infinite entries."""
         xp, out = namespace_of(x), self._in_blocks(measure, x)
         if not bool(xp.any(xp.isnan(out))):
             return out
         out = self._incomplete(x, measure)
-        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, far), out)
+        return xp.where(xp.any(xp.isinf(x), axis=-1), xp.full_like(out, at_infinity), out)
 
     def _incomplete(self, x: Array, measure: str) -> Array:
         """Measure rows by the marginals of the entries that are observed."""

@@ -63,7 +63,9 @@ class WishartFamily(Distribution):
 
 @value
 class Wishart(WishartFamily):
-    """W(Λ | ν, W) = |Λ|^((ν-d-1)/2) exp(-½ tr W⁻¹Λ) / (2^(νd/2) |W|^(ν/2) Γ_d(ν/2)), ν > d - 1.
+    """The Wishart distribution of a precision or scatter matrix.
+
+    W(Λ | ν, W) = |Λ|^((ν-d-1)/2) exp(-½ tr W⁻¹Λ) / (2^(νd/2) |W|^(ν/2) Γ_d(ν/2)), ν > d - 1.
 
     The distribution of Σ_n x_n x_nᵀ for ν vectors x_n ~ N(0, W), and the conjugate prior of the precision of
     a normal of known mean. Matrices that are not symmetric positive definite have log probability -inf.
@@ -152,7 +154,9 @@ class Wishart(WishartFamily):
 
 @value
 class InverseWishart(WishartFamily):
-    """IW(Σ | ν, Ψ) = |Ψ|^(ν/2) |Σ|^(-(ν+d+1)/2) exp(-½ tr ΨΣ⁻¹) / (2^(νd/2) Γ_d(ν/2)), ν > d - 1.
+    """The inverse Wishart distribution of a covariance matrix.
+
+    IW(Σ | ν, Ψ) = |Ψ|^(ν/2) |Σ|^(-(ν+d+1)/2) exp(-½ tr ΨΣ⁻¹) / (2^(νd/2) Γ_d(ν/2)), ν > d - 1.
 
     The distribution of the inverse of a Wishart matrix of scale Ψ⁻¹, and the conjugate prior of the
     covariance of a normal of known mean. Matrices that are not symmetric positive definite have log

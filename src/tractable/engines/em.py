@@ -45,15 +45,15 @@ def em(
     expect: Callable[[P], Any],
     maximize: Callable[[Any], P],
     params: P,
-    data: Reducible | None = None,
+    data: Reducible,
     *,
     tol: float = 1e-8,
     max_iter: int = 200,
     label: str = "EM",
-    unit: float | None = None,
+    scale: float | None = None,
     settled: Callable[[P, P], bool] | None = None,
 ) -> EMResult:
-    """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `unit`.
+    """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `scale`.
 
     An E-step is a fold over the data: ``data.reduce(expect(params))``. So a model runs on threads, on files
     and wherever else a source reduces. An interruption (Ctrl-C) ends the search and is said in the result, so
@@ -71,15 +71,14 @@ def em(
     params : value
         The initial parameters.
     data : source, or anything with a method ``reduce(of)``
-        See :class:`tractable.data.Source`, `Prepared` and `Whole`. None where there are no rows to reduce:
-        ``expect(params)`` is then the expected statistic itself.
+        See :class:`tractable.data.Source`, `Prepared` and, for a statistic in the place of rows, `Whole`.
     tol : float
         Relative growth of the objective below which the search stops.
     max_iter : int
         Most M-steps taken.
     label : str
         Shown before the progress bar of a search that takes more than a second.
-    unit : float, optional
+    scale : float, optional
         What `tol` is a fraction of, in place of the objective: the weight of the rows, say, where the origin
         of the objective has no meaning.
     settled : callable, optional
@@ -90,14 +89,14 @@ def em(
     params, trace, done = _resumed(mark, kind, params)
     # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
     with single_threaded_blas(), progress(label, max_iter) as line:
-        expected: Any = None if done else _fold(expect(params), data)
+        expected: Any = None if done else data.reduce(expect(params), label="E-step")
         trace = trace or (float(expected.objective),)
         try:
             while not done and len(trace) <= max_iter:
                 following = maximize(expected)
-                expected = _fold(expect(following), data)
+                expected = data.reduce(expect(following), label="E-step")
                 longer = (*trace, float(expected.objective))
-                last = settled(params, following) if settled else _settled(longer, tol, unit)
+                last = settled(params, following) if settled else _settled(longer, tol, scale)
                 # All or none, should an interruption fall between.
                 params, trace, done = following, longer, last
                 line.advance(note=f"objective {trace[-1]:.6g}")
@@ -109,10 +108,6 @@ def em(
     # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
     sound = settled is not None or not _fell(trace)
     return EMResult(params=params, trace=trace, converged=done and sound)
-
-
-def _fold(step: Any, data: Any) -> Any:
-    return step if data is None else data.reduce(step, label="E-step")
 
 
 def best_of(
@@ -144,8 +139,8 @@ def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, f
     return number, sound(found.params), found.objective if number else 0.0
 
 
-def _settled(trace: tuple[float, ...], tol: float, unit: float | None) -> bool:
-    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * (abs(trace[-2]) if unit is None else unit)
+def _settled(trace: tuple[float, ...], tol: float, scale: float | None) -> bool:
+    return len(trace) > 1 and trace[-1] - trace[-2] <= tol * (abs(trace[-2]) if scale is None else scale)
 
 
 def _fell(trace: tuple[float, ...]) -> bool:
@@ -170,7 +165,7 @@ def _resumed(mark: Checkpoint, kind: Any, start: P) -> tuple[P, tuple[float, ...
 
 
 def _shapes(x: Any) -> Any:
-    """Return what tells the start of one search from that of another, whatever the numbers."""
+    """Return a description of the initial parameters of a search: their types and shapes, not the numbers."""
     if hasattr(x, "shape"):
         return tuple(int(n) for n in x.shape)
     if is_dataclass(x):

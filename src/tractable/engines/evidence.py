@@ -10,7 +10,9 @@ from tractable.value import value
 
 @value
 class EvidenceDecomposition:
-    """log p(X|θ) = L(q, θ) + KL(q ‖ p(Z|X, θ)), and L = Q + H[q], Bishop (9.70)-(9.74).
+    """The decomposition of the log evidence into the lower bound and a divergence.
+
+    log p(X|θ) = L(q, θ) + KL(q ‖ p(Z|X, θ)), and L = Q + H[q], Bishop (9.70)-(9.74).
 
     Parameters
     ----------
@@ -42,11 +44,12 @@ class EvidenceDecomposition:
 
 
 def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceDecomposition:
-    """Take the evidence apart by any distribution q of the latent variable: log p = L(q) + KL(q ‖ posterior).
+    """Decompose the log evidence by any distribution q of the latent variable: L(q) + KL(q ‖ posterior).
 
     The identity holds for every q. The E-step sets q to the posterior at θ_old: then the bound equals the
     evidence at θ_old and is below it at other θ. The M-step increases the bound, so the evidence increases at
-    least as much: EM converges to a stationary point, which need not be the best.
+    least as much: EM converges to a stationary point, which need not be the global maximum. Where q(z) > 0
+    and p(x, z) = 0, the bound is -inf and the divergence inf.
 
     Parameters
     ----------
@@ -55,9 +58,7 @@ def decompose_evidence(q: Any, log_joint: Any, weights: Any = None) -> EvidenceD
     log_joint : array (n, K)
         log p(x_i, z_i = k|θ), of a mixture ``mixture.log_joint(X)``; -inf where that cannot be.
     weights : array (n,), optional
-        How often each row counts.
-
-    Where q gives probability to what is impossible, the bound is -inf and the divergence inf.
+        Frequencies of the rows; one each by default.
 
     Examples
     --------

@@ -33,6 +33,7 @@ def fold(
     data : array, frame, source, or re-iterable of batches
         What :func:`tractable.scan` returns, for instance.
     y, weights : array or column name, optional
+        Targets and frequencies of the rows, or the columns that hold them.
     rows : int, optional
         Rows in a block; chosen by the cache when not given.
     n_threads : int, optional

@@ -23,6 +23,7 @@ from tractable.primitives.kmeans import (
     reassign,
 )
 from tractable.statistics import DiagonalMoments, Standardizer
+from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 #: Rows of a block; the same whatever the number of threads.
@@ -419,10 +420,6 @@ def distance_standardizer(source: Source) -> tuple[Standardizer, float]:
     One scale for all columns keeps the order of distances; it is a power of two, and the shift is the rounded
     mean, so that whole numbers stay exact.
     """
-    weights = getattr(source, "weights", None)
-    if weights is not None and np.any(weights):
-        # A power of two changes nothing, and no weight is then so small that squares are lost.
-        source = source.assign(weights=np.ldexp(weights, -int(np.frexp(np.max(weights))[1])))
     moments = fold(DiagonalMoments.of, source)
     total = float(moments.total)
     if not total > 0.0:
@@ -443,7 +440,7 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
-    count = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    count = counts(weights, x)
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
@@ -499,7 +496,7 @@ def initial_responsibilities(
 
 def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Return one row from each of equal parts of the cumulative weight, so that weights are repetitions."""
-    total = np.cumsum(np.ones(len(z)) if weights is None else weights)
+    total = np.cumsum(counts(weights, z))
     drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
     return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
 

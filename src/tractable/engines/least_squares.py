@@ -5,13 +5,16 @@ from contextlib import nullcontext
 from math import log, pi
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums, triangle
 from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
+from tractable.statistics.rows import as_weights, counts
 from tractable.value import replace, value
 
 #: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
@@ -130,8 +133,10 @@ def least_squares(
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
         found = SOLVERS[solver](r / scale, z, tol)
-        root = found.root / scale[:, None]
-        coef = found.coef / scale[:, None]
+        with np.errstate(over="ignore"):
+            root, coef = found.root / scale[:, None], found.coef / scale[:, None]
+        if not bool(xp.all(xp.isfinite(coef))):
+            raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
         if root.shape[1] < d:
             # The shortest coefficients, in the units of the data, lie in the span of the rows.
             basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
@@ -227,16 +232,6 @@ SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
 }
 
 
-def column_lengths(a: Array) -> Array:
-    """Return the Euclidean lengths of the columns; squares neither overflow nor underflow."""
-    xp = namespace_of(a)
-    if not a.shape[0]:
-        return xp.sum(a, axis=0)
-    peak = xp.max(xp.abs(a), axis=0)
-    peak = xp.where(peak > 0, peak, xp.ones_like(peak))
-    return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
-
-
 def refine(fit: LeastSquares, data: Any, y: Any = None, *, weights: Any = None) -> tuple[LeastSquares, int]:
     """Return the fit with all its digits, and how many passes over the rows that took.
 
@@ -308,7 +303,7 @@ class _ResidualSums:
     def __call__(self, x: Any, y: Any, weights: Any = None) -> _PairSums:
         xp = namespace_of(x)
         x, y = (xp.astype(as_float_array(part, xp), xp.float64) for part in (x, y))
-        one = xp.ones_like(x[:, 0]) if weights is None else xp.astype(as_float_array(weights, xp), xp.float64)
+        one = counts(as_weights(weights, x), x)
         y = y[:, None] if y.ndim == 1 else y
         place = {"centre": self.centre, "coef": self.coef, "offset": self.offset}
         return _PairSums(pair=residual_sums(x, y, one, **place))

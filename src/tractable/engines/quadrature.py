@@ -31,12 +31,12 @@ class Integral:
             converged=self.converged and other.converged,
         )
 
-    def __mul__(self, share: float) -> "Integral":
+    def __mul__(self, factor: float) -> "Integral":
         """Return the integral of so many times as much."""
         return Integral(
-            value=self.value * share,
-            error=self.error * abs(share),
-            size=self.size * abs(share),
+            value=self.value * factor,
+            error=self.error * abs(factor),
+            size=self.size * abs(factor),
             converged=self.converged,
         )
 

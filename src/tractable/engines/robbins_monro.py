@@ -16,7 +16,7 @@ class StepSize:
     """The step for the N-th observation, a_N = scale / (N + offset)^power.
 
     Convergence with probability one needs Σ a_N = ∞, so that any distance can be covered, and Σ a_N² < ∞, so
-    that the noise dies out. Of powers that is ½ < power ≤ 1, and others are refused unless `unchecked`.
+    that the noise averages out. This is ½ < power ≤ 1; other powers raise ValueError unless `unchecked`.
 
     Parameters
     ----------

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import too_large
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data.blocks import tree_sum
-from tractable.engines.least_squares import column_lengths
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import value
 
@@ -171,7 +172,7 @@ def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
     gram = _gram(rows)
     if not bool(xp.all(xp.isfinite(gram))):
-        raise ValueError("X must be in units nearer to one: its squares overflow")
+        raise too_large("X")
     if free is not None:
         gram = _reflected(_reflected(gram, free).T, free)[1:, 1:]
     values, basis = xp.linalg.eigh(gram)

@@ -19,11 +19,11 @@ from tractable.linear_model.bayes import (
     hierarchical_predictive,
     log_evidence,
 )
-from tractable.linear_model.cv_curve import CVCurve
 from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
 from tractable.linear_model.least_mean_squares import FeatureScaling, GradientDescent, LeastMeanSquares
 from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
+from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge import (
     Centering,
     DualInverse,

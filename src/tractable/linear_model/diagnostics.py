@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.student import stdtr
-from tractable.arrays.weights import check_weights
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
+from tractable.base.validation import check_weights
 from tractable.engines import LeastSquares, least_squares
 from tractable.statistics import LinearFactor, column_varies
+from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 #: The term of RESET, in words.
@@ -137,6 +138,7 @@ def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level
     X : array or frame of shape (n_samples, n_features)
         The rows it was fitted to.
     y : array of shape (n_samples,)
+        The targets of the rows.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts, as in its fit: whole numbers are rows that are repeated. What is found of a
         row is of one copy of it.
@@ -187,7 +189,7 @@ def _checked_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Fit:
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or fitted.shape != y.shape:
         raise ValueError(f"y must be one target a row, of shape {fitted.shape[:1]}; got shape {y.shape}")
-    weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y), like=y)
+    weights = counts(check_weights(sample_weight, y), y)
     if not np.all(np.isfinite(y)) or not np.any(weights) or np.ptp(y[weights > 0]) == 0.0:
         raise ValueError("y must be finite and vary: a constant has no variation to explain")
     steps = getattr(estimator, "steps", None)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import is_numpy_array
 from tractable.arrays.random import as_generator
 from tractable.base import (
@@ -17,17 +18,16 @@ from tractable.base import (
     ModelTags,
     Rows,
     all_or_nothing,
-    check_columns,
-    check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_number
-from tractable.base.scores import RegressorMixin
+from tractable.base.regressor import RegressorMixin
 from tractable.data import Batch, Source
 from tractable.engines import fold
-from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.rows import linear_predictor
 from tractable.primitives.linear import gradient_pass
 from tractable.statistics import DiagonalMoments, Moments, Standardizer
+from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 #: Errors this many times the targets diverge.
@@ -44,19 +44,18 @@ NEGLIGIBLE = 1e-4
 
 @value
 class FeatureScaling:
-    """The features φ = [1, (x - shift) · scale] in which the steps are taken."""
+    """The features φ = [1, z] of standardized columns z, in which the steps are taken."""
 
-    shift: np.ndarray  # (d,)
-    scale: np.ndarray  # (d,)
+    standardizer: Standardizer
     has_intercept: bool
-    # Of the rows that they are learned from; None for columns as they are given
+    # Of the rows that it is learned from; None for columns as they are given
     moments: DiagonalMoments | None = None
 
     @classmethod
     def initial(cls, d: int, *, standardize: bool, fit_intercept: bool) -> "FeatureScaling":
         """Return the scaling before the first row: columns as they are."""
         moments = DiagonalMoments.empty(d) if standardize else None
-        return cls(shift=np.zeros(d), scale=np.ones(d), has_intercept=bool(fit_intercept), moments=moments)
+        return cls(standardizer=Standardizer.identity(d), has_intercept=bool(fit_intercept), moments=moments)
 
     def updated(self, X: np.ndarray, w: np.ndarray) -> "FeatureScaling":
         """Return the scaling after more rows: their standard deviation, or root mean square about 0."""
@@ -65,23 +64,23 @@ class FeatureScaling:
         moments = self.moments + DiagonalMoments.of(X, w)
         found = Standardizer.from_moments(moments, centered=self.has_intercept)
         scale = np.where(found.varies, found.scale, 1.0)
-        return replace(self, shift=found.shift, scale=scale, moments=moments)
+        return replace(self, standardizer=replace(found, scale=scale), moments=moments)
 
     def rescaled(self, w: np.ndarray, after: "FeatureScaling") -> np.ndarray:
         """Return the weights of the same linear predictor for the features of a later scaling."""
-        n = int(self.has_intercept)
-        moved = ((after.shift - self.shift) * self.scale) @ w[n:]
-        return np.concatenate([w[:n] + moved, w[n:] * (self.scale / after.scale)])
+        n, now, then = int(self.has_intercept), self.standardizer, after.standardizer
+        moved = now.transform(then.shift) @ w[n:]
+        return np.concatenate([w[:n] + moved, w[n:] * (now.scale / then.scale)])
 
     def features(self, X: np.ndarray) -> np.ndarray:
         """Return φ for each row."""
-        columns = (X - self.shift) * self.scale
+        columns = self.standardizer.transform(X)
         return np.column_stack([np.ones(len(X)), columns]) if self.has_intercept else columns
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, float]:
         """Return coefficients and intercept in the units of X."""
-        coef = w[int(self.has_intercept) :] * self.scale
-        return coef, float(w[0] - self.shift @ coef) if self.has_intercept else 0.0
+        coef = w[int(self.has_intercept) :] * self.standardizer.scale
+        return coef, float(w[0] - self.standardizer.shift @ coef) if self.has_intercept else 0.0
 
 
 @value
@@ -221,19 +220,24 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         Whether steps are taken in columns of mean zero and variance one (mean square one without an
         intercept) over the rows seen so far, which conditions them better; `coef_` is in the units of X.
     fit_intercept : bool
+        Whether to fit an intercept.
     shuffle : bool
         Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        Coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     n_steps_ : int
         Updates made so far.
     loss_curve_ : array of shape (n_epochs,)
         The mean squared error of each epoch, every row before its own update.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------
@@ -307,8 +311,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
-        check_fitted(self)
-        return self.intercept_ + check_columns(self, X).astype(np.float64) @ self.coef_
+        return linear_predictor(self, X)
 
     def _initial(self) -> _Epoch:
         scaling = FeatureScaling.initial(
@@ -343,7 +346,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         """Return the state after the steps of a block; the first epoch learns the scaling too."""
         X, y, w = _as_arrays(block.X, block.y, block.weights)
         w = w / mean_weight
-        check_squarable("y", float(np.abs(y).max(initial=0.0)), least=0.0)
+        check_squarable("y", y)
         scaling = state.scaling.updated(X, w) if epoch == 0 else state.scaling
         descent = state.descent.rescaled(state.scaling, scaling)
         phi = scaling.features(X)
@@ -490,7 +493,7 @@ def _stable_step(phi: np.ndarray, w: np.ndarray) -> float:
 
 def _squared_lengths(phi: np.ndarray) -> np.ndarray:
     """Return |φ|² of each row."""
-    check_squarable("X", float(np.max(np.abs(phi), initial=0.0)))
+    check_squarable("X", phi, nonzero=True)
     return np.einsum("ij,ij->i", phi, phi)
 
 
@@ -514,5 +517,4 @@ def _target_moments(X: Any, y: Any, weights: Any = None) -> Moments:
 
 def _as_arrays(X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     targets = column_or_1d(np.asarray(y, dtype=np.float64))
-    w = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64), targets, w
+    return np.asarray(X, dtype=np.float64), targets, counts(weights, targets)

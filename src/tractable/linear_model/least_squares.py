@@ -1,30 +1,33 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 from tractable.arrays import Array, namespace_of
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.weights import check_weights
 from tractable.base import (
-    Estimator,
     ModelTags,
-    PredictiveMixin,
+    OnePassEstimator,
+    RegressorMixin,
+    Rows,
     all_or_nothing,
     check_columns,
     check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.least_squares import SOLVERS, column_lengths, reduced_rows, refine
+from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import OnePassLinearMixin, as_floats, check_factor, linear_factor
+from tractable.linear_model.rows import as_floats, check_factor, linear_factor
+from tractable.statistics import LinearFactor
 from tractable.value import replace
 
 
-class LinearPredictions(PredictiveMixin):
+class LinearPredictions(RegressorMixin):
     """`predict`, `predict_dist`, `leverage` and `hat_matrix` of a solved linear model.
 
     A model supplies `coef_` and `_solution_`: a `LeastSquares` or a `RidgeSolution`.
@@ -34,7 +37,7 @@ class LinearPredictions(PredictiveMixin):
     coef_: Array
 
     def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()  # type: ignore[misc]
+        found = super().__sklearn_tags__()
         found.target_tags.multi_output = True
         return found
 
@@ -95,7 +98,7 @@ class LinearPredictions(PredictiveMixin):
         self.residual_dof_ = fit.residual_dof
 
     def _warn_of_light_weights(self) -> None:
-        """Say that weights are frequencies where they count fewer rows than there are parameters.
+        """Warn that weights are frequencies where they count fewer rows than there are parameters.
 
         Residuals tell them from too few rows, which leave none.
         """
@@ -133,7 +136,7 @@ class LinearPredictions(PredictiveMixin):
         return fit
 
 
-class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
+class LinearRegression(LinearPredictions, OnePassEstimator):
     """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -145,6 +148,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     Parameters
     ----------
     fit_intercept : bool
+        Whether to fit an intercept.
     solver : {"qr", "svd", "normal"}
         How the triangular factor R is solved: by substitution; by its singular value decomposition; or by the
         normal equations RᵀR w = Rᵀz of the textbooks, which square the condition number and lose twice the
@@ -161,7 +165,9 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     rank_ : int
         Rank of the columns, centred where there is an intercept.
     singular_ : array of shape (min(n_samples, n_features),)
@@ -188,6 +194,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     n_refinements_ : int
         Number of passes of iterative refinement.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -213,6 +220,7 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
     _solution_: LeastSquares
     intercept_: Array
 
@@ -286,8 +294,13 @@ class LinearRegression(OnePassLinearMixin, LinearPredictions, RegressorMixin, Es
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
 
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
+
+    def _summary(self, rows: Rows) -> LinearFactor:
+        return linear_factor(rows)
+
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         self._set_fitted(self._solved(self.solver))

@@ -1,39 +1,20 @@
-"""Fits without error: when residuals are the rounding of the targets, and the least noise that is learned."""
+"""Exact fits: when residuals are no more than rounding, and the lower bound of estimated noise."""
 
 from typing import Any
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.engines.least_squares import column_lengths
 from tractable.statistics import LinearFactor
 
 #: Rounding of a computed target, relative to its size.
 ROUNDING = 1e-13
-#: Relative noise that is assumed where none is left: half of the digits of the coefficients are kept.
+#: Relative noise that is assumed for an exact fit: half of the digits of the coefficients are kept.
 FLOOR = 1e-8
 #: Fraction of the squares of the targets that is no noise where only a prior determines its size.
 NEGLIGIBLE = 1e-6
-#: Sizes whose squares, and sums of such, are floating-point numbers lie below this and above its inverse.
-SQUARABLE = 1e153
 
 
 class NoiseVanishedWarning(UserWarning):
     """The targets are fitted without error: evidence would make the noise vanish."""
-
-
-def check_squarable(name: str, size: float, *, least: float = 1.0 / SQUARABLE) -> None:
-    """Refuse numbers of a size whose square overflows or, below `least`, underflows."""
-    if size != 0.0 and not least < size < SQUARABLE:
-        raise ValueError(
-            f"{name} must be in units nearer to one: of a size of {size:.1g}, its squares are no "
-            "floating-point numbers"
-        )
-
-
-def target_size(statistic: LinearFactor) -> float:
-    """Return the root mean square of the largest target about the origin, times at most √n."""
-    xp = namespace_of(statistic.mean)
-    d = statistic.dim
-    return float(xp.max(xp.hypot(column_lengths(statistic.factor[:, d:]), xp.abs(statistic.mean[d:]))))
 
 
 def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> Array:

@@ -1,42 +1,20 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import OnePassMixin, Rows, check_rows
+from tractable.base import Rows, check_columns, check_fitted, check_rows
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
-from tractable.engines.least_squares import column_lengths
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
-
-
-class OnePassLinearMixin(OnePassMixin):
-    """One pass over rows and targets whose statistic is their `LinearFactor`.
-
-    A model supplies `_check_parameters` and `_learn(statistic)`.
-    """
-
-    _supervised = True
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must check its parameters")
-
-    def _statistic(self) -> Callable[..., Any]:
-        self._check_parameters()
-        return LinearFactor.of
-
-    def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        self._check_parameters()
-        return linear_factor(check_rows(subject, X, y, sample_weight, supervised=True, **options))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:
@@ -51,11 +29,9 @@ def check_factor(statistic: Any) -> LinearFactor:
     """Return the statistic if it is a `LinearFactor` of numbers whose squares do not overflow."""
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-    xp, d = namespace_of(statistic.mean), statistic.dim
-    stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
-    sizes = xp.hypot(stddev, xp.abs(statistic.mean))
-    for name, part in (("X", sizes[:d]), ("y", sizes[d:])):
-        check_squarable(name, float(xp.max(part)), least=0.0)
+    check_squarable("X", statistic.root_mean_square[: statistic.dim])
+    check_squarable("y", statistic.root_mean_square[statistic.dim :])
+    check_squarable("sample_weight", min(float(statistic.weight), 1.0), nonzero=True)
     return statistic
 
 
@@ -65,36 +41,17 @@ def as_floats(x: Array) -> Array:
     return xp.astype(as_float_array(x, xp), xp.float64)
 
 
+def linear_predictor(model: Any, X: Any) -> Array:
+    """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
+    check_fitted(model)
+    return as_floats(check_columns(model, X)) @ model.coef_.T + model.intercept_
+
+
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     """Return the statistic with zeros in place of columns that vary by rounding alone."""
     xp = namespace_of(statistic.mean)
-    stddev = column_lengths(statistic.factor) / (float(statistic.weight) ** 0.5 or 1.0)
-    varies = column_varies(statistic.mean, stddev)
+    varies = column_varies(statistic.mean, statistic.stddev)
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
-
-
-def check_penalties(name: str, given: Any) -> np.ndarray:
-    """Return penalties, (k,), if they are numbers from 0."""
-    try:
-        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
-    return found
-
-
-def check_penalized_intercept(estimator: Any) -> None:
-    """Refuse a penalised intercept of a model without an intercept."""
-    if estimator.penalize_intercept and not estimator.fit_intercept:
-        raise ValueError(
-            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
-        )
-
-
-def power_of_two(size: float) -> float:
-    """Return the power of two at or below a size, by which division is exact; one for a size of zero."""
-    return float(2.0 ** np.floor(np.log2(size))) if size > 0.0 else 1.0
 
 
 def check_one_target(n_targets: int) -> None:

@@ -55,6 +55,7 @@ class BiasVariance:
     average : ErrorParts
         Their means over the points, with numbers.
     n_repeats : int
+        Number of training sets.
     """
 
     points: np.ndarray
@@ -76,6 +77,7 @@ def decompose(
     Parameters
     ----------
     points : array (n, d)
+        Points of prediction.
     truth : array (n,)
         f at the points.
     predictions : array (r, n)

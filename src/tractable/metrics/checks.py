@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
 
@@ -50,11 +51,10 @@ def averaged(x: Array, sample_weight: Any) -> Array:
     return xp.sum(w * x, axis=0) / xp.sum(w)
 
 
-def unit_of(x: Array) -> Array:
+def scale_of(x: Array) -> Array:
     """Return a power of two near the largest size of each target: squares in such units do not overflow."""
     xp = namespace_of(x)
-    size = xp.max(xp.abs(x), axis=0)
-    return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))
+    return power_of_two(xp.max(xp.abs(x), axis=0))
 
 
 def over_targets(x: Array, multioutput: Any) -> Any:

@@ -16,6 +16,7 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     Parameters
     ----------
     y_true : array of labels (n,)
+        The true class of each row.
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
         p(C_k | x) of each row.
     classes : array (K,), optional
@@ -38,10 +39,20 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
 
 
 def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
-    """Return the mean of Σ_k (p(C_k | x) - t_k)², t one of K (Brier 1950): 0 is best, 2 is worst.
+    """Return the mean of Σ_k (p(C_k | x) - t_k)², t the one-of-K code (Brier 1950): 0 is best, 2 is worst.
 
-    Half of it, for two classes, is the squared error of the probability of the second. Arguments as of
-    `log_loss`.
+    Half of it, for two classes, is the squared error of the probability of the second.
+
+    Parameters
+    ----------
+    y_true : array of labels (n,)
+        The true class of each row.
+    probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
+        p(C_k | x) of each row.
+    classes : array (K,), optional
+        The label of each column, in the order of the columns; the labels that occur, sorted, by default.
+    sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -297,6 +308,7 @@ def confusion_matrix(
     Parameters
     ----------
     y_true : array of labels (n,)
+        The true class of each row.
     y_pred : array of labels (n,)
         None where a row was rejected, as by `decide(reject_loss=…)`.
     classes : array (K,), optional
@@ -342,7 +354,9 @@ def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> fl
     Parameters
     ----------
     y_true, y_pred : arrays of labels (n,)
+        True and predicted classes.
     sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -403,7 +417,9 @@ def least_loss(probabilities: Any, *, loss: Any = None, reject_loss: float | Non
     Parameters
     ----------
     probabilities : array (n, K)
+        Class probabilities of each case.
     loss : array (K, J), optional
+        L_kj, the loss of decision j where class k is true; the 0-1 loss by default.
     reject_loss : float, optional
         What leaving a case undecided costs.
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import weighted_counts
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import averaged
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.threads import ordered_map
-from tractable.statistics.rows import check_squarable
 from tractable.value import value
 
 
@@ -136,7 +136,7 @@ def _finite_rows(X: Any) -> Array:
         )
     if not bool(xp.all(xp.isfinite(x))):
         raise ValueError("X contains NaN or infinity")
-    return check_squarable(xp.astype(x, xp.float64, copy=False))
+    return check_squarable("X", xp.astype(x, xp.float64, copy=False), nonzero=True)
 
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
@@ -182,6 +182,7 @@ def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     labels : array (n,)
         Of 2 clusters at least, and fewer than there are rows.
     sample_weight : array (n,), optional
@@ -201,14 +202,23 @@ def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -
 
 
 def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
-    """Return how similar each cluster is to the most similar other one, on average; the smaller, the better.
+    """Return the mean similarity of each cluster to the most similar other one; smaller is better.
 
     DB = (1/K) Σ_k max_{l ≠ k} (s_k + s_l) / |μ_k - μ_l|, with s_k the mean distance of the rows of cluster k
     from its centre, Davies and Bouldin (1979). Clusters have equal weight, whatever their size.
 
     Different clusters with one centre score infinity, where scikit-learn leaves such pairs out; clusters
     without any scatter score 0. Everything else is as in scikit-learn's `davies_bouldin_score`, which takes
-    no weights. Arguments as of `calinski_harabasz_score`.
+    no weights.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Rows.
+    labels : array (n,)
+        The cluster of each row; at least 2 clusters, and fewer than there are rows.
+    sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -232,8 +242,17 @@ BLOCK_PAIRS = 2**21
 def silhouette_score(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
     """Return the mean silhouette, (1/N) Σ (b_i - a_i) / max(a_i, b_i): from -1 to 1, the larger, the better.
 
-    See `silhouette_samples` for the meaning, the cost and the memory. All rows are used: scikit-learn's
-    `sample_size` is a choice of rows. Arguments as of `calinski_harabasz_score`.
+    See `silhouette_samples` for the meaning, the cost and the memory. All rows are used: there is no
+    `sample_size` as in scikit-learn.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Rows.
+    labels : array (n,)
+        The cluster of each row; at least 2 clusters, and fewer than there are rows.
+    sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -250,13 +269,21 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
     a is the row's mean distance from the other rows of its cluster, b from those of the nearest other one.
     A row alone in its cluster scores 0, as in scikit-learn's `silhouette_samples`. Integer weights equal
     repeated rows: a row that counts w times has w - 1 others at no distance. Of a weight below 1 all is left
-    out, so that a = Σ_j w_j d_ij / (n_k - min(w_i, 1)). Rows of weight zero are judged, and judge no others;
-    those with no counting row in their cluster score 0.
+    out, so that a = Σ_j w_j d_ij / (n_k - min(w_i, 1)). Rows of weight zero have a silhouette, and no
+    influence on those of others; those with no row of positive weight in their cluster score 0.
 
     The cost is that of all pairs of rows; the memory is three copies of the data, n numbers, and on every
     thread a block of 2²¹ pairs (16 MB; 16 rows at least), never n × n. Distances are those of differences,
-    with all their digits for data at 1e8 and for near twins; see `tractable.primitives.kmeans`.
-    Arguments as of `calinski_harabasz_score`; the answer is an array (n,).
+    with all their digits for data at 1e8 and for nearly equal rows; see `tractable.primitives.kmeans`.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Rows.
+    labels : array (n,)
+        The cluster of each row; at least 2 clusters, and fewer than there are rows.
+    sample_weight : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -308,6 +335,7 @@ class ClusterReport:
     sizes : array (K,)
         Their total weights: numbers of rows where none were given.
     centers : array (K, d)
+        Means of the clusters.
     scatter : array (K,)
         Compactness: Σ_{i in k} w_i |x_i - μ_k|².
     spread : array (K,)
@@ -352,7 +380,7 @@ class ClusterReport:
 
 
 def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> ClusterReport:
-    """Return how compact and how separate clusters are: their sizes, widths, and nearest neighbours.
+    """Return the sizes, spreads and separations of clusters.
 
     A clustering is good where rows are near to their own centre and far from the others: where the `radius`
     of a cluster is below half its `separation`, all its rows are nearer to its centre than to any other.
@@ -360,7 +388,9 @@ def cluster_report(X: Any, labels: Any, *, sample_weight: Any = None) -> Cluster
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     labels : array (n,)
+        The cluster of each row.
     sample_weight : array (n,), optional
         How often each row counts.
 

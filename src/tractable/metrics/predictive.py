@@ -27,6 +27,7 @@ def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight:
     distribution : Distribution
         One batch entry a row, as `predict_dist` gives.
     y : array of shape (n_samples,) or (n_samples, n_targets)
+        The observed targets.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
 
@@ -55,14 +56,15 @@ def crps(
 ) -> Any:
     """Return the mean continuous ranked probability score, the mean of ∫ (F(x) - [x ≥ y])² dx.
 
-    The smaller, the better; in the units of the target. It is the absolute error of a prediction that is a
-    point, and rewards a distribution for being both narrow and right.
+    The smaller, the better; in the units of the target. For a
+    point prediction it is the absolute error; it measures both calibration and sharpness.
 
     Parameters
     ----------
     distribution : Distribution of numbers, or array of shape (n_draws, n_samples[, n_targets])
         The predictive distribution of every target, or draws from it.
     y : array of shape (n_samples,) or (n_samples, n_targets)
+        The observed targets.
     sample_weight, multioutput
         As in `mean_squared_error`.
 
@@ -93,6 +95,7 @@ def crps_values(distribution: Any, y: Any) -> Array:
     Parameters
     ----------
     distribution : Distribution of numbers, or array of draws, (n_draws, ...)
+        The predictive distributions, or draws from them.
     y : array or number
         As many targets as distributions; or one of either, for all of the other. The answer has their shape.
 
@@ -243,7 +246,9 @@ def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     Parameters
     ----------
     distribution : Distribution of numbers
+        The predictive distributions, one for each target.
     y : array of shape (n_samples,) or (n_samples, n_targets)
+        The observed targets.
     rng : None, int or Generator
         For counts only: where F jumps at y, a value is drawn from the jump, so that it is uniform too.
 
@@ -271,6 +276,7 @@ def calibration_curve(
     distribution : Distribution of numbers
         One batch entry a target, as `predict_dist` gives.
     y : array of shape (n_samples,) or (n_samples, n_targets)
+        The observed targets.
     levels : int or array
         The probabilities to look at; a number of them is spread evenly between 0 and 1.
     sample_weight : array of shape (n_samples,), optional
@@ -330,6 +336,7 @@ class Coverage:
     standard_error : float
         Of that fraction, if the intervals were right: √(c (1 - c) / n) with the nominal c.
     mean_width : float
+        Mean width of the intervals.
     """
 
     nominal: float
@@ -348,6 +355,7 @@ def interval_coverage(
     distribution : Distribution of numbers, or array of shape (n_samples, 2)
         The predictive distributions, or the intervals themselves, as `predict_interval` gives.
     y : array of shape (n_samples,) or (n_samples, n_targets)
+        The observed targets.
     coverage : float, optional
         The probability of the intervals. Of distributions, 0.9 when not given. Of given
         intervals it is not known: without it there is neither a nominal coverage nor a standard error.

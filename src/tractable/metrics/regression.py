@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets, unit_of
+from tractable.metrics.checks import as_pair, averaged, over_targets, scale_of
 
 
 def mean_squared_error(
@@ -16,6 +16,7 @@ def mean_squared_error(
     Parameters
     ----------
     y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
@@ -39,7 +40,16 @@ def root_mean_squared_error(
 ) -> Any:
     """Return the root of the mean squared error, √MSE: an error in the units of the target.
 
-    Roots are taken before the mean over the targets; arguments as of `mean_squared_error`.
+    Roots are taken before the mean over the targets.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
+    sample_weight : array of shape (n_samples,), optional
+        Frequencies of the rows; one each by default.
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+        The mean over the targets, one score for each, or the mean with these weights.
 
     Examples
     --------
@@ -48,7 +58,7 @@ def root_mean_squared_error(
     """
     y_true, y_pred = as_pair(y_true, y_pred)
     error = y_true - y_pred
-    unit = unit_of(error)
+    unit = scale_of(error)
     mean = averaged((error / unit) ** 2, sample_weight)
     return over_targets(unit * namespace_of(mean).sqrt(mean), multioutput)
 
@@ -56,7 +66,16 @@ def root_mean_squared_error(
 def mean_absolute_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Return the mean absolute error, (1/n) Σ |y - ŷ|; arguments as of `mean_squared_error`.
+    """Return the mean absolute error, (1/n) Σ |y - ŷ|.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
+    sample_weight : array of shape (n_samples,), optional
+        Frequencies of the rows; one each by default.
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+        The mean over the targets, one score for each, or the mean with these weights.
 
     Examples
     --------
@@ -72,9 +91,17 @@ def normalized_rmse(
 ) -> Any:
     """Return the root mean squared error over the target's standard deviation, √(MSE / Var(y)).
 
-    The variance is the mean squared deviation, 1/n, so that predicting the mean scores 1 exactly. A target
-    that never changes scores 0 where it is predicted exactly, and infinity elsewhere. Arguments as of
-    `mean_squared_error`.
+    The variance is the mean squared deviation, 1/n, so that predicting the mean scores 1 exactly. A
+    constant target scores 0 where it is predicted exactly, and infinity elsewhere.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
+    sample_weight : array of shape (n_samples,), optional
+        Frequencies of the rows; one each by default.
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+        The mean over the targets, one score for each, or the mean with these weights.
 
     Examples
     --------
@@ -90,8 +117,17 @@ def r2_score(
 ) -> Any:
     """Return R² = 1 - MSE / Var(y) = 1 - NRMSE²: 1 for exact predictions, 0 for predicting the mean.
 
-    A target that never changes scores 1 where it is predicted exactly and -inf elsewhere, as scikit-learn's
-    `r2_score` does with ``force_finite=False``. Arguments as of `mean_squared_error`.
+    A constant target scores 1 where it is predicted exactly and -inf elsewhere, as scikit-learn's
+    `r2_score` does with ``force_finite=False``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
+        Targets and predictions.
+    sample_weight : array of shape (n_samples,), optional
+        Frequencies of the rows; one each by default.
+    multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
+        The mean over the targets, one score for each, or the mean with these weights.
 
     Examples
     --------
@@ -106,7 +142,7 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     y_true, y_pred = as_pair(y_true, y_pred)
     xp = namespace_of(y_true)
     missed, apart = y_true - y_pred, y_true - averaged(y_true, sample_weight)
-    size, unit = unit_of(missed), unit_of(apart)
+    size, unit = scale_of(missed), scale_of(apart)
     error, spread = (averaged(z**2, sample_weight) for z in (missed / size, apart / unit))
     constant = spread == 0
     with np.errstate(over="ignore"):

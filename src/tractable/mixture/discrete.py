@@ -1,4 +1,4 @@
-"""Mixtures of independent yes and no."""
+"""Mixtures of independent Bernoulli and of independent categorical columns."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,9 @@ from tractable.value import replace
 
 
 class BernoulliMixture(BaseTableMixture):
-    """p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
+    """Mixture of independent Bernoulli columns, for rows of zeros and ones, fitted by EM.
+
+    p(x) = Σ_k π_k Π_j μ_kj^x_j (1 - μ_kj)^(1 - x_j) for rows of zeros and ones, Bishop (9.44), by EM.
 
     An iteration is two matrix products around a softmax. Missing entries (NaN) drop out exactly.
 
@@ -38,6 +40,7 @@ class BernoulliMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Bernoulli`, one a column.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : array of shape (n_components, n_features)
         μ.
     collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
@@ -85,7 +88,7 @@ class BernoulliMixture(BaseTableMixture):
 
 
 class CategoricalMixture(BaseTableMixture):
-    """Latent classes: p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
+    """Latent class model for categorical columns, p(x) = Σ_k π_k Π_j Cat(x_j | θ_kj), fitted by EM.
 
     Within a component the columns are independent; that components differ is what makes columns depend on one
     another. Missing entries (NaN, None) drop out exactly.
@@ -109,10 +112,12 @@ class CategoricalMixture(BaseTableMixture):
     distribution_ : Mixture
         Of a `Product` of `Categorical`, one a column, over the codes of the categories.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     probabilities_ : list of arrays of shape (n_components, C_j)
-    categories_ : list of arrays
-        The values of each column, of which position c is category c. Numbers are codes 0, 1, …, up to the
-        largest seen; text is sorted; a frame's categories keep their order.
+        θ_kj, the probabilities of the C_j categories of each column.
+    categories_ : dict from column to its categories, of which position c has the code c
+        Numbers are codes 0, 1, …, up to the largest seen; text is sorted; a frame's categories keep their
+        order.
     collapsed_, n_unseen_, n_parameters_, converged_, n_iter_, lower_bound_, objective_trace_
         As in :class:`tractable.TableMixture`.
 
@@ -121,8 +126,8 @@ class CategoricalMixture(BaseTableMixture):
     >>> import tractable
     >>> X = [["red", "round"], ["red", "round"], ["green", "long"], ["green", "long"], ["red", None]]
     >>> model = tractable.CategoricalMixture(2, alpha=0.1, random_state=0).fit(X)
-    >>> [c.tolist() for c in model.categories_]
-    [['green', 'red'], ['long', 'round']]
+    >>> model.categories_
+    {0: ('green', 'red'), 1: ('long', 'round')}
     >>> bool(model.predict(X)[0] == model.predict(X)[4])
     True
     >>> model.condition({0: "red"}).mean.round(2)  # of the code: 1 is round
@@ -149,14 +154,13 @@ class CategoricalMixture(BaseTableMixture):
 
     @property
     def probabilities_(self) -> list[np.ndarray]:
-        """Shares of the categories of each column, (n_components, C_j)."""
+        """Probabilities of the categories of each column, (n_components, C_j)."""
         return [part.probabilities for part in self._density().components.parts]
 
     @property
-    def categories_(self) -> list[np.ndarray]:
-        """Values of the categories of each column."""
-        tables = zip(self._columns_.categories, self.probabilities_, strict=True)
-        return [np.arange(p.shape[1]) if t is None else np.asarray(t, dtype=object) for t, p in tables]
+    def categories_(self) -> dict[Any, tuple[Any, ...]]:
+        """The categories of each column."""
+        return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
         rows = None if is_frame(X) else _text(X)

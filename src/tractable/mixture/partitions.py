@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.weights import check_weights
+from tractable.arrays.limits import check_squarable
 from tractable.base import check_count, check_table
-from tractable.statistics.rows import check_squarable
+from tractable.base.validation import check_weights
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Ten points have 115,975 partitions; each point more, about seven times as many.
@@ -42,6 +43,13 @@ def stirling2(n: int, k: int) -> int:
     S(n, k) = (1/k!) Σ_{i=0}^{k} (-1)^i C(k, i) (k - i)^n, a whole number, exactly. The sum starts at i = 0:
     without that term S(3, 2) would be -1.
 
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    k : int
+        Number of groups.
+
     Examples
     --------
     >>> stirling2(3, 2), stirling2(8, 3), stirling2(10, 4)
@@ -56,6 +64,11 @@ def bell(n: int) -> int:
 
     By Bell's triangle: each line begins with the last number of the line before, and each number is the one
     on its left plus the one above that.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
 
     Examples
     --------
@@ -124,13 +137,8 @@ def best_partition(X: Any, n_clusters: int, sample_weight: Any = None) -> BestPa
     >>> found.labels.tolist(), round(found.inertia, 4), found.n_partitions
     ([0, 1, 2, 0, 2, 2, 1, 0], 14.3333, 966)
     """
-    x = check_table(X)
-    check_squarable(x)
-    w = (
-        np.ones(len(x))
-        if sample_weight is None
-        else check_weights(sample_weight, len(x), name="sample_weight")
-    )
+    x = check_squarable("X", check_table(X), nonzero=True)
+    w = counts(check_weights(sample_weight, x), x)
     counted = np.flatnonzero(w > 0)
     k = check_count("n_clusters", n_clusters)
     if len(counted) > MOST_POINTS:

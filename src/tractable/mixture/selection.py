@@ -36,13 +36,13 @@ class ComponentChoice:
     @property
     def best(self) -> tuple[int, str]:
         """The number of components and the covariance type that were chosen."""
-        i, j = self._place
+        i, j = self._chosen
         return int(self.n_components[j]), self.covariance_types[i]
 
     @property
     def best_model(self) -> Any:
         """The fitted mixture that was chosen."""
-        i, j = self._place
+        i, j = self._chosen
         return self.models[i][j]
 
     @property
@@ -50,7 +50,7 @@ class ComponentChoice:
         """Which mixtures have a collapsed component, (t, m)."""
         return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
 
-    def place(self, criterion: str) -> tuple[int, int]:
+    def position(self, criterion: str) -> tuple[int, int]:
         """Return the position (i, j) in the table of the mixture that "bic", "icl" or "aic" chooses."""
         table, collapsed = self.scores[criterion], self.collapsed
         open_to = np.ones_like(collapsed) if collapsed.all() else ~collapsed
@@ -58,12 +58,12 @@ class ComponentChoice:
         return int(i), int(j)
 
     @property
-    def _place(self) -> tuple[int, int]:
-        return self.place(self.criterion)
+    def _chosen(self) -> tuple[int, int]:
+        return self.position(self.criterion)
 
     def __repr__(self) -> str:
         table, marks = self.scores[self.criterion], np.where(self.collapsed, "!", " ")
-        marks[self._place] = "*"
+        marks[self._chosen] = "*"
         lines = [("K", *self.covariance_types)]
         for j, k in enumerate(self.n_components):
             cells = (f"{x:.6g}{mark}" for x, mark in zip(table[:, j], marks[:, j], strict=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ProbabilisticClassifierMixin, Rows, check_labels
+from tractable.base import ClassifierMixin, Rows, check_labels
 from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -56,8 +56,8 @@ def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
 
 
-class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
-    """Classes by the votes of the K nearest rows: p(C_i | x) = K_i / K, of which the largest is predicted.
+class KNeighborsClassifier(ClassifierMixin, NeighborModel):
+    """K-nearest-neighbour classification: p(C_i | x) = K_i / K, the fractions of the K nearest rows.
 
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =
     K_i / (N_i V), p(C_i) = N_i / N and p(x) = K / (N V), the volume cancels.
@@ -65,8 +65,8 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     Training stores the rows, arranged for the search. Small K follows every row, large K
     smooths; ``n_neighbors="loo"`` chooses it by leave-one-out, all numbers in one search.
 
-    Ties are settled so: of rows at equal distance the first given is the nearer; of classes with equal votes
-    that of the nearest neighbour wins, and of those equally near the smaller label. Where votes tie,
+    Ties are broken by rules: of rows at equal distance the first given is the nearer; of classes with equal
+    votes that of the nearest neighbour wins, and of those equally near the smaller label. Where votes tie,
     `predict_proba` gives the winner one rounding more, so that its largest is what `predict` says, and so are
     the mode of `predict_dist` and what `decide` decides without a loss.
 
@@ -97,6 +97,7 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, in order.
     n_neighbors_ : int
         K.
     loo_curve_ : NeighborCurve
@@ -108,12 +109,15 @@ class KNeighborsClassifier(ProbabilisticClassifierMixin, NeighborModel):
     codes_ : array of shape (n_samples_fit_,) of int
         The class of each row.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    rows_ : array of shape (n_samples_fit_,) of int
+        Frequencies of the stored rows; None where none were given.
+    row_indices_ : array of shape (n_samples_fit_,) of int
         The number, among the rows given, of each stored one: those of positive weight.
     n_samples_fit_, n_samples_given_ : int
         Stored rows, and rows that were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -180,7 +180,7 @@ def loo_curve(index: Index, rows: Rows, most: int, trial: Trial, groups: Coincid
     Rows that coincide with it are left out too, all their weight: a copy of a row would predict it. So a
     row of weight two scores as two equal rows do.
     """
-    weights = np.ones(len(rows.data)) if rows.weights is None else rows.weights
+    weights = rows.row_weights
     numbers, first = numbers_to_score(most), groups.first
     sums, squares = np.zeros(len(numbers)), np.zeros(len(numbers))
     for start, stop in _blocks(groups.sizes, most_rows(weights, most)):

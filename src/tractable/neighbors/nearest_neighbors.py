@@ -16,7 +16,7 @@ LONGEST = 2**31
 
 
 class NearestNeighbors(NeighborSearch):
-    """The rows nearest to others: K of them, or all within a radius.
+    """Search for the K nearest rows, or for all rows within a radius.
 
     Distances are exact to the last digits of double precision, unless an approximate index is chosen; of
     rows at equal distance the first given comes first.
@@ -39,14 +39,16 @@ class NearestNeighbors(NeighborSearch):
     ----------
     index_ : Index
         The rows, arranged; ``index_.name`` says how, ``index_.exact`` whether all neighbours are found.
-    rows_ : array of shape (n_samples_fit_,) of int
+    row_indices_ : array of shape (n_samples_fit_,) of int
         Which of the rows given each row of the index is: those of weight zero are none.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row of the index is a neighbour.
     n_samples_fit_, n_samples_given_ : int
         Rows in the index, and rows that were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------
@@ -116,7 +118,7 @@ class NearestNeighbors(NeighborSearch):
         near = self._within(X, radius)
         distances, indices = np.empty(len(near), dtype=object), np.empty(len(near), dtype=object)
         for row, (apart, found) in enumerate(near):
-            distances[row], indices[row] = apart, self.rows_[found]
+            distances[row], indices[row] = apart, self.row_indices_[found]
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors_graph(
@@ -125,7 +127,7 @@ class NearestNeighbors(NeighborSearch):
         """Return the graph that joins rows within a radius, as `kneighbors_graph` does for the nearest."""
         check_choice("mode", mode, ["connectivity", "distance"])
         near = self._within(X, radius)
-        return self._matrix(near.distances, self.rows_[near.indices], near.indptr, mode)
+        return self._matrix(near.distances, self.row_indices_[near.indices], near.indptr, mode)
 
     @property
     def _times(self) -> np.ndarray | None:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.base import PredictiveMixin, Rows, check_targets
-from tractable.base.scores import RegressorMixin
+from tractable.base import RegressorMixin, Rows, check_targets
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
@@ -140,8 +139,8 @@ class NeighborTargets(Univariate):
         return np.sum(np.where(same, self.probabilities[..., None, :], 0.0), axis=-1)
 
 
-class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
-    """A target by those of the K nearest rows: p(y | x) is their distribution, its mean is predicted.
+class KNeighborsRegressor(RegressorMixin, NeighborModel):
+    """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
     The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
     neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of
@@ -179,12 +178,17 @@ class KNeighborsRegressor(RegressorMixin, PredictiveMixin, NeighborModel):
     index_ : Index
         The stored rows, those of positive weight, in the order of the search.
     targets_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
+        Targets of the stored rows.
     sample_weight_ : array of shape (n_samples_fit_,) or None
-    rows_ : array of shape (n_samples_fit_,) of int
+        Frequencies of the stored rows; None where none were given.
+    row_indices_ : array of shape (n_samples_fit_,) of int
         Which of the `n_samples_given_` rows each stored one is.
     n_samples_fit_, n_samples_given_ : int
+        Number of stored rows, and of rows given to `fit`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

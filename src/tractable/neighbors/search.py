@@ -36,7 +36,7 @@ class NeighborSearch(Estimator):
     """
 
     index_: Index
-    rows_: np.ndarray  # (n_samples_fit_,), the number of each stored row
+    row_indices_: np.ndarray  # (n_samples_fit_,), the number of each stored row
     n_samples_fit_: int
     n_samples_given_: int
     sample_weight_: np.ndarray | None
@@ -51,7 +51,7 @@ class NeighborSearch(Estimator):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features), optional
-            When not given, the stored rows, in their order (`rows_`, all but those of weight zero):
+            When not given, the stored rows, in their order (`row_indices_`, all but those of weight zero):
             then no row is its own neighbour, but its copies are. An index that finds them all at once
             (`RandomizedForest`) does so.
         n_neighbors : int, optional
@@ -66,7 +66,7 @@ class NeighborSearch(Estimator):
         check_fitted(self)
         k = self._number(n_neighbors, own=X is None)
         distances, found = self._others(k) if X is None else self._nearest(check_held_columns(self, X), k)
-        indices = np.where(found >= 0, self.rows_[found], -1)
+        indices = np.where(found >= 0, self.row_indices_[found], -1)
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(
@@ -127,9 +127,11 @@ class NeighborSearch(Estimator):
     def _counted_rows(self, rows: Rows) -> Rows:
         """Set the attributes that number the rows of positive weight; return these rows."""
         self.n_samples_given_ = len(rows.data)
-        self.rows_ = np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
+        self.row_indices_ = (
+            np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
+        )
         if rows.weights is not None:
-            some = self.rows_
+            some = self.row_indices_
             y = None if rows.y is None else rows.y[some]
             rows = Rows(data=rows.data[some], y=y, weights=rows.weights[some])
         self.n_samples_fit_, self.sample_weight_ = len(rows.data), rows.weights

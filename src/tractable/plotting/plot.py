@@ -28,7 +28,7 @@ _KINDS = {
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
-    "regression": "RegressorMixin PredictiveMixin",
+    "regression": "RegressorMixin",
 }
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}
@@ -65,6 +65,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     Parameters
     ----------
     x : distribution, fitted estimator or result
+        What to draw.
     ax : matplotlib Axes, optional
         Where to draw; new axes when not given.
     **options

@@ -12,6 +12,10 @@ from tractable.arrays.namespace import Array, is_numpy_array
 #: Elementary operations from which on a call runs compiled code: NumPy takes about a millisecond for them.
 COMPILED_WORK = 2**20
 
+#: Numbers that overflow give no warnings, as in compiled code: callers see infinities, and say what they
+#: mean.
+SILENT = np.errstate(over="ignore", divide="ignore", invalid="ignore")
+
 
 def runs_compiled(x: Array, work: float) -> bool:
     """Return whether a call on the array x runs compiled code.

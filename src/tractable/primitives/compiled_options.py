@@ -153,7 +153,7 @@ def entry_kernels() -> list[Kernel]:
     return list(dict.fromkeys(kernel for kernel in kernels if kernel.signature))
 
 
-def _bound(function: Callable[..., Any], made: Callable[[Kernel], Any]) -> FunctionType:
+def _bound(function: Callable[..., Any], made: Callable[[Kernel], Any]) -> Callable[..., Any]:
     """Return the function with the kernels among its globals replaced by what is made of them."""
     assert isinstance(function, FunctionType)
     around = dict(function.__globals__)

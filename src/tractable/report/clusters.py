@@ -97,7 +97,7 @@ def _meaning(found: FittedMixtures, members: Membership, differences: list[list[
     columns = list(dict.fromkeys(row[0][0] for row in differences if row))
     apart = f"set apart most by {listed(columns)}" if columns else "which no column by itself sets apart"
     icl = found.choice.scores["icl"]
-    gain = float(icl[:, 0].min() - icl[found.choice.place("icl")])
+    gain = float(icl[:, 0].min() - icl[found.choice.position("icl")])
     also = "BIC agrees" if by_bic == k else f"BIC would take {number_of(by_bic, 'component')}"
     return (
         f"There are {k} clusters, {apart}. {share:.0%} of the rows belong to their cluster with a "

@@ -81,7 +81,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         tables=(
             _grid("The strongest pairs", pairs[:MAX_ROWS]),
-            *([_grid(f"What tells of {target}", of_target[:MAX_ROWS], target)] if of_target else []),
+            *(
+                [_grid(f"Dependence of {target} on each column", of_target[:MAX_ROWS], target)]
+                if of_target
+                else []
+            ),
         ),
         notes=_notes(table, once),
         findings=_findings(pairs, certain, of_target, reversed_pairs),
@@ -114,7 +118,7 @@ def _pictured(pairs: list[Pair], of_target: list[Pair]) -> list[Pair]:
 
 def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None) -> str:
     if not certain:
-        words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The one pair there is"
+        words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The only pair"
         return f"{words} depends on each other by more than chance would give."
     best = pairs[0]
     parts = [
@@ -124,12 +128,12 @@ def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], targe
     if target is not None and of_target:
         informative = [pair for pair in of_target if pair in certain][:3]
         names = [f"{_other(pair, target)} ({pair.strength:.2f})" for pair in informative]
-        most = f"Most about {target} is told by {', '.join(names)}."
-        parts.append(most if names else f"No column tells of {target} by itself.")
+        most = f"The columns most informative about {target}: {', '.join(names)}."
+        parts.append(most if names else f"No single column is informative about {target}.")
     copies = [pair for pair in pairs if pair.correlation is not None and abs(pair.correlation) > 0.999]
     if copies:
         same = ", ".join(f"{pair.a} and {pair.b}" for pair in copies[:3])
-        parts.append(f"Nearly the same column twice: {same}.")
+        parts.append(f"Nearly identical columns: {same}.")
     return " ".join(parts)
 
 

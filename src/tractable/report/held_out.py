@@ -150,9 +150,9 @@ def model_rows(table: Table, target: str) -> ModelRows:
     rows = deduplicated_rows(rows, table)  # a copy of a test row must not be a training row
     notes = list(rows.notes)
     if copies:
-        notes.append(f"Left out, since they say the target outright: {listed(copies)}.")
+        notes.append(f"Left out, since they determine the target: {listed(copies)}.")
     if not rows.frame.shape[1]:
-        return _nothing(f"There is no other column that could tell {target}.", notes)
+        return _nothing(f"There is no other column to predict {target} from.", notes)
     y = table.frame[target].loc[rows.frame.index]
     known = y.dropna()
     classes = _classes(known, notes) if column.is_category else None

@@ -61,7 +61,7 @@ class FittedMixtures:
 
     def model(self, criterion: str) -> Any:
         """Return the mixture that minimises a criterion."""
-        i, j = self.choice.place(criterion)
+        i, j = self.choice.position(criterion)
         return self.choice.models[i][j]
 
 

@@ -38,7 +38,7 @@ from tractable.value import replace
 #: Standard errors from which a difference is clear.
 CLEAR = 2.0
 
-#: An R² that speaks against "no dependence", and the importance relative to the largest that is named.
+#: The R² above which a model is informative, and the importance relative to the largest that is listed.
 MIN_R2, MIN_IMPORTANCE = 0.1, 0.05
 
 #: Rows whose intervals are drawn, and columns whose importances are.
@@ -179,7 +179,7 @@ def _best_note(rows: ModelRows, best: HeldOut) -> tuple[str, ...]:
     """Return a note if all classes are predicted right, or half of the squared error is of a few rows."""
     if rows.classes:
         perfect = _accuracy(rows, best) == 1.0
-        return ("Every row was predicted right: a column may say the target outright.",) if perfect else ()
+        return ("Every row was predicted right: a column may determine the target.",) if perfect else ()
     few = dominant_rows((best.gathered(lambda d, _: point_prediction(d)) - rows.y) ** 2)
     which = f"{best.name} is of {number_of(few, 'row')}"
     return (f"Half of the squared error of {which}: R² says little of the others.",) if few else ()
@@ -217,7 +217,7 @@ def _meaning(
         for one, less, err in ranked[1:]
         if not _is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
     ]
-    also = f" It cannot be told apart from {listed(near)}." if near else ""
+    also = f" It cannot be distinguished from {listed(near)}." if near else ""
     least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
     matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""

@@ -137,7 +137,7 @@ def _density(
 
 def _robust_choice(found: FittedMixtures) -> Any:
     """Return the mixture of the least BIC among those without components of tiny weight."""
-    choice, (_, best) = found.choice, found.choice.place("bic")
+    choice, (_, best) = found.choice, found.choice.position("bic")
     candidates = [
         (choice.scores["bic"][i, j], i, j)
         for i, fits in enumerate(choice.models)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import is_squarable
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS
 from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
@@ -100,7 +101,7 @@ def _meaning(table: Table) -> str:
         sentences.append("No entry is missing.")
     useless = [*by_kind["constant"], *by_kind["empty"]]
     if useless:
-        sentences.append(f"Nothing can be learned from {listed(useless, FEW)}.")
+        sentences.append(f"Constant or empty columns: {listed(useless, FEW)}.")
     return " ".join(sentences)
 
 
@@ -203,8 +204,8 @@ def _shows_density(table: Table, column: Column) -> bool:
 
 def _is_drawable(values: np.ndarray) -> bool:
     """Return whether the squares of numbers neither overflow nor underflow."""
-    largest = np.abs(values).max(initial=0.0)
-    return bool(1e-150 < largest < 1e150 or largest == 0)
+    largest = float(np.abs(values).max(initial=0.0))
+    return largest == 0.0 or is_squarable(largest)
 
 
 def _smoothed(values: np.ndarray, low: float | None = None) -> Any:

@@ -245,7 +245,7 @@ def _chosen_columns(
     first = [clean.index(name) for name in ([] if target is None else [target, *informative])]
     chosen = sorted(list(dict.fromkeys([*first, *range(len(names))]))[:max_columns])
     later = [name for name in informative if clean.index(name) >= max_columns]
-    which = [f"those that tell most of {target} ({listed(later)})"] if later else []
+    which = [f"those most informative about {target} ({listed(later)})"] if later else []
     if target is not None and clean.index(target) >= max_columns:
         which.append("the target")
     words = listed(["the first ones", *which])

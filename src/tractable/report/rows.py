@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tractable.arrays.limits import LARGEST
 from tractable.data.names import number_of
 from tractable.report.table import Table
 from tractable.value import replace, value
@@ -15,9 +16,6 @@ MAX_LEVELS = 20
 
 #: Columns with a smaller fraction of entries than this are left out.
 MIN_KNOWN = 0.2
-
-#: Columns of numbers beyond this, or with a range below its inverse, are left out: their squares overflow.
-LARGEST = 1e140
 
 #: Columns of a larger correlation than this hold the same numbers in other units.
 SAME = 0.99999

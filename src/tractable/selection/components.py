@@ -29,9 +29,9 @@ def select_components(
 ) -> ComponentChoice:
     """Choose the number of components of a Gaussian mixture, and the shape of their covariances.
 
-    BIC asks for a good density; ICL for components that are apart, hence for clusters; AIC for prediction.
-    A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice unless all
-    have one. Warnings of the fits are given once, with the fits they concern.
+    BIC approximates the evidence; ICL also penalises overlap, for clusters; AIC approximates the prediction
+    error. A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice
+    unless all have one. Warnings of the fits are given once, with the fits they concern.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from tractable.engines.kmeans import kmeans
 from tractable.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 from tractable.mixture.selection import RULES, NumberOfClusters
 from tractable.statistics import Moments
+from tractable.statistics.rows import counts
 
 INDICES = {
     "calinski_harabasz": calinski_harabasz_score,
@@ -57,6 +58,7 @@ def select_n_clusters(
     n_references : int
         Draws behind each gap.
     random_state : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def gap_statistic(
     >>> bool(gap[1] > gap[0] + error[0])
     True
     """
-    w = np.ones(len(x)) if weights is None else weights
+    w = counts(weights, x)
     references = _references(x[w > 0], w[w > 0], rng, n_draws, least=int(numbers[-1]) + 1)
     scatters = [
         [kmeans(rows, None, k, rng, n_init=n_init, max_iter=300).inertia / len(rows) for k in numbers]

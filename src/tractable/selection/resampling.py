@@ -24,11 +24,13 @@ def train_val_test_split(
     Parameters
     ----------
     *arrays : arrays, frames or lists of the same length
+        What to split.
     val, test : float
         Shares of all rows; together below 1.
     stratify : array, optional
         Labels whose proportions each part keeps.
     random_state : None, int or RandomState
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def bias_variance(
     n_repeats: int = 200,
     rng: Any = None,
 ) -> BiasVariance:
-    """Measure where a model's squared error comes from, E[(y - ŷ)²] = bias² + variance + noise.
+    """Estimate bias and variance of a model, E[(y - ŷ)²] = bias² + variance + noise.
 
     The model is fitted to `n_repeats` training sets of targets f(x) + noise and predicts at the points; fresh
     targets there measure the error that the three parts add up to.
@@ -98,6 +100,7 @@ def bias_variance(
     n_repeats : int
         Number of training sets, three or more.
     rng : None, int or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Returns
     -------

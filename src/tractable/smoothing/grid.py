@@ -9,6 +9,7 @@ from tractable.primitives.bins import linear_binning
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Nodes of the inner grid a bandwidth, and the most of them.
@@ -27,7 +28,25 @@ _HILLS = ((0.0, 1.0), (math.sqrt(3.0), 2.0 * math.exp(-1.5)))
 
 @value
 class GridDensity:
-    """A density on an even grid, and how far off it may be anywhere on it."""
+    """A density on an even grid, and a bound of its error.
+
+    Parameters
+    ----------
+    x : array (n,)
+        The nodes.
+    prob : array (n,)
+        The density at the nodes.
+    error_bound : float
+        Bound of the absolute error at every node.
+    path : str
+        How the sums were computed: "binned FFT", or the name of an exact sum.
+
+    Examples
+    --------
+    >>> found = binned_density(np.array([0.0, 1.0]), None, 0.5, -1.0, 2.0, 4)
+    >>> found.x, found.path
+    (array([-1.,  0.,  1.,  2.]), 'binned FFT')
+    """
 
     x: np.ndarray  # (n,)
     prob: np.ndarray  # (n,)
@@ -49,8 +68,11 @@ def binned_density(x: Any, weights: Any, bandwidth: Any, low: float, high: float
     x : array (m,)
         Points further from the grid than a window reaches cost nothing.
     weights : array (m,), optional
+        Frequencies of the points; one each by default.
     bandwidth : float
+        The bandwidth h.
     low, high : float
+        First and last node of the grid.
     n : int
         Two nodes at least.
 
@@ -151,7 +173,7 @@ def _exactly(
         return GridDensity(x=nodes, prob=np.zeros(len(nodes)), error_bound=0.0, path="direct sum")
     sums = WindowSums(
         points=((x - nodes[0]) / h)[:, None],
-        weights=np.ones(len(x)) if weights is None else weights,
+        weights=counts(weights, x),
         window=WINDOWS["gaussian"],
     )
     queries = ((nodes - nodes[0]) / h)[:, None]

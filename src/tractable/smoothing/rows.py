@@ -56,14 +56,15 @@ def _as_numbers(name: str, given: Any) -> np.ndarray:
 
 
 def unrolled(X: Any, period: Any, weights: Any = None) -> np.ndarray:
-    """Return rows of periods as rows of a line: wrapped into one period and cut where they leave most room.
+    """Return periodic columns as numbers: wrapped into one period, which is cut in its largest gap.
 
-    Distances across the cut are lost, and all others are what they are on the circle, so that rules see how
-    wide the rows are, not where the period happens to begin, and left-out rows see their neighbours.
+    Distances across the cut are lost, and all others are those on the circle, so that bandwidth rules depend
+    on the spread of the rows, not on where the period begins, and left-out rows keep their neighbours.
 
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     period : number, or one (or None) a column
         The length of a period.
     weights : array (n,), optional

@@ -19,6 +19,7 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     weights : array (n,), optional
         How often each row counts; n is then their sum.
     window : Window
@@ -35,7 +36,16 @@ def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"])
 
 
 def scott(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
-    """Return h_j = n^(-1/(d+4)) σ_j, Scott's rule of thumb; arguments as of `silverman`.
+    """Return h_j = n^(-1/(d+4)) σ_j, Scott's rule of thumb.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+        Rows, or the values of one column.
+    weights : array (n,), optional
+        Frequencies of the rows, of which n is then the sum.
+    window : Window
+        The smoothing kernel; the bandwidth of another than the Gaussian smooths as much.
 
     Examples
     --------
@@ -90,8 +100,11 @@ def improved_sheather_jones(X: Any, weights: Any = None, window: Window = WINDOW
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     weights : array (n,), optional
+        Frequencies of the rows; one each by default.
     window : Window
+        The smoothing kernel.
 
     Examples
     --------

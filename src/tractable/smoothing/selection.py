@@ -13,6 +13,7 @@ from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.rules import improved_sheather_jones, scott, silverman
 from tractable.smoothing.sums import WindowSums
 from tractable.smoothing.windows import WINDOWS, Window, check_window
+from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
 
@@ -83,9 +84,13 @@ def loo_nll(X: Any, bandwidth: Any, weights: Any = None, kernel: Any = "gaussian
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     bandwidth : float or array (d,)
+        The bandwidth h, one for all columns or one for each.
     weights : array (n,), optional
+        Frequencies of the rows; one each by default.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function K(u) of numbers u.
 
     Examples
     --------
@@ -102,7 +107,16 @@ def lscv(X: Any, bandwidth: Any, weights: Any = None) -> float:
     """Return ∫ p̂² - (2/N) Σ_i p̂_{-i}(x_i): the integrated squared error, up to a constant.
 
     For a Gaussian window, in closed form. The cross term leaves each row out; with the row itself in it the
-    criterion would fall without bound as the bandwidth goes to zero. Arguments as of `loo_nll`.
+    criterion would fall without bound as the bandwidth goes to zero.
+
+    Parameters
+    ----------
+    X : array (n, d) or (n,)
+        Rows, or the values of one column.
+    bandwidth : float or array (d,)
+        The bandwidth h, one for all columns or one for each.
+    weights : array (n,), optional
+        Frequencies of the rows; one each by default.
 
     Examples
     --------
@@ -139,7 +153,7 @@ def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
 def prepared(X: Any, weights: Any, kernel: Any) -> Prepared:
     """Return checked rows, ready for criteria; far from the origin they keep their digits."""
     X, weights = as_rows(X, weights)
-    w = np.ones(len(X)) if weights is None else weights
+    w = counts(weights, X)
     left = np.minimum(w, 1.0)
     if np.count_nonzero(w) < 2 and not w.sum() > 1.0:
         raise ValueError("X must have at least two rows to leave one out: it has 1 sample")
@@ -167,13 +181,31 @@ class UnsettledBandwidthWarning(UserWarning):
 
 @value
 class BandwidthSearch:
-    """A chosen bandwidth, and the criterion at every candidate that was tried."""
+    """A chosen bandwidth, and the criterion at every candidate that was tried.
+
+    Parameters
+    ----------
+    bandwidth : array (d,)
+        The chosen bandwidth of each column.
+    criterion : float
+        The criterion there.
+    candidates, criteria : arrays (k, d) and (k,)
+        The bandwidths that were tried, and the criterion of each.
+    settled : bool
+        False where the criterion has no minimum among the candidates, and Silverman's bandwidth is given.
+
+    Examples
+    --------
+    >>> found = select_bandwidth(np.array([0.0, 1.0, 3.0, 7.0]), "loo")
+    >>> bool(found.criterion <= found.criteria.min()), found.settled
+    (True, True)
+    """
 
     bandwidth: np.ndarray  # (d,)
     criterion: float
     candidates: np.ndarray  # (k, d)
     criteria: np.ndarray  # (k,)
-    settled: bool = True  # False where no candidate was best, and Silverman's is given
+    settled: bool = True
 
 
 def select_bandwidth(
@@ -192,6 +224,7 @@ def select_bandwidth(
     Parameters
     ----------
     X : array (n, d) or (n,)
+        Rows, or the values of one column.
     method : {"loo", "lscv", "silverman", "scott", "isj"}
         "loo" is the left-out likelihood, for every window; "lscv" least squares, for the Gaussian: of
         several minima the widest, as repeated rows make it fall without bound towards zero.
@@ -205,6 +238,7 @@ def select_bandwidth(
     weights : array (n,), optional
         How often each row counts.
     kernel : str, Window or callable
+        The smoothing kernel, by name, as a value, or as a function K(u) of numbers u.
 
     Examples
     --------
@@ -229,11 +263,11 @@ def select_bandwidth(
         raise ValueError('method="lscv" has a closed form for kernel="gaussian" alone; use "loo"')
     candidates = None if grid is None else _as_candidates(grid, rows.dim)
     # In units of a bandwidth near the best, densities are numbers of ordinary size.
-    unit = silverman(columns, weights, window) if candidates is None else candidates[len(candidates) // 2]
-    scaled = replace(rows, X=rows.X / unit)
-    found = _on_grid(scaled, method) if candidates is None else _of(scaled, method, candidates / unit)
+    scale = silverman(columns, weights, window) if candidates is None else candidates[len(candidates) // 2]
+    scaled = replace(rows, X=rows.X / scale)
+    found = _on_grid(scaled, method) if candidates is None else _of(scaled, method, candidates / scale)
     found = found if search == "grid" or not found.settled else _refined(scaled, method, found)
-    return _in_units(found, method, unit)
+    return _rescaled(found, method, scale)
 
 
 def _as_candidates(grid: Any, dim: int) -> np.ndarray:
@@ -275,17 +309,17 @@ def _common(octaves: np.ndarray, dim: int) -> np.ndarray:
     return np.broadcast_to(2.0 ** octaves[:, None], (len(octaves), dim))
 
 
-def _in_units(found: BandwidthSearch, method: str, unit: np.ndarray) -> BandwidthSearch:
+def _rescaled(found: BandwidthSearch, method: str, scale: np.ndarray) -> BandwidthSearch:
     """Return what was found in units of a bandwidth, in those of the data."""
-    shift = float(np.sum(np.log(unit)))
+    shift = float(np.sum(np.log(scale)))
     with np.errstate(over="ignore"):
         scaled = [
             c + shift if method == "loo" else c * np.exp(-shift) for c in (found.criterion, found.criteria)
         ]
     return replace(
         found,
-        bandwidth=found.bandwidth * unit,
-        candidates=found.candidates * unit,
+        bandwidth=found.bandwidth * scale,
+        candidates=found.candidates * scale,
         criterion=float(scaled[0]),
         criteria=np.asarray(scaled[1]),
     )

@@ -58,6 +58,17 @@ class WindowSums:
     Points of one coordinate may be in units of their own, with the bandwidth as `scale`: it divides
     differences, which keeps the digits of points far from zero.
 
+    Parameters
+    ----------
+    points : array (n, d)
+        Points, divided by the bandwidth.
+    weights : array (n,)
+        Their weights.
+    window : Window
+        The smoothing kernel.
+    scale : float
+        A bandwidth that still divides differences of points of one coordinate.
+
     Examples
     --------
     >>> sums = WindowSums(points=np.array([[0.0], [2.0]]), weights=np.ones(2), window=WINDOWS["gaussian"])

@@ -1,4 +1,4 @@
-"""The windows everybody knows, and a check of those that users bring."""
+"""Smoothing kernels: the common ones by name, and checks of kernels given as functions."""
 
 import math
 from collections.abc import Callable
@@ -28,14 +28,17 @@ _PANELS = 16_384
 
 @value
 class Window:
-    """K(u) = k(|u|²) / ∫ k(|v|²) dv: a density about zero that depends on the distance alone.
+    """A smoothing kernel (Parzen window): a density about zero that depends on the distance alone.
 
-    In one dimension it is the K of p(x) = (1/Nh) Σ K((x - x_n)/h); in d dimensions the same profile turned
-    about the origin, with the normaliser of that dimension.
+    K(u) = k(|u|²) / ∫ k(|v|²) dv.
+
+    In one dimension it is the K of p(x) = (1/Nh) Σ K((x - x_n)/h); in d dimensions the same radial profile,
+    with the normaliser of that dimension.
 
     Parameters
     ----------
     name : str
+        Name of the kernel.
     log_profile : callable
         log k(s) of squared radii s, an array to an array; -inf where there is no mass. Its scale is free.
     support : float

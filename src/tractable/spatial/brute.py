@@ -31,7 +31,9 @@ class Brute(Index):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
+        The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
 
     Examples
     --------

@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
-
-#: Squares of larger numbers overflow.
-LARGEST = 1e150
 
 
 def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
@@ -25,14 +23,7 @@ def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
     if not np.isfinite(rows).all():
         raise ValueError(f"{name} must be finite: it contains NaN or infinity")
-    return check_size(name, rows)
-
-
-def check_size(name: str, rows: np.ndarray) -> np.ndarray:
-    """Return the rows, none of whose entries is too large to square."""
-    if rows.size and not np.abs(rows).max() <= LARGEST:
-        raise ValueError(f"{name} must not exceed {LARGEST:g}: squared distances would overflow")
-    return rows
+    return check_squarable(name, rows)
 
 
 def as_count(k: Any, most: int, *, excluded: bool = False) -> int:

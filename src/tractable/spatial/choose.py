@@ -42,15 +42,17 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
+        The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
     k : int
-        How many neighbours will be asked for: the more, the more cells are opened.
+        Number of neighbours that will be searched for: with more, more cells are opened.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> cloud, curve = rng.normal(size=(5000, 16)), rng.normal(size=(5000, 2)) @ rng.normal(size=(2, 16))
-    >>> choose_index(cloud[:, :2]).name, choose_index(cloud).name, choose_index(curve).name
+    >>> isotropic, planar = rng.normal(size=(5000, 16)), rng.normal(size=(5000, 2)) @ rng.normal(size=(2, 16))
+    >>> choose_index(isotropic[:, :2]).name, choose_index(isotropic).name, choose_index(planar).name
     ('kd_tree', 'brute', 'kd_tree')
     """
     metric, rows = as_metric(metric), as_rows("points", points)
@@ -65,7 +67,7 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
 
 
 def _pays(tree: KDTree, k: int) -> bool:
-    """Say whether few enough points are measured: a scan has a fixed cost too, of a thousand points or so."""
+    """Return whether few enough points are measured; a scan has the fixed cost of about a thousand points."""
     n, share = len(tree), 1.0 / 12.0 if tree.metric.form == "euclidean" else 0.25
     if n < 2:
         return True
@@ -87,7 +89,9 @@ def as_index(
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
+        The distance, as a value of `tractable.spatial` or by name, such as "euclidean".
     index : str or callable
         "auto" (see `choose_index`), "brute", "kd_tree", "spill_tree", "tsvq_tree", "randomized_forest"; or
         what makes an index of points and a metric: a class of `tractable.spatial`, or one with its options,
@@ -130,9 +134,11 @@ def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads:
     Parameters
     ----------
     index : Index
+        The index to assess.
     points : array (m, d) or None
         Rows to search for. None asks for the recall of ``index.graph(k)``: that of every point's neighbours.
     k : int
+        Number of neighbours.
     exclude, n_threads
         Those of `Index.query`; a graph leaves out each point itself.
 
@@ -149,13 +155,13 @@ def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads:
         if exclude is not None:
             raise ValueError("exclude must not be given for a graph, which leaves out each point itself")
         found, true = (one.graph(k, n_threads=n_threads)[0] for one in (index, exact))
-        return _share(found, true)
+        return _recall(found, true)
     options: dict[str, Any] = {"exclude": exclude, "n_threads": n_threads}
     found, _ = index.query(points, k, **options)
     if not len(found):
         raise ValueError("points must hold at least one row to search for")
-    return _share(found, exact.query(points, k, **options)[0])
+    return _recall(found, exact.query(points, k, **options)[0])
 
 
-def _share(found: np.ndarray, true: np.ndarray) -> float:
+def _recall(found: np.ndarray, true: np.ndarray) -> float:
     return float(np.mean(found <= true[:, -1:]))

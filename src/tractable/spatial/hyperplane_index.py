@@ -109,7 +109,7 @@ class HyperplaneIndex(Index):
         return tree_within(x, radii, self._local, self._order, self.trees, self._size)
 
 
-def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> dict[int, np.ndarray]:
+def leaf_polygons(index: HyperplaneIndex, tree: int = 0, margin: float = 0.05) -> dict[int, np.ndarray]:
     """Return the polygon of each leaf of a tree over points of two columns, within the box of the points.
 
     Rows in a leaf's polygon are those that descend to it.
@@ -120,14 +120,14 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
         Of Euclidean points (n, 2).
     tree : int
         Which of several.
-    room : float
-        By which share of its sides the box is larger than the points need.
+    margin : float
+        By which fraction of its sides the box is larger than the range of the points.
 
     Examples
     --------
     >>> from tractable.spatial import TSVQTree
     >>> tree = TSVQTree([[0.0, 0.0], [9.0, 0.0], [0.0, 1.0], [9.0, 1.0]], leaf_size=2, random_state=0)
-    >>> sorted(float(cell[:, 0].max()) for cell in leaf_polygons(tree, room=0.0).values())
+    >>> sorted(float(cell[:, 0].max()) for cell in leaf_polygons(tree, margin=0.0).values())
     [4.5, 9.0]
     """
     plain = index.metric.rows("points", index.points) is index.points
@@ -135,7 +135,7 @@ def leaf_polygons(index: HyperplaneIndex, tree: int = 0, room: float = 0.05) -> 
         raise ValueError("index must be of points of two columns and Euclidean to have cells in the plane")
     tree = as_whole("tree", tree, 0, len(index.trees.roots) - 1)
     low, high = index.points.min(axis=0), index.points.max(axis=0)
-    space = room * np.where(high > low, high - low, 1.0)
+    space = margin * np.where(high > low, high - low, 1.0)
     (a, b), (c, d) = low - space, high + space
     box = np.array([[a, b], [c, b], [c, d], [a, d]])
     found: dict[int, np.ndarray] = {}

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.spatial.checks import (
-    LARGEST,
     as_array,
     as_count,
     as_excluded,
     as_radii,
     as_rows,
     as_threads,
-    check_size,
 )
 from tractable.spatial.metrics import Metric, as_metric
 from tractable.value import value
@@ -27,8 +26,15 @@ from tractable.value import value
 class Neighbors:
     """The neighbours of each row within a radius, as the three arrays of a sparse matrix (CSR).
 
-    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, the nearest first and of equals the
-    smaller index.
+    The neighbours of row i are ``indices[indptr[i]:indptr[i + 1]]``, in order of distance and, of equal
+    distances, of index.
+
+    Parameters
+    ----------
+    indptr : array (m + 1,)
+        Where the neighbours of each row begin, and the end of the last.
+    indices, distances : arrays
+        The neighbours of all rows, and their distances.
 
     Examples
     --------
@@ -62,7 +68,18 @@ class Neighbors:
 
 @value
 class SearchReport:
-    """What a search cost.
+    """The cost of a search: nodes opened and distances computed.
+
+    Parameters
+    ----------
+    visited : array (m,)
+        Number of nodes opened for each row; a linear scan opens one.
+    measured : array (m,)
+        Number of points whose distance from each row was computed.
+    n_nodes : int
+        Number of nodes of the index.
+    memory : int
+        Bytes of the index, its points not included.
 
     Examples
     --------
@@ -70,14 +87,14 @@ class SearchReport:
     array([3, 5])
     """
 
-    visited: np.ndarray  # (m,), nodes opened for each row; a scan opens one
-    measured: np.ndarray  # (m,), points whose distance from each row was looked at
-    n_nodes: int  # of the index
-    memory: int  # bytes the index holds beside its points
+    visited: np.ndarray
+    measured: np.ndarray
+    n_nodes: int
+    memory: int
 
 
 class Index(ABC):
-    """Points, arranged so that the nearest of them are found.
+    """An index of points for nearest-neighbour and radius searches.
 
     Values: a search changes nothing. Distances of all exact indexes are equal to the bit, and of points at
     the same distance the smaller index comes first, whatever the number of threads. An index asks of a
@@ -87,7 +104,7 @@ class Index(ABC):
     Parameters
     ----------
     points : array (n, d)
-        Finite; copied, unless nobody can write to it.
+        Finite; copied, unless the array is read-only.
     metric : Metric or str
         "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
     """
@@ -121,9 +138,7 @@ class Index(ABC):
         origin = rows.mean(axis=0) if metric.about_mean else None
         for name, what in {"points": rows, "metric": metric, "_origin": origin}.items():
             object.__setattr__(self, name, what)
-        ready = self._ready(rows, "points")
-        if 0.0 < np.abs(ready).max() < 1.0 / LARGEST:
-            raise ValueError(f"points must not all be below {1.0 / LARGEST:g}: squared distances underflow")
+        ready = check_squarable("points", self._ready(rows, "points"), nonzero=True)
         ready.setflags(write=False)
         object.__setattr__(self, "_rows", ready)
         return ready
@@ -255,7 +270,8 @@ class Index(ABC):
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
         """Return the distances and indices of the k nearest other points of every point.
 
-        A point is not its own neighbour; a duplicate of it is. An index that finds them all at once does so.
+        A point is not its own neighbour; a duplicate of it is. Indexes that can compute all neighbours at
+        once do.
 
         Parameters
         ----------
@@ -279,7 +295,9 @@ class Index(ABC):
     def _ready(self, x: np.ndarray, name: str = "x") -> np.ndarray:
         """Return rows as the elementary distance of the metric wants them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_size(name, self.metric.rows(name, x if self._origin is None else x - self._origin))
+            return check_squarable(
+                name, self.metric.rows(name, x if self._origin is None else x - self._origin)
+            )
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)
@@ -320,7 +338,16 @@ def _ragged(found: list[tuple[np.ndarray, ...]], radii: np.ndarray, left_out: np
 def neighbor_graph(index: Index, k: int, **options: Any) -> tuple[Any, ...]:
     """Return the distances and indices of the k nearest other points of every point.
 
-    This is `Index.graph` as a function, with its options `report` and `n_threads`.
+    This is `Index.graph` as a function.
+
+    Parameters
+    ----------
+    index : Index
+        The points.
+    k : int
+        Number of neighbours, from 1 to n - 1.
+    **options
+        `report` and `n_threads`, as in `Index.query`.
 
     Examples
     --------

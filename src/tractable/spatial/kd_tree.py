@@ -22,6 +22,7 @@ class KDTree(Index):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
         Any but the Hamming distance.
     leaf_size : int

@@ -60,7 +60,9 @@ class Metric(ABC):
 
 @value
 class Euclidean(Metric):
-    """d(x, y) = √Σ(x - y)². Served by every index.
+    """The Euclidean distance.
+
+    d(x, y) = √Σ(x - y)². Served by every index.
 
     Examples
     --------
@@ -73,7 +75,9 @@ class Euclidean(Metric):
 
 @value
 class Mahalanobis(Metric):
-    """d(x, y) = √((x - y)ᵀ Σ⁻¹ (x - y)), the Euclidean distance of whitened rows. Served by every index.
+    """The Mahalanobis distance.
+
+    d(x, y) = √((x - y)ᵀ Σ⁻¹ (x - y)), the Euclidean distance of whitened rows. Served by every index.
 
     Parameters
     ----------
@@ -112,7 +116,9 @@ class Mahalanobis(Metric):
 
 @value
 class Minkowski(Metric):
-    """d(x, y) = (Σ|x - y|^m)^(1/m). Served by exact indexes, and with m = 2 by all.
+    """The Minkowski distance of order m.
+
+    d(x, y) = (Σ|x - y|^m)^(1/m). Served by exact indexes, and with m = 2 by all.
 
     Parameters
     ----------
@@ -144,7 +150,9 @@ class Minkowski(Metric):
 
 @value
 class Chebyshev(Metric):
-    """d(x, y) = max|x - y|. Served by exact indexes.
+    """The Chebyshev distance, the largest difference of coordinates.
+
+    d(x, y) = max|x - y|. Served by exact indexes.
 
     Examples
     --------
@@ -157,7 +165,9 @@ class Chebyshev(Metric):
 
 @value
 class Cosine(Metric):
-    """d(x, y) = 1 - x·y / (|x| |y|), half the squared distance of rows of length one. Served by every index.
+    """The cosine distance.
+
+    d(x, y) = 1 - x·y / (|x| |y|), half the squared distance of rows of length one. Served by every index.
 
     Taken by differences, so that directions which nearly agree keep their digits. A row of zeros has no
     direction and is refused.
@@ -189,7 +199,9 @@ class Cosine(Metric):
 
 @value
 class Hamming(Metric):
-    """d(x, y) is the share of coordinates that differ. Served by brute force.
+    """The Hamming distance, the fraction of coordinates that differ.
+
+    Served by brute force.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.primitives.neighbors.hyperplane_trees import (
     HyperplaneTrees,
     NeighbourLists,
@@ -24,7 +25,7 @@ EXTRA = 3
 
 @value
 class RandomizedForest(HyperplaneIndex):
-    """Random trees of medians: a search looks at all points of its leaf in every tree; approximate.
+    """A forest of randomized median-split trees: a search scans its leaf in every tree; approximate.
 
     A node is parted at the median of its projections on the direction between two of its points, drawn at
     random, so that planes follow the data where they have few dimensions of their own, whatever the dimension
@@ -37,9 +38,11 @@ class RandomizedForest(HyperplaneIndex):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
         Euclidean, Mahalanobis or cosine.
     n_trees : int
+        Number of trees.
     leaf_size : int
         The most points of a leaf.
     repair : int
@@ -110,5 +113,4 @@ class RandomizedForest(HyperplaneIndex):
     @property
     def _scale(self) -> float:
         """What brings differences of points below one."""
-        largest = float(np.ptp(self._local, axis=0).max())
-        return float(2.0 ** -np.ceil(np.log2(largest))) if largest else 1.0
+        return 0.5 / power_of_two(float(np.ptp(self._local, axis=0).max()))

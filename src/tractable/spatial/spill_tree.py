@@ -34,6 +34,7 @@ class SpillTree(HyperplaneIndex):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
         Euclidean, Mahalanobis or cosine.
     tau : float
@@ -41,9 +42,11 @@ class SpillTree(HyperplaneIndex):
     leaf_size : int
         The most points of a leaf; a search finds at most so many neighbours.
     search : {"defeatist", "hybrid"}
+        Search of one leaf without backtracking, or with backtracking in the lower levels.
     max_copies : float
         The most copies of each point, on average.
     random_state : None, int or numpy.random.Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Examples
     --------

@@ -26,12 +26,15 @@ class TSVQTree(HyperplaneIndex):
     Parameters
     ----------
     points : array (n, d)
+        The points to search.
     metric : Metric or str
         Euclidean, Mahalanobis or cosine.
     leaf_size : int
         The most points of a leaf, unless they are all equal or the tree is as deep as it may be.
     max_depth : int
+        Largest depth of the tree.
     random_state : None, int or numpy.random.Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Examples
     --------

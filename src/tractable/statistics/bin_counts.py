@@ -157,7 +157,14 @@ class BinCounts(Statistic):
 
 
 def as_edges(name: str, edges: Any) -> Array:
-    """Return where bins begin and end as a frozen array of increasing numbers, at least two.
+    """Return the edges of bins as a read-only array of at least two increasing numbers, or raise ValueError.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error.
+    edges : array (n + 1,)
+        Edges of the bins.
 
     Examples
     --------
@@ -191,7 +198,14 @@ def _beside(edges: Array, x: Array) -> Array:
 
 
 def even_edges(low: float, high: float, n_bins: int) -> np.ndarray:
-    """Return the edges of n bins of one width from low to high, however far apart.
+    """Return the edges of n bins of equal width from low to high, without overflow.
+
+    Parameters
+    ----------
+    low, high : float
+        First and last edge.
+    n_bins : int
+        Number of bins.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import product
+from tractable.arrays.linalg import column_lengths, product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
@@ -34,6 +34,7 @@ class LinearFactor:
     factor : array (d + t, d + t), or (n, d + t) of rows not reduced
         Upper triangular, its diagonal not negative.
     n_targets : int
+        Number t of targets.
     flat : bool
         Whether the one target was given as a vector, (n,) and not (n, 1): answers then are vectors too.
 
@@ -90,6 +91,17 @@ class LinearFactor:
     def dim(self) -> int:
         """Number of columns of X."""
         return int(self.mean.shape[0]) - self.n_targets
+
+    @property
+    def stddev(self) -> Array:
+        """Standard deviation of each column and target, (d + t,); 0 of no rows."""
+        return column_lengths(self.factor) / (float(self.weight) ** 0.5 or 1.0)
+
+    @property
+    def root_mean_square(self) -> Array:
+        """Root mean square of each column and target about the origin, (d + t,)."""
+        xp = namespace_of(self.mean)
+        return xp.hypot(self.stddev, xp.abs(self.mean))
 
     def __add__(self, other: "LinearFactor") -> "LinearFactor":
         """Merge: the factor of both factors and the step between the means (Chan's update, by QR)."""

@@ -23,7 +23,9 @@ class LogMoments(MeanStatistic):
     weight : float
         Total weight of the rows.
     mean : array of shape (d,)
+        Mean of each column.
     gap : array of shape (d,)
+        log(mean of x) - mean of log x.
 
     Examples
     --------
@@ -64,7 +66,16 @@ class LogMoments(MeanStatistic):
 
 
 class ReciprocalLogMoments(LogMoments):
-    """Log moments of 1 / x: what an inverse Gamma distribution needs of the data.
+    """Log moments of 1 / x, the sufficient statistic of an inverse Gamma distribution.
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows.
+    mean : array of shape (d,)
+        Mean of 1 / x in each column.
+    gap : array of shape (d,)
+        log(mean of 1 / x) - mean of log(1 / x).
 
     Examples
     --------
@@ -88,7 +99,9 @@ class UnitLogMoments(MeanStatistic):
     Parameters
     ----------
     weight : float
+        Total weight of the rows.
     mean : array of shape (d,)
+        Mean of each column.
     gap : array of shape (d,)
         log(mean of x) - mean of log x.
     other_gap : array of shape (d,)

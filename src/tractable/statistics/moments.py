@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import moments
@@ -32,6 +33,7 @@ class Moments(MeanStatistic):
     weight : float or array of shape (...)
         Total weight of the rows; the number of rows where none were given.
     mean : array of shape (..., d)
+        Mean of the rows.
     scatter : array of shape (..., d, d)
         Sum of ``w (x - mean)(x - mean)ᵀ``.
 
@@ -101,6 +103,7 @@ class DiagonalMoments(MeanStatistic):
     weight : array of shape (d,)
         Weight of the observed entries of each column.
     mean, scatter : arrays of shape (d,)
+        Mean of each column, and the sum of its squared deviations from the mean.
     total : float
         Weight of all rows, observed or not.
     unseen : float
@@ -185,13 +188,14 @@ class DiagonalMoments(MeanStatistic):
 class FourthMoments(Statistic):
     """Moments with the sums Σ w u_i² u_j and Σ w u_i² u_j², for the sampling error of a covariance.
 
-    They give the shrinkage of Ledoit and Wolf (2004) in one pass. Here u = (x - mean) / unit, with a power of
-    two for each column, so that fourth powers do not overflow.
+    They give the shrinkage of Ledoit and Wolf (2004) in one pass. Here u = (x - mean) / scale, with a power
+    of two for each column, so that fourth powers do not overflow.
 
     Parameters
     ----------
     moments : Moments
-    unit : array (d,)
+        Weight, mean and scatter.
+    scale : array (d,)
         About the standard deviation of each column; 0 for a constant one.
     third : array (d, d)
         Σ w u_i² u_j.
@@ -201,15 +205,15 @@ class FourthMoments(Statistic):
     Examples
     --------
     >>> both = FourthMoments.of([[0.0], [2.0]]) + FourthMoments.of([[4.0]])
-    >>> float(both.weight), (both.fourth * both.unit**4).tolist()
+    >>> float(both.weight), (both.fourth * both.scale**4).tolist()
     (3.0, [[32.0]])
     """
 
     _extensive: ClassVar = ("moments", "third", "fourth")
-    _frozen: ClassVar = ("unit", "third", "fourth")
+    _frozen: ClassVar = ("scale", "third", "fourth")
 
     moments: Moments
-    unit: Array
+    scale: Array
     third: Array
     fourth: Array
 
@@ -224,10 +228,10 @@ class FourthMoments(Statistic):
             raise ValueError("X contains NaN or infinity")
         squares = np.diagonal(moments.scatter)
         check_squares(squares, x, moments.mean, w)
-        unit = power_of_two(_deviations(moments))
-        u = (x - moments.mean) * over(1.0, unit)
+        scale = _scale(_deviations(moments))
+        u = (x - moments.mean) * over(1.0, scale)
         once = u if w is None else u * w[:, None]
-        return cls(moments=moments, unit=unit, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
+        return cls(moments=moments, scale=scale, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
 
     @property
     def weight(self) -> Any:
@@ -242,12 +246,12 @@ class FourthMoments(Statistic):
     def _merged(self, other: "FourthMoments") -> "FourthMoments":
         """Merge: the powers of both about the common mean, by the binomial theorem."""
         moments = self.moments + other.moments
-        step = power_of_two(np.abs(other.moments.mean - self.moments.mean))
+        step = _scale(np.abs(other.moments.mean - self.moments.mean))
         counted = self.weight > 0 and other.weight > 0
-        unit = np.maximum(np.maximum(self.unit, other.unit), step if counted else 0.0)
-        parts = [_about(part, moments.mean, unit) for part in (self, other)]
+        scale = np.maximum(np.maximum(self.scale, other.scale), step if counted else 0.0)
+        parts = [_about(part, moments.mean, scale) for part in (self, other)]
         third, fourth = (a + b for a, b in zip(*parts, strict=True))
-        return FourthMoments(moments=moments, unit=unit, third=third, fourth=fourth)
+        return FourthMoments(moments=moments, scale=scale, third=third, fourth=fourth)
 
     def canonical(self) -> dict[str, Any]:
         """Return what two statistics of the same rows share: the same sums, of standardised columns."""
@@ -255,13 +259,13 @@ class FourthMoments(Statistic):
         return {"moments": self.moments, "third": third, "fourth": fourth}
 
 
-def _about(part: FourthMoments, mean: Array, unit: Array) -> tuple[Array, Array]:
-    """Return Σ w v_i² v_j and Σ w v_i² v_j² of v = (x - mean) / unit."""
+def _about(part: FourthMoments, mean: Array, scale: Array) -> tuple[Array, Array]:
+    """Return Σ w v_i² v_j and Σ w v_i² v_j² of v = (x - mean) / scale."""
     if not part.weight > 0:
         return np.zeros_like(part.third), np.zeros_like(part.fourth)
-    a = (part.moments.mean - mean) * over(1.0, unit)
-    scatter = part.moments.scatter * over(1.0, unit)[:, None] * over(1.0, unit)
-    ratio = over(part.unit, unit)
+    a = (part.moments.mean - mean) * over(1.0, scale)
+    scatter = part.moments.scatter * over(1.0, scale)[:, None] * over(1.0, scale)
+    ratio = over(part.scale, scale)
     t = part.third * (ratio**2)[:, None] * ratio
     f = part.fourth * (ratio**2)[:, None] * ratio**2
     s, i, j = np.diagonal(scatter), a[:, None], a[None, :]
@@ -276,9 +280,9 @@ def _deviations(moments: Moments) -> np.ndarray:
     return np.sqrt(np.maximum(np.diagonal(moments.scatter), 0.0) / (moments.weight or 1.0))
 
 
-def power_of_two(size: np.ndarray) -> np.ndarray:
-    """Return the power of two at or below each size; 0 for 0."""
-    return np.where(size > 0, np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1), 0.0)
+def _scale(size: np.ndarray) -> np.ndarray:
+    # Fourth powers of numbers beyond 1e77, or of their inverses, are none: sums are of columns near one.
+    return np.where(size > 0, power_of_two(size), 0.0)
 
 
 def over(a: Any, b: np.ndarray) -> np.ndarray:
@@ -295,11 +299,13 @@ def cross_covariance(X: Any, Y: Any = None, sample_weight: Any = None, *, ddof: 
     Parameters
     ----------
     X : array (n, p)
+        Rows of the first variables.
     Y : array (n, q), optional
         X itself when not given: the covariance matrix.
     sample_weight : array (n,), optional
         How often each row counts.
     ddof : float
+        Subtracted from the number of rows in the divisor.
 
     Examples
     --------

@@ -4,12 +4,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.limits import too_large
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.value import replace, set_fields
-
-#: Squares of larger numbers overflow, or are near it.
-LARGEST = 1e152
 
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100
@@ -133,7 +131,7 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
     """Raise where sums of squares, one a column, overflow or underflow though the rows are finite."""
     xp = namespace_of(squares)
     if not bool(xp.all(xp.isfinite(squares))):
-        raise ValueError("X has values so large that their squares overflow; rescale its columns")
+        raise too_large("X")
     limits = np.finfo(np.float64)
     if x.shape[0] and bool(xp.any(squares < float(limits.tiny) / float(limits.eps))):
         step = xp.abs(x - mean)
@@ -151,17 +149,6 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
             raise ValueError(
                 "X has columns that vary by so little that their squares underflow; rescale them"
             )
-
-
-def check_squarable(x: Array) -> Array:
-    """Return the rows, unless their squares overflow or all underflow: beyond 1e150, or below 1e-150."""
-    xp = namespace_of(x)
-    size = float(xp.max(xp.abs(x)))
-    if size > LARGEST:
-        raise ValueError("X has values so large that their squares overflow; rescale its columns")
-    if 0.0 < size < 1.0 / LARGEST:
-        raise ValueError("X has columns that vary by so little that their squares underflow; rescale them")
-    return x
 
 
 def check_rate(rate: Any) -> float:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
@@ -15,6 +16,11 @@ ROUNDINGS = 8.0
 
 def column_varies(mean: Any, stddev: Any) -> Array:
     """Return which columns are not constant: those whose standard deviation is more than rounding.
+
+    Parameters
+    ----------
+    mean, stddev : arrays (d,)
+        Mean and standard deviation of each column.
 
     Examples
     --------
@@ -31,6 +37,7 @@ class Standardizer:
     Parameters
     ----------
     shift : array (d,)
+        Mean of each column.
     scale : array (d,)
         One over the standard deviation; of a constant column, one over a few roundings of its value.
     varies : array (d,) of bool
@@ -47,6 +54,11 @@ class Standardizer:
     shift: Array
     scale: Array
     varies: Array
+
+    @classmethod
+    def identity(cls, dim: int) -> "Standardizer":
+        """Return the standardizer that leaves `dim` columns as they are."""
+        return cls(shift=np.zeros(dim), scale=np.ones(dim), varies=np.ones(dim, dtype=bool))
 
     @classmethod
     def from_moments(
@@ -86,7 +98,7 @@ class Standardizer:
             width = xp.full_like(width, peak * float(xp.mean((widths / peak) ** 2)) ** 0.5)
             varies = xp.full_like(varies, some)
         if exact:
-            width = 2.0 ** xp.floor(xp.log2(width))
+            width = power_of_two(width)
             mean = xp.round(mean / (0.125 * width)) * (0.125 * width)
         return cls(shift=mean, scale=1.0 / width, varies=varies)
 
@@ -110,13 +122,20 @@ class Standardizer:
 
 @value
 class ColumnSummary(Statistic):
-    """Moments and extremes of each column: what must be known of rows before a search begins.
+    """Moments and extremes of each column.
 
     Parameters
     ----------
     moments : DiagonalMoments
+        Weight, mean and scatter of each column.
     low, high : arrays (d,)
         Smallest and largest observed entries; ±inf in a column without any.
+
+    Examples
+    --------
+    >>> summary = ColumnSummary.of([[1.0], [4.0]])
+    >>> summary.low.tolist(), summary.high.tolist(), summary.moments.mean.tolist()
+    ([1.0], [4.0], [2.5])
     """
 
     _extensive: ClassVar = ("moments",)

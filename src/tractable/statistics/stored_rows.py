@@ -19,7 +19,9 @@ class StoredRows(Statistic):
     Parameters
     ----------
     values : array of shape (n, d)
+        The rows.
     weights : array of shape (n,)
+        Their frequencies.
 
     Examples
     --------

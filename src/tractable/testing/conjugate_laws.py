@@ -125,7 +125,7 @@ N_DRAWS = 20_000
 
 
 def every(f: Any, *events: Any) -> bool:
-    """Say whether f holds of all entries of events, all parts of them."""
+    """Return whether f holds of all entries of events, all parts of them."""
     return bool(np.all([np.all(part) for part in parts(each(f, *events))]))
 
 

@@ -12,16 +12,13 @@ from tractable.value import value
 
 @value
 class EMProblem:
-    """A model's two steps, its data, initial parameters, and how to read parameters as numbers.
-
-    Without `data`, ``expect(params)`` is the expected statistic itself.
-    """
+    """A model's two steps, its data, initial parameters, and how to read parameters as numbers."""
 
     expect: Callable[[Any], Any]
     maximize: Callable[[Any], Any]
     start: Any
     numbers: Callable[[Any], np.ndarray]
-    data: Any = None
+    data: Any
 
     def run(self, tol: float, max_iter: int) -> Any:
         """Return the result of EM from the initial parameters."""
@@ -29,8 +26,7 @@ class EMProblem:
 
     def statistic(self, params: Any) -> Any:
         """Return the expected statistic of the data: one E-step."""
-        step = self.expect(params)
-        return step if self.data is None else self.data.reduce(step)
+        return self.data.reduce(self.expect(params))
 
 
 def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) -> None:

@@ -124,10 +124,32 @@ def bad_weights_are_one_clear_error(estimator: Any, rng: np.random.Generator) ->
     """What cannot be weights is a ValueError that names sample_weight."""
     X, y = example(estimator, rng)
     fitted, good = learn(estimator, X, y), np.ones(len(X))
-    bad = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, ["a"] * len(X))
-    for weights in bad:
+    numbers = (-good, good * np.nan, good * np.inf, good[:-1], good[:, None], good * 0.0, good * 1e-320)
+    for weights in (*numbers, ["a"] * len(X)):
         with refusal("sample_weight", fitted):
             fitted.fit(X, y, sample_weight=weights)
+
+
+def numbers_too_large_to_square_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
+    """Rows, targets and weights of 1e200 are a ValueError that names them, in memory and in batches."""
+    X, y = example(estimator, rng)
+    w, fresh, huge = np.ones(len(X)), cloned(estimator), 1e200
+    cases: list[tuple[str, tuple[Any, Any, Any]]] = [
+        ("X", (X * huge, y, w)),
+        ("weight", (X, y, w * huge)),
+    ]
+    if y is not None and estimator.__sklearn_tags__().estimator_type == "regressor":
+        cases.append(("y", (X, y * huge, w)))
+    batched = estimator.model_tags.streaming.startswith("exact")
+    compared = getattr(estimator, "binarize", None) is not None  # with a threshold, and never squared
+    for named, (rows, targets, weights) in cases:
+        with refusal(named, fresh):
+            fresh.fit(rows, targets, sample_weight=weights)
+        if batched and not (compared and named == "X"):
+            parts = [slice(0, 30), slice(30, None)]
+            batches = [(rows[s], None if targets is None else targets[s], weights[s]) for s in parts]
+            with refusal(named, fresh):
+                fresh.fit(batches)
 
 
 def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:

@@ -9,15 +9,18 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.base import (
+    ClassifierMixin,
     DegenerateCovarianceWarning,
     ModelTags,
     NotYetDetermined,
+    OnePassEstimator,
+    check_answerable,
     check_choice,
     check_number,
 )
-from tractable.classification.decision_functions import DiscriminantFunctionMixin
+from tractable.base.validation import check_query
+from tractable.classification.class_priors import known_classes
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_moments
-from tractable.classification.one_pass import OnePassClassifier
 from tractable.covariance import Full
 from tractable.covariance.shapes import regular
 from tractable.statistics import ByClass, IncompleteMoments, Moments
@@ -25,13 +28,14 @@ from tractable.value import value
 
 
 class FisherDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantFunctionMixin, OnePassClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, OnePassEstimator
 ):
     """Directions of greatest scatter between classes over scatter within, J(w) = wᵀS_B w / wᵀS_W w.
 
     Of two classes it is w ∝ S_W⁻¹(m₂ - m₁), of K up to K - 1 directions. It is a projection and assumes no
     distribution; a threshold along w, or the nearest projected mean, makes it a classifier without
-    probabilities. Exact in one pass: rows may be streamed, merged, and read from files larger than memory.
+    probabilities: without a distribution of the classes there is no `predict_dist`. Exact in one pass: rows
+    may be streamed, merged, and read from files larger than memory.
 
     Parameters
     ----------
@@ -91,6 +95,7 @@ class FisherDiscriminant(
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact in one pass")
+    _supervised = _by_class = True
 
     def __init__(self, *, n_components: int | None = None, threshold: str = "midpoint") -> None:
         self.n_components = n_components
@@ -98,7 +103,8 @@ class FisherDiscriminant(
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes."""
-        return self._project(self._rows(X))
+        check_answerable(self)
+        return self._project(check_query(self, X))
 
     @property
     def _n_features_out(self) -> int:
@@ -107,8 +113,8 @@ class FisherDiscriminant(
     def _project(self, rows: np.ndarray) -> np.ndarray:
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
-        projected = self._project(rows)
+    def _class_scores(self, X: Any) -> np.ndarray:
+        projected = self._project(check_query(self, X))
         if len(self.classes_) == 2:
             score = projected[:, 0] - self.threshold_
             return np.column_stack([np.zeros_like(score), score])
@@ -122,12 +128,11 @@ class FisherDiscriminant(
         if self.n_components is not None:
             check_number("n_components", self.n_components, least=1, whole=True)
 
-    def _class_statistic(self) -> Callable[..., Any]:
-        self._check_parameters()
+    def _statistic(self) -> Callable[..., Any]:
         return IncompleteMoments.of
 
     def _learn(self, statistic: ByClass) -> None:
-        classes = self._known_classes(statistic)
+        classes = known_classes(self, statistic)
         if any(part.complete is None for part in statistic.parts):
             raise ValueError("X contains NaN; FisherDiscriminant does not accept missing values")
         if len(statistic.labels) < 2:

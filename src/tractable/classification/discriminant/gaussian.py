@@ -8,28 +8,30 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base import (
+    ClassifierMixin,
     DegenerateCovarianceWarning,
     FitInterrupted,
-    GenerativeClassifierMixin,
     ModelTags,
+    OnePassEstimator,
     check_choice,
     check_number,
 )
 from tractable.base.validation import check_query
+from tractable.classification.class_priors import check_seen, class_priors, class_weights, known_classes
 from tractable.classification.discriminant.moments import class_moments
 from tractable.classification.discriminant.posterior import ClassPosteriors, check_prior, default_prior
-from tractable.classification.one_pass import OnePassClassifier, check_seen, class_priors
 from tractable.distributions import Mixture
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 
 
-class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
+class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
     """Gaussian classes, p(x | C_k) = N(x | μ_k, Σ_k).
 
     A model supplies `_shared`, whether the classes have one covariance, `_fit_covariance(moments)`, which
     sets `class_distributions_` by maximum likelihood, and `_posteriors(prior, moments)`.
     """
 
+    _supervised = _by_class = True
     _shared: bool
     jitter_: np.ndarray
     converged_: bool
@@ -77,8 +79,7 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         if self.estimate == "bayes" and (self.shrinkage is not None or self.ddof):
             raise ValueError("shrinkage and ddof are for estimate='ml'; the prior of 'bayes' does their work")
 
-    def _class_statistic(self) -> Callable[..., Any]:
-        self._check_parameters()
+    def _statistic(self) -> Callable[..., Any]:
         return FourthMoments.of if isinstance(self.shrinkage, str) else IncompleteMoments.of
 
     def _why_complete(self) -> str:
@@ -98,13 +99,12 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
             raise ValueError(f"X contains NaN; {self._why_complete()}") from None
 
     def _learn(self, statistic: ByClass) -> None:
-        self._check_parameters()
-        classes = self._known_classes(statistic)
+        classes = known_classes(self, statistic)
         if self.estimate == "bayes" and any(part.complete is None for part in statistic.parts):
             raise ValueError(f"X contains NaN; {self._why_complete()}")
         found = class_moments(statistic, classes, shared=self._shared, tol=self.tol, max_iter=self.max_iter)
         self.statistic_, self.classes_ = statistic, classes
-        self.class_count_ = self._class_weights(statistic, classes)
+        self.class_count_ = class_weights(statistic, classes)
         self.class_prior_ = class_priors(self.priors, self.class_count_, classes)
         if self.estimate == "ml":  # a prior needs no rows of a class
             check_seen(self.class_prior_, self.class_count_, classes)
@@ -132,7 +132,7 @@ class GaussianDiscriminant(GenerativeClassifierMixin, OnePassClassifier):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         return self.distribution_.log_joint(check_query(self, X, allow_nan=True))
 
     def _report(self) -> None:

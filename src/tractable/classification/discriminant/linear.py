@@ -8,11 +8,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
 from tractable.base.validation import check_query
+from tractable.classification.class_priors import log_priors
 from tractable.classification.discriminant.fisher import discriminant_directions
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
 from tractable.classification.discriminant.posterior import ClassPosteriors, shared_posteriors
-from tractable.classification.one_pass import log_priors
 from tractable.covariance import Full
 from tractable.covariance.shapes import regular
 from tractable.data.blocks import map_rows
@@ -145,9 +145,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         check_answerable(self)
-        return super()._log_scores(X)
+        return super()._class_scores(X)
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         rows = check_query(self, X, allow_nan=True)
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import NotYetDetermined
-from tractable.covariance.shrinkage import ledoit_wolf, shrunk
+from tractable.covariance.shapes import ledoit_wolf, shrunk
 from tractable.engines import EMResult
 from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.base import (
+    ClassifierMixin,
     Estimator,
     FitInterrupted,
     ModelTags,
-    ProbabilisticClassifierMixin,
     all_or_nothing,
     check_answerable,
     check_choice,
@@ -36,7 +36,7 @@ from tractable.engines.glm import Logit, Probit
 TOL_UNPENALISED = 1e-12
 
 
-class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
+class LogisticRegression(ClassifierMixin, Estimator):
     """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
 
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
@@ -308,7 +308,7 @@ class LogisticRegression(ProbabilisticClassifierMixin, Estimator):
             return Probit()
         return Logit.of(len(self.classes_), overparametrised=True)
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         rows = check_columns(self, X)
         return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
 

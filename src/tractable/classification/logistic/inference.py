@@ -6,18 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.base import check_number
 from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
+from tractable.engines.glm.laplace import mapped_covariance
 from tractable.engines.glm.losses import Scaling, design
 from tractable.value import value
 
 _EPS = float(np.finfo(np.float64).eps)
-#: Eigenvalues this small, times their number and the machine's rounding, count as zero.
-LOST = 10.0
-#: A parameter with this squared part, or more, in a direction without curvature is not determined.
-UNDETERMINED = 1e-6
 #: Margins so small, relative to the size of a row, may be meant to be zero.
 NEAR = (1e-2, 1e-4, 1e-6, 1e-8)
 #: Coefficients that lose all but this part when rows near a boundary are put on it separate nothing.
@@ -88,7 +84,7 @@ def _parameter_covariance(
 ) -> np.ndarray:
     """Return the covariance of the parameters of columns ``x - center + shift``, class after class."""
     known = (coef != 0.0) | (problem.lasso == 0.0)
-    found = _carried_covariance(hessian, _column_map(problem, coef.shape, shift), known.reshape(-1))
+    found = mapped_covariance(hessian, _column_map(problem, coef.shape, shift), known.reshape(-1))
     each = problem.link.class_coef(coef)
     index = np.arange(each.size).reshape(each.shape)
     # Nothing but the penalty bounds the coefficient of a constant column.
@@ -114,32 +110,6 @@ def _column_map(problem: LogisticProblem, shape: tuple[int, int], shift: np.ndar
         intercepts = np.arange(c) * p
         found[intercepts] -= np.mean(found[intercepts], axis=0)
     return found
-
-
-def _carried_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the covariance of ``mapping @ parameters``, whose covariance is the inverse of the Hessian.
-
-    A combination that the curvature does not determine has an infinite variance. Parameters that are not
-    `known`, such as those that an L1 penalty holds at zero, take no part.
-    """
-    h = hessian[np.ix_(known, known)]
-    size = np.sqrt(np.diagonal(h))
-    size = np.where(size > 0.0, size, 1.0)
-    unit = symmetrize(h / size / size[:, None])
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        carried = mapping[:, known] / size
-        try:
-            root = solve_triangular(cholesky(unit), carried.T)
-            return root.T @ root
-        except ValueError:  # singular
-            values, vectors = np.linalg.eigh(unit)
-        some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
-        root = carried @ (vectors[:, some] / np.sqrt(values[some]))
-        found = root @ root.T
-        lost = np.sum((carried @ vectors[:, ~some]) ** 2, axis=1)
-        open_ = np.flatnonzero(lost > UNDETERMINED * np.sum(carried**2, axis=1))
-        found[open_, open_] = np.inf
-        return found
 
 
 def _separating(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.ndarray | None:

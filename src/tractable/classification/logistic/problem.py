@@ -205,7 +205,7 @@ class LogisticProblem:
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
     def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
-        """Say whether gradients are small beside Σ |w r z|, the absolute values of the terms they sum.
+        """Return whether gradients are small beside Σ |w r z|, the absolute values of the terms they sum.
 
         One outlying row may make the curvature so large that a step predicts next to no decrease, though the
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.

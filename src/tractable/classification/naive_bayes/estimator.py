@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import (
-    GenerativeClassifierMixin,
+    ClassifierMixin,
     ModelTags,
+    OnePassEstimator,
     check_answerable,
     check_choice,
     check_columns,
@@ -17,6 +18,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.labels import check_class_rows
+from tractable.classification.class_priors import class_priors, class_weights, known_classes, log_priors
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, learn_likelihoods
 from tractable.classification.naive_bayes.model import (
     ClassStatistics,
@@ -26,7 +28,6 @@ from tractable.classification.naive_bayes.model import (
     log_evidence,
     warnings_of,
 )
-from tractable.classification.one_pass import OnePassClassifier, class_priors, log_priors
 from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
@@ -47,7 +48,7 @@ SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
 BLOCK = 2**15
 
 
-class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
+class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
     """p(x | C_k) = Π_j p(x_j | C_k): the columns are independent given the class.
 
     A model supplies `_declared()` (the likelihoods), `_estimation()` and `_check_parameters()`.
@@ -56,6 +57,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact in one pass", missing_values=True
     )
+    _supervised = _by_class = True
     _layout_: ColumnLikelihoods
     _fitted_columns_: IndependentColumns
 
@@ -76,13 +78,9 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
     def _priors(self, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
         return class_priors(self.priors, counts, classes)
 
-    def _check_parameters(self) -> None:
-        """Refuse values that parameters cannot have."""
-
     # Learning
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
-        self._check_parameters()
         refuse_foreign(X)
         reset = options["reset"]
         X, y, sample_weight = self._streamed(subject, X, y, sample_weight, reset=reset)
@@ -135,8 +133,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
             )
 
     def _learn(self, statistic: ByClass) -> None:
-        self._check_parameters()
-        classes = self._known_classes(statistic)
+        classes = known_classes(self, statistic)
         layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
         parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
         if layout.binarize != self.binarize:
@@ -149,7 +146,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         named = names is not None and all(isinstance(name, str) for name in names)
         if named and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        weight = self._class_weights(statistic, classes)
+        weight = class_weights(statistic, classes)
         prior = self._priors(weight, classes)
         fitted = fitted_columns(statistic, classes, self._layout_, self._estimation())
         self.statistic_, self.classes_ = statistic, classes
@@ -190,7 +187,7 @@ class BaseNaiveBayes(GenerativeClassifierMixin, OnePassClassifier):
         given = self._layout_.columns.given(dims, values)
         return self.distribution_.condition({j: self._layout_.prepare(v) for j, v in given.items()})
 
-    def _log_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> np.ndarray:
         return self._joint(X, relative=True)
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
@@ -281,12 +278,16 @@ class NaiveBayes(BaseNaiveBayes):
     distribution_ : Mixture
         p(x) = Σ_k p(C_k) p(x | C_k).
     likelihoods_ : dict from column to likelihood
+        The likelihood of each column.
     categories_ : dict from column to its categories, of which position c has the code c
+        The categories of each categorical column, in the order of their codes.
     log_evidence_ : float, with "bayes" where all columns have conjugate priors
         log p(X, y), parameters integrated out. Priors are centred on the columns' own averages over all
         classes, as strong as `pseudocounts`: comparable between models of the same columns.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
     statistic_ : ByClass
         The statistic of the rows of each class.
 

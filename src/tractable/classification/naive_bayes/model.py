@@ -154,9 +154,8 @@ def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
         PoissonGroup(layout, layout.where("poisson")),
         MultinomialGroup(layout, layout.where("multinomial")),
     )
-    kernels = [KernelColumn(layout, np.array([j])) for j in layout.where("kernel")]
-    families = [FamilyColumn(layout, np.array([j])) for j in layout.of_families()]
-    return [*(group for group in together if len(group.where)), *kernels, *families]
+    alone = [FittedColumn(layout, np.array([j])) for j in [*layout.where("kernel"), *layout.of_families()]]
+    return [*(group for group in together if len(group.where)), *alone]
 
 
 class Group(ABC):
@@ -407,8 +406,21 @@ class MultinomialGroup(Group):
         return {"counted": self.where, "rate": length * np.stack(each)}
 
 
-class KernelColumn(Group):
-    """x_j | C_k has a kernel density estimate over the values of the class, which are stored."""
+class FittedColumn(Group):
+    """x_j | C_k is of a family fitted to each class, or the predictive of a conjugate model.
+
+    A family without a finite statistic, and a kernel density estimate, store the values of the class.
+    """
+
+    @property
+    def kind(self) -> Any:
+        """The word "kernel", the family, by name or itself, or the conjugate model."""
+        return self.layout.likelihoods[int(self.where[0])]
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the likelihood is a kernel density estimate."""
+        return isinstance(self.kind, str) and self.kind == "kernel"
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
@@ -416,7 +428,12 @@ class KernelColumn(Group):
         return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
 
     def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
-        return StoredRows.of(x[:, None], weights)
+        if isinstance(self.kind, ConjugateModel):
+            return self.kind.summarize(x, weights)
+        statistic = None if self.is_kernel else getattr(family_of(self.kind), "statistic", None)
+        if statistic is None:
+            return StoredRows.of(x[:, None], weights)
+        return statistic.of(x if statistic is Counts else x[:, None], weights)
 
     def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return the distribution of each class; of a class without values, that of all classes together."""
@@ -430,33 +447,12 @@ class KernelColumn(Group):
         return {"parts": {int(self.where[0]): Stacked(members=members)}}
 
     def _member(self, part: Any, whole: Any, how: Estimation) -> Any:
-        points = part.values[:, 0]
-        bandwidth = _bandwidth(points, part.weights, whole, how)
-        return SmoothedEmpirical(points=points, bandwidth=bandwidth, weights=part.weights, window=how.kernel)
-
-    def log_evidence(self, found: list[Any], how: Estimation) -> float:
-        raise AttributeError("log_evidence_ needs conjugate priors, and families that are fitted have none")
-
-
-class FamilyColumn(KernelColumn):
-    """x_j | C_k is of a family fitted to each class, or the predictive of a conjugate model."""
-
-    @property
-    def kind(self) -> Any:
-        """The family, by name or itself, or the conjugate model."""
-        return self.layout.likelihoods[int(self.where[0])]
-
-    def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
-        if isinstance(self.kind, ConjugateModel):
-            return self.kind.summarize(x, weights)
-        statistic = getattr(family_of(self.kind), "statistic", None)
-        if statistic is None:
-            return super()._statistic(x, weights)
-        return statistic.of(x if statistic is Counts else x[:, None], weights)
-
-    def _member(self, part: Any, whole: Any, how: Estimation) -> Any:
         if isinstance(self.kind, ConjugateModel):
             return self.kind.update(part).predictive()
+        if self.is_kernel:
+            points, weights = part.values[:, 0], part.weights
+            bandwidth = _bandwidth(points, weights, whole, how)
+            return SmoothedEmpirical(points=points, bandwidth=bandwidth, weights=weights, window=how.kernel)
         family = family_of(self.kind)
         if isinstance(part, StoredRows):
             fitted = family.fit(part.values[:, 0], sample_weight=part.weights)
@@ -466,7 +462,9 @@ class FamilyColumn(KernelColumn):
 
     def log_evidence(self, found: list[Any], how: Estimation) -> float:
         if not isinstance(self.kind, ConjugateModel):
-            return super().log_evidence(found, how)
+            raise AttributeError(
+                "log_evidence_ needs conjugate priors, and families that are fitted have none"
+            )
         return float(sum(self.kind.log_evidence(part) for part in found if part is not None))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
+from tractable.classification.class_priors import class_priors, log_priors
 from tractable.classification.naive_bayes.estimator import BaseNaiveBayes
 from tractable.classification.naive_bayes.model import (
     Estimation,
@@ -14,7 +15,6 @@ from tractable.classification.naive_bayes.model import (
     pooled,
     statistics_of_classes,
 )
-from tractable.classification.one_pass import class_priors, log_priors
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
 

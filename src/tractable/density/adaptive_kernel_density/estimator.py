@@ -42,21 +42,20 @@ def _is_distribution(model: Any) -> bool:
 
 
 class AdaptiveKernelDensity(DensityMixin, Estimator):
-    """A kernel density with a Gaussian window of its own at every row, shaped by the row's K neighbours.
+    """Adaptive kernel density: the Gaussian kernel of a row has the covariance of its K neighbours.
 
     p(x) = (1/N) Σ_i N(x | x_i, Σ_i), with Σ_i = (1/K) Σ_{j in S_i} (x_j - x_i)(x_j - x_i)ᵀ over the K rows
     nearest to x_i: windows are narrow where rows are dense, and lie along them. This is the sample-point form
     (Breiman, Meisel and Purcell 1977): a mixture of N normals, which integrates to one.
 
-    The balloon form takes the covariance at x instead, p(x) = (1/N) Σ_i N(x | x_i, Σ(x)). **It is no
+    The balloon form takes the covariance at x instead, p(x) = (1/N) Σ_i N(x | x_i, Σ(x)). **It is not a
     density**: far away Σ(x) grows as ‖x‖², and on a line p(x) tends to exp(-1/2) / √(2π) / |x| = 0.242 / |x|,
     whose integral is infinite. It is offered as an estimate near the rows, has no `distribution_` and cannot
-    be sampled; `mass` says what its integral over a box is.
+    be sampled; `mass` computes its integral over a box.
 
-    Columns are measured in their standard deviations, so that units change nothing. Covariances are drawn
-    towards a ball, (1 - λ) Σ + λ (tr Σ / D) I, so that they are regular even where neighbours span no volume,
-    and no window is narrower than eight roundings of the columns' spread. Copies of a row are not
-    among its neighbours.
+    Columns are standardized, so that units do not matter. Covariances are shrunk towards an isotropic one, (1
+    - λ) Σ + λ (tr Σ / D) I, so that they are regular even where neighbours span no volume, and no window is
+    narrower than eight roundings of the columns' spread. Copies of a row are not among its neighbours.
 
     Parameters
     ----------
@@ -66,6 +65,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         to half of the rows, until the likelihood falls. The balloon form, which has no likelihood, takes the
         K of the least integrated squared error, by least-squares cross-validation.
     variant : {"sample_point", "balloon"}
+        Whether covariances belong to the rows, or to the point x at which the density is evaluated.
     shrinkage : float
         λ, from 0 to 1. On a line it changes nothing.
 
@@ -90,7 +90,9 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     index_ : Index
         The distinct rows, standardized and arranged for the search.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -61,9 +61,8 @@ def unique_rows(rows: Rows) -> UniqueRows:
     >>> found.points.ravel().tolist(), found.weights.tolist()
     ([-1.0, 1.0], [2.0, 2.0])
     """
-    given = np.ones(len(rows.data)) if rows.weights is None else rows.weights
     points, number = np.unique(rows.data, axis=0, return_inverse=True)
-    weights = np.bincount(number.ravel(), given, minlength=len(points))
+    weights = np.bincount(number.ravel(), rows.row_weights, minlength=len(points))
     standardizer = Standardizer.from_moments(DiagonalMoments.of(points, weights))
     return UniqueRows(points=standardizer.transform(points), weights=weights, standardizer=standardizer)
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -25,16 +26,14 @@ from tractable.primitives.mean_shift import KernelField, kernel_field
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
 from tractable.smoothing.windows import WINDOWS
+from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 
 RULES = ("gradient", "scott", "silverman")
 
-#: Squares of larger numbers are not to be trusted.
-LARGEST = 1e150
-
 
 class MeanShift(ClusterMixin, Estimator):
-    """Clusters as modes of a kernel density estimate: rows belong together that ascend to the same mode.
+    """Mean-shift clustering: a cluster is the basin of attraction of a mode of a kernel density estimate.
 
     Every ascent repeats x ← Σ_i w_i k(x_i, x) x_i / Σ_i w_i k(x_i, x), the mean of the rows in the window
     about x. For the Gaussian window this is gradient ascent on log p, p the kernel density estimate, with
@@ -68,7 +67,7 @@ class MeanShift(ClusterMixin, Estimator):
         Cells with less weight are no seeds.
     cluster_all : bool
         Whether rows that lie farther from their mode than the window reaches (one bandwidth; √(d + 4) of a
-        Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are orphans, with
+        Gaussian, whose variance a flat window then has) belong to it too. Otherwise they are outliers, with
         the label -1.
     assign : {"basin", "nearest"}
         Rows belong to the mode they ascend to, or to the nearest (in bandwidths), as in scikit-learn. From
@@ -83,17 +82,23 @@ class MeanShift(ClusterMixin, Estimator):
     log_heights_ : array of shape (n_clusters,)
         Logarithm of the kernel density estimate (with the window as it is, flat or Gaussian) at each mode.
     labels_ : array of shape (n_samples,)
+        The cluster of each row; -1 for a row without one.
     bandwidth_ : float or array of shape (n_features,)
+        The bandwidth that was used.
     n_iter_ : int
         The most steps of an ascent.
     converged_ : bool
+        Whether every ascent ended within `max_iter` steps.
     capture_radii_ : array of shape (n_clusters,)
         Radii, in bandwidths, of balls about Gaussian modes from which every ascent is proven to end there.
     rows_ : array of shape (n_rows, n_features)
         The rows of the density estimate, which `predict` ascends.
     row_weights_ : array of shape (n_rows,) or None
+        Frequencies of the rows; None where none were given.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -154,7 +159,7 @@ class MeanShift(ClusterMixin, Estimator):
         self._set_fitted(modes, scaling)
         if all_rows and self.assign == "basin" and len(self.rows_) == len(X):
             labels = reached if not flat else nearest(reached, modes.centers)
-            self.labels_ = self._without_orphans(standardized(scaling, X), modes, labels)
+            self.labels_ = self._without_outliers(standardized(scaling, X), modes, labels)
         else:
             self.labels_ = self._assigned(X)
         if not modes.converged:
@@ -166,10 +171,10 @@ class MeanShift(ClusterMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for orphans.
+        """Return the mode each row ascends to (or the nearest, see `assign`); -1 for outliers.
 
         An ascent that ends elsewhere than at a known mode, or that starts with no rows in its window, belongs
-        to the mode nearest to where it ends. With `cluster_all`, no row is an orphan.
+        to the mode nearest to where it ends. With `cluster_all`, no row is an outlier.
         """
         check_fitted(self)
         return self._assigned(check_held_columns(self, X))
@@ -178,11 +183,11 @@ class MeanShift(ClusterMixin, Estimator):
         scaling, field = self._field()
         x, modes = standardized(scaling, x), self._modes(scaling)
         if self.assign == "nearest":
-            return self._without_orphans(x, modes, nearest(x, modes.centers))
+            return self._without_outliers(x, modes, nearest(x, modes.centers))
         flat = self.kernel == "flat"
         basins, ends = assign_to_modes(field, modes, x, flat=flat, max_iter=self.max_iter)
         labels = np.where(basins >= 0, basins, nearest(ends, modes.centers))
-        return self._without_orphans(x, modes, labels)
+        return self._without_outliers(x, modes, labels)
 
     def _check_parameters(self) -> None:
         check_bandwidth(self.bandwidth)
@@ -230,7 +235,7 @@ class MeanShift(ClusterMixin, Estimator):
             converged=self.converged_,
         )
 
-    def _without_orphans(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
+    def _without_outliers(self, x: np.ndarray, modes: Modes, labels: np.ndarray) -> np.ndarray:
         """Give -1 to rows that lie too far from their modes."""
         labels = labels.astype(np.int64)
         if self.cluster_all:
@@ -274,12 +279,9 @@ def in_bandwidths(X: np.ndarray, weights: np.ndarray | None, bandwidth: Any) -> 
 
 
 def standardized(standardizer: Standardizer, x: Any, name: str = "X") -> np.ndarray:
-    """Return rows in units of the bandwidth; an error where squares of distances would overflow."""
+    """Return rows in bandwidths, refused where squares of distances overflow."""
     with np.errstate(over="ignore"):
-        z = standardizer.transform(x)
-    if z.size and not np.abs(z).max() < LARGEST:
-        raise ValueError(f"{name} reaches so far that squares of distances in bandwidths overflow")
-    return z
+        return check_squarable(f"{name} / bandwidth", standardizer.transform(x))
 
 
 def _medians(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -300,7 +302,7 @@ def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarra
     >>> binned(np.array([[0.1], [0.3], [2.1]]), None, 2).tolist()
     [[0.2]]
     """
-    w = np.ones(len(z)) if weights is None else weights
+    w = counts(weights, z)
     _, cell = np.unique(np.round(z), axis=0, return_inverse=True)
     cell = cell.ravel()
     held = np.bincount(cell, w)

@@ -20,7 +20,9 @@ from tractable.value import set_fields, value
 
 @value
 class Bernoulli(EitherForm):
-    """Bern(x | μ) = μˣ (1 - μ)¹⁻ˣ for x = 0 or 1: one trial that succeeds with probability μ.
+    """The Bernoulli distribution of one trial that succeeds with probability μ.
+
+    Bern(x | μ) = μˣ (1 - μ)¹⁻ˣ for x = 0 or 1: one trial that succeeds with probability μ.
 
     The logit log μ - log(1 - μ) is equivalent, and keeps probabilities that are too near 0 or 1 for a
     floating number. The mean is μ and the variance μ (1 - μ); of two modes, at μ = ½, the smaller is given.
@@ -30,6 +32,7 @@ class Bernoulli(EitherForm):
     probability : array (*batch,)
         μ, from 0 to 1, both included; give this or `logit`.
     logit : array (*batch,)
+        log(p / (1 - p)), an alternative to the probability.
 
     Examples
     --------
@@ -132,7 +135,9 @@ class Bernoulli(EitherForm):
 
 @value
 class Binomial(Counting):
-    """Bin(k | n, μ) = n! / (k! (n - k)!) μᵏ (1 - μ)ⁿ⁻ᵏ: successes in n independent trials.
+    """The binomial distribution of successes in n independent trials.
+
+    Bin(k | n, μ) = n! / (k! (n - k)!) μᵏ (1 - μ)ⁿ⁻ᵏ: successes in n independent trials.
 
     The mean is n μ and the variance n μ (1 - μ). Where (n + 1) μ is a whole number there are two modes, and
     the smaller is given. Probabilities keep their digits for any n (Loader's saddle point expansion).
@@ -140,6 +145,7 @@ class Binomial(Counting):
     Parameters
     ----------
     n_trials : array (*batch,) of whole numbers
+        Number of trials n.
     probability : array (*batch,)
         μ, from 0 to 1, both included.
 

@@ -31,7 +31,9 @@ from tractable.value import set_fields, value
 
 @value
 class Categorical(EitherForm):
-    """Cat(k | μ) = μ_k for the labels k = 0, …, K - 1: one of K categories.
+    """The categorical distribution of a label, one of K categories.
+
+    Cat(k | μ) = μ_k for the labels k = 0, …, K - 1: one of K categories.
 
     With x the one-of-K code of the label, :func:`tractable.one_hot`, that is Π_k μ_k^(x_k). Labels count as
     numbers for the mean, the variance and the distribution function. Of several modes the smallest is given.
@@ -214,9 +216,11 @@ def _as_pseudocounts(pseudocounts: Any, smoothing: str | None, counts: Array) ->
 
 @value
 class Multinomial(CountVectors):
-    """Mult(n | N, μ) = N! / Π n_k! · Π μ_k^(n_k): how often each of K categories comes up in N trials.
+    """The multinomial distribution of the counts of K categories in N trials.
 
-    An event is a vector of K counts that add up to N; one label, or its one-of-K code, is the business of
+    Mult(n | N, μ) = N! / Π n_k! · Π μ_k^(n_k): how often each of K categories comes up in N trials.
+
+    An event is a vector of K counts that add up to N; one label, or its one-of-K code, has the distribution
     :class:`Categorical`. The mean is N μ and the covariance N (diag μ - μ μᵀ). Of several modes the one that
     favours the first categories is given.
 

@@ -30,7 +30,9 @@ _LARGEST_TABLE = 2**20
 
 @value
 class BetaBinomial(Counting):
-    """BB(k | n, α, β) = C(n, k) B(α + k, β + n - k) / B(α, β): successes in n trials, μ ~ Beta(α, β).
+    """The beta-binomial distribution of successes in n trials whose probability is Beta.
+
+    BB(k | n, α, β) = C(n, k) B(α + k, β + n - k) / B(α, β): successes in n trials, μ ~ Beta(α, β).
 
     The predictive distribution of binomial trials under a Beta prior. With m = α / (α + β) the mean is n m
     and the variance n m (1 - m) (α + β + n) / (α + β + 1). Of several modes the smallest is given.
@@ -38,6 +40,7 @@ class BetaBinomial(Counting):
     Parameters
     ----------
     n_trials : array (*batch,) of whole numbers
+        Number of trials n.
     alpha, beta : array (*batch,)
         Positive.
 
@@ -163,7 +166,9 @@ class BetaBinomial(Counting):
 
 @value
 class DirichletMultinomial(CountVectors):
-    """DM(n | N, α) = N! Γ(A) / Γ(N + A) Π Γ(n_k + α_k) / (n_k! Γ(α_k)): N trials, μ ~ Dirichlet(α), A = Σ α.
+    """The Dirichlet-multinomial distribution of counts whose probabilities are Dirichlet.
+
+    DM(n | N, α) = N! Γ(A) / Γ(N + A) Π Γ(n_k + α_k) / (n_k! Γ(α_k)): N trials, μ ~ Dirichlet(α), A = Σ α.
 
     The predictive distribution of N trials under a Dirichlet prior; of one trial, category k comes up with
     probability α_k / A. The covariance is (N + A) / (1 + A) times that of a multinomial of these. Of

@@ -20,7 +20,9 @@ from tractable.value import set_fields, value
 
 @value
 class Poisson(FittedCounting):
-    """Poisson(k | λ) = λᵏ e^-λ / k!: how many events there are where λ are expected.
+    """The Poisson distribution of a count.
+
+    Poisson(k | λ) = λᵏ e^-λ / k!: how many events there are where λ are expected.
 
     Mean and variance are λ. Where λ is a whole number there are two modes, λ - 1 and λ, and the smaller is
     given. At λ = 0 there are no events.
@@ -97,7 +99,9 @@ class Poisson(FittedCounting):
 
 @value
 class NegativeBinomial(FittedCounting):
-    """NB(k | a, m) = Γ(k + a) / (k! Γ(a)) pᵃ (1 - p)ᵏ with p = a / (a + m).
+    """The negative binomial distribution of a count, a Poisson count whose rate is Gamma.
+
+    NB(k | a, m) = Γ(k + a) / (k! Γ(a)) pᵃ (1 - p)ᵏ with p = a / (a + m).
 
     A Poisson count whose rate is Gamma with shape a and mean m; for whole a the number of failures before the
     a-th success, each trial succeeding with probability p. The mean is m and the variance m + m²/a: a Poisson

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, matvec
+from tractable.arrays.limits import LARGEST, is_squarable
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator, moved
@@ -55,7 +56,9 @@ _MOST_COMPONENTS = 2_000
 
 @value
 class SmoothedEmpirical(VectorDistribution):
-    """p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
+    """A kernel density estimate as a distribution.
+
+    p(x) = Σ_i w_i K_h(x - x_i) / Σ_i w_i: the kernel density estimate, as a distribution.
 
     It is the convolution of the sample with the window. A sample of numbers has `cdf`, `icdf`, `survival` and
     `interval` too; one of vectors has `marginal` and `condition`. Densities keep eleven digits at any
@@ -439,7 +442,7 @@ class SmoothedEmpirical(VectorDistribution):
         with np.errstate(over="ignore", invalid="ignore"):
             white = self._white(rows)
         # Beyond the root of the largest number a squared distance is infinite.
-        near = xp.all(xp.abs(white) < 1e150, axis=-1)
+        near = xp.all(xp.abs(white) < LARGEST, axis=-1)
         positions = rows if self.dim == 1 else white
         sums = self._sums.log_sums(xp.where(near[:, None], positions, self._sums.points[:1, :]))
         found = sums - self._log_volume - xp.log(xp.sum(self._sums.weights))
@@ -534,9 +537,7 @@ def as_bandwidth(bandwidth: Any, points: Array) -> Any:
             if h.ndim and tuple(h.shape) != (dim,):
                 raise ValueError(f"bandwidth must have {dim} entries, got shape {tuple(h.shape)}")
             check_positive("bandwidth", h)
-            xp = namespace_of(h)
-            double = xp.astype(h, xp.float64)
-            if not bool(xp.all((double > 1e-150) & (double < 1e150))):
+            if not is_squarable(h):
                 raise ValueError(f"bandwidth must have a square that is a number, got {bandwidth}")
             return freeze(h)
         if h.ndim != 2 or points.ndim == 1:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tractable.arrays.linalg import cholesky, solve_triangular
+from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.arrays.log_space import LOG_2PI
 from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.newton import newton
@@ -13,6 +13,12 @@ from tractable.value import value
 
 #: Bounds of a precision that is learned, in standardised columns.
 SMALLEST, LARGEST = 1e-8, 1e12
+
+#: Eigenvalues this small, times their number and the machine's rounding, count as zero.
+LOST = 10.0
+#: A parameter with this squared part, or more, in a direction without curvature is not determined.
+UNDETERMINED = 1e-6
+_EPS = float(np.finfo(np.float64).eps)
 
 #: Negative log-likelihood of coefficients, with gradient and curvature.
 Loss = Callable[[np.ndarray], LossExpansion]
@@ -131,3 +137,41 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
     if root not in found:
         excess(root)
     return found[root]
+
+
+@single_threaded_blas()
+def mapped_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the covariance of ``mapping @ parameters``, whose covariance is the inverse of the Hessian.
+
+    A combination that the curvature does not determine has an infinite variance. Parameters that are not
+    `known`, such as those that an L1 penalty holds at zero, take no part.
+
+    Parameters
+    ----------
+    hessian : array (p, p)
+    mapping : array (m, p)
+    known : array (p,) of bool
+
+    Examples
+    --------
+    >>> mapped_covariance(np.diag([4.0, 0.0]), np.eye(2), np.array([True, True])).tolist()
+    [[0.25, 0.0], [0.0, inf]]
+    """
+    h = hessian[np.ix_(known, known)]
+    size = np.sqrt(np.diagonal(h))
+    size = np.where(size > 0.0, size, 1.0)
+    unit = symmetrize(h / size / size[:, None])
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        carried = mapping[:, known] / size
+        try:
+            root = solve_triangular(cholesky(unit), carried.T)
+            return root.T @ root
+        except ValueError:  # singular
+            values, vectors = np.linalg.eigh(unit)
+        some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
+        root = carried @ (vectors[:, some] / np.sqrt(values[some]))
+        found = root @ root.T
+        lost = np.sum((carried @ vectors[:, ~some]) ** 2, axis=1)
+        open_ = np.flatnonzero(lost > UNDETERMINED * np.sum(carried**2, axis=1))
+        found[open_, open_] = np.inf
+        return found

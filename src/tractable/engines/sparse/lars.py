@@ -124,7 +124,7 @@ class LarsWalk:
             self._enter(int(np.argmax(sizes)))
 
     def run(self, least: float, n_knots: float) -> bool:
-        """Go on until there are so many knots; say whether the path has ended, or is `stuck`."""
+        """Continue until there are so many knots; return whether the path has ended, or is `stuck`."""
         limit = 10 * (len(self.w) + len(self.penalties)) + 100
         for _ in range(limit):
             if self._ends(least):
@@ -138,7 +138,7 @@ class LarsWalk:
         return True
 
     def _ends(self, least: float) -> bool:
-        """Say whether the path has come to `least`, to rounding."""
+        """Return whether the path has come to `least`, to rounding."""
         sizes = self.q if self.positive else np.abs(self.q)
         if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
             self.penalty = self.penalties[-1] = least
@@ -184,11 +184,11 @@ class LarsWalk:
         return (j, entry * before / (before + beyond[j])) if beyond[j] > 0.0 < before else (entering, entry)
 
     def _tied(self, side: Any) -> np.ndarray:
-        """Say which correlations are at the penalty, or at its negative, to rounding."""
+        """Return which correlations are at the penalty, or at its negative, to rounding."""
         return np.asarray(self.penalty - side * self.q <= self.ties)
 
     def _at_zero(self) -> np.ndarray:
-        """Say which coefficients in use are zero, to rounding."""
+        """Return which coefficients in use are zero, to rounding."""
         return self._is_zero(self.w[self.active])
 
     def _is_zero(self, w: np.ndarray) -> np.ndarray:
@@ -238,7 +238,7 @@ class LarsWalk:
     def _move(
         self, direction: np.ndarray, along: np.ndarray, length: float, leaving: int | None = None
     ) -> None:
-        """Go along the direction to a knot; one that cannot be told from the last takes its place."""
+        """Move along the direction to the next knot; it replaces the last if they are equal to rounding."""
         if length <= TIE * self.penalty and len(self.penalties) > 1:
             del self.penalties[-1], self.used[-1], self.stored[-1]
         self.used[-1] = tuple(self.active)
@@ -282,7 +282,7 @@ class LarsWalk:
         self.ill_conditioned |= bool(self.factor[k, k] < INDEPENDENT * self.lengths[j])
 
     def _joins(self, j: int) -> bool:
-        """Say whether a column is independent of those in use, and give it the next row of the factor."""
+        """Return whether a column is independent of those in use, and give it the next row of the factor."""
         k = len(self.active)
         if k + 1 > len(self.factor):
             larger = np.zeros((2 * k, 2 * k))
@@ -321,7 +321,7 @@ class LarsWalk:
         self._renew()
 
     def rewind(self, knot: int) -> None:
-        """Stand at an earlier knot again."""
+        """Restore the state at an earlier knot."""
         self.stuck = False
         del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
         self.penalty, active = self.penalties[knot], list(self.used[knot])
@@ -403,7 +403,7 @@ def _astray(
     *,
     drop: bool,
 ) -> np.ndarray:
-    """Say where a column of the working set does not meet the conditions of the minimum, at some knots.
+    """Return where a column of the working set does not meet the conditions of the minimum, at some knots.
 
     The correlation of one in use is the penalty, with its sign; that of another is not larger, unless it is
     one that was passed over.
@@ -422,7 +422,7 @@ def _largest(sizes: np.ndarray, count: int) -> np.ndarray:
 
 
 def _expected(size: Callable[[np.ndarray], np.ndarray], left: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Say which columns catch up if penalty and correlations go on to fall as they did."""
+    """Return which columns catch up if penalty and correlations continue linearly."""
     fall = max(float(levels[0] - levels[-1]), TIE * float(levels[0]))
     share = min(1.5, FORESIGHT * float(levels[-1]) / fall)
     return size(left[:, -1] + share * (left[:, -1] - left[:, 0])) >= levels[-1] - share * fall

@@ -106,7 +106,7 @@ def proximal_newton(
 
 
 def _small(left: np.ndarray, hessian: np.ndarray, enough: float) -> bool:
-    """Say whether the decrease predicted for each coordinate alone, ½ violation² / curvature, is small."""
+    """Return whether the decrease predicted for each coordinate alone, ½ violation² / curvature, is small."""
     curvature = np.diagonal(hessian)
     curved = curvature > 0.0
     return bool(np.all(0.5 * left[curved] ** 2 <= enough * curvature[curved]))

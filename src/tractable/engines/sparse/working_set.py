@@ -42,11 +42,11 @@ def sparse_path(
 ) -> SparsePath:
     """Solve the lasso, or the elastic net, for decreasing penalties.
 
-    Several penalties ahead are solved on a working set of columns. Then one pass over the data gives the
-    correlations of all columns with all of those residuals: a matrix product, where one penalty at a time
-    would be as many passes. They certify the answers by their duality gaps, and their trend along the path
-    foretells which columns will be needed next. Where a gap is too large, the columns to blame enter, and the
-    path is taken up from there.
+    Several penalties at once are solved on a working set of columns. One pass over the data, a matrix
+    product, then gives the correlations of all columns with all of their residuals. They give the duality
+    gaps of the solutions, and the columns whose correlations will reach the next penalties, by extrapolation
+    along the path. Where a gap is too large, the columns that violate the optimality conditions enter the
+    working set, and the path is continued from that penalty.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _walk(
         at = good if failed else good - 1
         now = left[:, at], penalties[here + at]
         before = (left[:, at - 1], penalties[here + at - 1]) if at > 0 else before
-        wanted = _foretold(before, now, penalties[min(here + at + ahead, last)], size)
+        wanted = _extrapolated(before, now, penalties[min(here + at + ahead, last)], size)
         wanted |= size(now[0]) >= penalties[min(here + at + 1, last)]
         if failed:
             wanted |= (size(left[:, at:]) > penalties[here + at : part.stop]).any(axis=1)
@@ -148,8 +148,8 @@ def _leading(good: np.ndarray) -> int:
     return len(good) if good.all() else int(np.argmin(good))
 
 
-def _foretold(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
-    """Say which columns reach the penalty if their correlations go on as they did between two others."""
+def _extrapolated(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
+    """Return which columns reach the penalty if their correlations are extrapolated linearly."""
     (earlier, high), (latest, low) = before, now
     trend = (latest - earlier) / (low - high) if low < high else 0.0
     return size(latest + trend * (penalty - low)) >= penalty
@@ -179,7 +179,7 @@ class WorkingSet:
         return self.problem.moment[self.which]
 
     def take(self, wanted: np.ndarray) -> bool:
-        """Take in the columns that are wanted and not here yet; say whether there were any."""
+        """Add the columns that are not in the working set yet; return whether there were any."""
         new = np.flatnonzero(wanted & ~self.inside)
         if len(new) == 0:
             return False
@@ -197,19 +197,19 @@ class WorkingSet:
         return True
 
     def _grow(self, n_new: int) -> None:
-        """Give the new columns coefficients of zero, and the factor room for them."""
+        """Give the new columns coefficients of zero, and enlarge the factor where it is full."""
         state, capacity = self.state, len(self.store)
         state.w = np.concatenate([state.w, np.zeros(n_new)])
         capacity = capacity if self.ridged else min(capacity, self.problem.rank)
         if capacity + 1 > len(state.factor):
-            roomy = SignedSupport(0, capacity)
-            roomy.support[: state.k] = state.support[: state.k]
-            roomy.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
-            state.support, state.factor = roomy.support, roomy.factor
+            larger = SignedSupport(0, capacity)
+            larger.support[: state.k] = state.support[: state.k]
+            larger.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
+            state.support, state.factor = larger.support, larger.factor
         state.refresh(self.gram, self.moment)
 
     def resume(self, w: np.ndarray, ridge: float, *, afresh: bool) -> None:
-        """Stand at the coefficients w, the latest ones or, `afresh`, any; newer columns have none."""
+        """Set the coefficients to w, the latest ones or, `afresh`, any; those of newer columns are zero."""
         if afresh:
             w = np.concatenate([w, np.zeros(len(self.which) - len(w))])
             self.state.restart(self.gram, self.moment, w, ridge)

@@ -1,4 +1,4 @@
-"""What every basis shares: rows in, named columns out, the same map at prediction as at the fit."""
+"""Base class of basis expansions φ(x): `fit` learns their parameters, `transform` evaluates them."""
 
 from typing import Any, Self
 
@@ -16,27 +16,27 @@ from tractable.base import (
     check_weights,
 )
 from tractable.linear_model.rows import as_floats
+from tractable.statistics.rows import counts
 
 
 class Basis(TransformerMixin, Estimator):
-    """A map from rows to columns φ(x), settled by `fit` and the same ever after.
+    """A map from rows to columns φ(x), whose parameters `fit` learns.
 
-    A basis supplies `_settle(X, weights)`, which learns where its functions lie, `_map(X)`, which evaluates
-    them, and `_names(inputs)`, which says what the columns are called.
+    A subclass supplies `_learn(X, weights)`, which sets centres, knots or scales, `_map(X)`, which evaluates
+    the basis functions, and `_names(inputs)`, which returns the names of the columns.
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="no")
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn where the functions lie; y is ignored, `sample_weight` says how often each row counts."""
+        """Learn the parameters of the basis functions; weights are frequencies of rows, and y is ignored."""
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
-        xp = namespace_of(rows)
-        weights = xp.ones_like(rows[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        xp, weights = namespace_of(rows), counts(weights, rows)
         seen = xp.nonzero(weights > 0)[0]
         with np.errstate(all="ignore"):
-            self._settle(xp.take(rows, seen, axis=0), xp.take(weights, seen))
+            self._learn(xp.take(rows, seen, axis=0), xp.take(weights, seen))
         return self
 
     def transform(self, X: Any) -> Array:
@@ -59,24 +59,24 @@ class Basis(TransformerMixin, Estimator):
         given = _check_feature_names_in(self, input_features)
         return np.asarray(self._names([str(name) for name in given]), dtype=object)
 
-    def _settle(self, X: Array, weights: Array) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must say what it learns from rows")
+    def _learn(self, X: Array, weights: Array) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must implement _learn")
 
     def _map(self, X: Array) -> list[Array]:
-        raise NotImplementedError(f"{type(self).__name__} must say what its columns are")
+        raise NotImplementedError(f"{type(self).__name__} must implement _map")
 
     def _names(self, inputs: list[str]) -> list[str]:
-        raise NotImplementedError(f"{type(self).__name__} must name its columns")
+        raise NotImplementedError(f"{type(self).__name__} must implement _names")
 
 
-PLACEMENTS = ("quantiles", "grid")
+STRATEGIES = ("quantile", "uniform")
 
 
-def check_placement(placement: Any) -> str:
-    """Return a way to spread points that is known."""
-    if placement not in PLACEMENTS:
-        raise ValueError(f"placement must be one of {list(PLACEMENTS)}, got {placement!r}")
-    return str(placement)
+def check_strategy(strategy: Any) -> str:
+    """Return the strategy by which centres or knots are chosen, or raise ValueError."""
+    if strategy not in STRATEGIES:
+        raise ValueError(f"strategy must be one of {list(STRATEGIES)}, got {strategy!r}")
+    return str(strategy)
 
 
 def column_range(X: Array) -> tuple[Array, Array]:
@@ -92,22 +92,22 @@ def standardised(X: Array, middle: Array, half: Array) -> Array:
     return (X - middle) / half
 
 
-def spread_over(column: Array, weights: Array, n: int, placement: str) -> Array:
+def spread_over(column: Array, weights: Array, n: int, strategy: str) -> Array:
     """Return at most n different points over the range of a column, both ends among them.
 
-    Evenly spaced, or at evenly spaced quantiles: the least value that the share q of the weight does not
-    exceed, so that a row of weight two is a row given twice.
+    Evenly spaced, or at evenly spaced weighted quantiles: the smallest value whose cumulative weight is at
+    least the fraction q of the total, so that a row of weight two equals the row given twice.
     """
     xp = namespace_of(column)
     ends = (0.0, 1.0) if n > 1 else (0.5, 0.5)
     levels = xp.linspace(*ends, n, dtype=xp.float64, device=device(column))
-    if placement == "grid":
+    if strategy == "uniform":
         low, high = xp.min(column), xp.max(column)
         points = low * (1.0 - levels) + high * levels
     else:
         order = xp.argsort(column)
-        filled = xp.cumulative_sum(xp.take(weights, order))
-        at = xp.searchsorted(filled, levels * filled[-1])
+        cumulative = xp.cumulative_sum(xp.take(weights, order))
+        at = xp.searchsorted(cumulative, levels * cumulative[-1])
         last = column.shape[0] - 1
         points = xp.take(column, xp.take(order, xp.clip(at, 0, last)))
     return xp.unique_values(points)

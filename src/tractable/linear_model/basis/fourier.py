@@ -1,4 +1,4 @@
-"""Waves."""
+"""Fourier basis functions."""
 
 from math import inf, pi
 
@@ -8,19 +8,20 @@ from tractable.linear_model.basis.base import Basis, column_range
 
 
 class FourierBasis(Basis):
-    """Waves sin(2πkx / T) and cos(2πkx / T), k = 1, …, n_frequencies, of each column.
+    """Fourier basis sin(2πkx / T) and cos(2πkx / T), k = 1, …, n_frequencies, of each column.
 
     Parameters
     ----------
     n_frequencies : int
-        How many waves fit into a period at most.
+        Number of frequencies, multiples of 1 / T.
     period : float, optional
-        T, in the units of the columns. By default the range of each column, counted from its least value:
-        the curve then ends as high as it began.
+        The period T, in the units of the columns. By default the length of the range of each column, with the
+        smallest value as origin.
 
     Attributes
     ----------
     period_, origin_ : arrays of shape (n_features,)
+        Period T of each column, and the value at which it begins.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class FourierBasis(Basis):
         self.n_frequencies = n_frequencies
         self.period = period
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         check_number("n_frequencies", self.n_frequencies, least=1, whole=True)
         if self.period is not None and not 0.0 < self.period < inf:
             raise ValueError(f"period must be positive and finite, or None; got {self.period!r}")

@@ -45,7 +45,7 @@ class FunctionBasis(Basis):
         self.functions = functions
         self.names = names
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         if isinstance(self.functions, str) or not len(self.functions):
             raise ValueError(f"functions must be a sequence of at least one, got {self.functions!r}")
         for function in self.functions:

@@ -1,4 +1,4 @@
-"""Bumps at chosen centres."""
+"""Gaussian and sigmoidal basis functions."""
 
 from typing import Any
 
@@ -7,24 +7,22 @@ import numpy as np
 from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.linear_model.basis.base import Basis, check_placement, spread_over
+from tractable.linear_model.basis.base import Basis, check_strategy, spread_over
 
 
 class _LocalBasis(Basis):
     """Functions of the distance to centres, which are given or spread over each column."""
 
-    def __init__(
-        self, centers: Any = 10, *, width: float | None = None, placement: str = "quantiles"
-    ) -> None:
+    def __init__(self, centers: Any = 10, *, width: float | None = None, strategy: str = "quantile") -> None:
         self.centers = centers
         self.width = width
-        self.placement = placement
+        self.strategy = strategy
 
     def _check_centers(self, X: Array) -> Array | None:
         """Check the parameters; return given centres, (k, d), or None for a number of them."""
         if self.width is not None:
             check_number("width", self.width, above=0.0)
-        check_placement(self.placement)
+        check_strategy(self.strategy)
         if np.ndim(self.centers) == 0:
             check_number("centers", self.centers, least=1, whole=True)
             return None
@@ -41,7 +39,7 @@ class _LocalBasis(Basis):
         xp = namespace_of(X)
         columns = range(X.shape[1])
         if given is None:
-            self.centers_ = [spread_over(X[:, j], weights, self.centers, self.placement) for j in columns]
+            self.centers_ = [spread_over(X[:, j], weights, self.centers, self.strategy) for j in columns]
         else:
             self.centers_ = [given[:, j] for j in columns]
         gaps = (_mean_gap(xp.sort(c)) for c in self.centers_)
@@ -49,36 +47,38 @@ class _LocalBasis(Basis):
 
 
 class GaussianBasis(_LocalBasis):
-    """Gaussian bumps φⱼ(x) = exp(-‖x - μⱼ‖² / 2s²) at the centres μⱼ.
+    """Gaussian basis functions φⱼ(x) = exp(-‖x - μⱼ‖² / 2s²) with centres μⱼ, Bishop (3.4).
 
-    Given centres are points among the rows, and a bump falls off in all directions. A number of centres is
-    spread over each column, and a bump is one of that column alone: a sum of curves, one for each column.
+    Given centres are points of the feature space, and a function depends on the distance in all columns. With
+    a number of centres, each column has functions of its own, so that a linear model of them is additive.
 
     Parameters
     ----------
     centers : int or array of shape (n_centers, n_features)
-        The centres, or how many to spread over each column (fewer where its values repeat).
+        The centres, or their number in each column (fewer where its values repeat).
     width : float, optional
-        s, in the units of the columns. By default the average distance between neighbouring centres.
-    placement : {"quantiles", "grid"}
-        Whether a number of centres is spread at quantiles of the column, or evenly over its range.
+        The scale s, in the units of the columns. By default the mean distance between neighbouring centres.
+    strategy : {"quantile", "uniform"}
+        Where a number of centres lies: at quantiles of the column, or evenly spaced over its range.
 
     Attributes
     ----------
-    centers_ : list of arrays, one a column; or array of shape (n_centers, n_features)
-    width_ : list of floats, one a column; or float
+    centers_ : list of arrays, one per column; or array of shape (n_centers, n_features)
+        The centres μⱼ.
+    width_ : list of floats, one per column; or float
+        The scales s.
 
     Examples
     --------
     >>> import tractable
-    >>> basis = tractable.GaussianBasis(3, placement="grid").fit([[0.0], [1.0], [4.0]])
+    >>> basis = tractable.GaussianBasis(3, strategy="uniform").fit([[0.0], [1.0], [4.0]])
     >>> basis.centers_[0], basis.width_
     (array([0., 2., 4.]), [2.0])
     >>> basis.transform([[2.0]]).round(4)
     array([[0.6065, 1.    , 0.6065]])
     """
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         given = self._check_centers(X)
         self.centers_: Any
         self.width_: Any
@@ -100,8 +100,8 @@ class GaussianBasis(_LocalBasis):
 
     def _names(self, inputs: list[str]) -> list[str]:
         if isinstance(self.centers_, list):
-            return _column_names("bump", inputs, self.centers_)
-        return [f"bump({', '.join(inputs)}; {k})" for k in range(self.centers_.shape[0])]
+            return _column_names("gaussian", inputs, self.centers_)
+        return [f"gaussian({', '.join(inputs)}; {k})" for k in range(self.centers_.shape[0])]
 
 
 def _apart(centers: Array) -> float:
@@ -115,19 +115,23 @@ def _apart(centers: Array) -> float:
 
 
 class SigmoidBasis(_LocalBasis):
-    """Smooth steps φⱼ(x) = σ((x - μⱼ) / s), σ(a) = 1 / (1 + e⁻ᵃ), of each column.
+    """Sigmoidal basis functions φⱼ(x) = σ((x - μⱼ) / s) of each column, σ(a) = 1 / (1 + e⁻ᵃ), Bishop (3.5).
 
     Parameters
     ----------
     centers : int or array of shape (n_centers, n_features)
-        Where each column has its steps, or how many to spread over it (fewer where its values repeat).
-    width, placement
-        As in :class:`GaussianBasis`.
+        The centres in each column, or their number (fewer where its values repeat).
+    width : float, optional
+        The scale s, in the units of the columns. By default the mean distance between neighbouring centres.
+    strategy : {"quantile", "uniform"}
+        Where a number of centres lies: at quantiles of the column, or evenly spaced over its range.
 
     Attributes
     ----------
-    centers_ : list of arrays, one a column
-    width_ : list of floats, one a column
+    centers_ : list of arrays, one per column
+        The centres μⱼ.
+    width_ : list of floats, one per column
+        The scales s.
 
     Examples
     --------
@@ -137,10 +141,10 @@ class SigmoidBasis(_LocalBasis):
     array([[0.5  , 0.119],
            [0.881, 0.5  ]])
     >>> list(basis.get_feature_names_out(["age"]))
-    ['step(age at 0)', 'step(age at 1)']
+    ['sigmoid(age at 0)', 'sigmoid(age at 1)']
     """
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         self._set_columns(X, weights, self._check_centers(X))
 
     def _map(self, X: Array) -> list[Array]:
@@ -151,11 +155,11 @@ class SigmoidBasis(_LocalBasis):
         ]
 
     def _names(self, inputs: list[str]) -> list[str]:
-        return _column_names("step", inputs, self.centers_)
+        return _column_names("sigmoid", inputs, self.centers_)
 
 
 def _mean_gap(centers: Array) -> float:
-    """Return the average distance between neighbours, or 1 where there is one centre alone."""
+    """Return the mean distance between neighbouring centres, or 1 for a single centre."""
     n = centers.shape[0]
     return (float(centers[-1] / (n - 1) - centers[0] / (n - 1)) if n > 1 else 1.0) or 1.0
 
@@ -165,7 +169,7 @@ def _column_names(what: str, inputs: list[str], centers: list[Array]) -> list[st
     names = [
         [f"{what}({name} at {float(c):.4g})" for c in of] for name, of in zip(inputs, centers, strict=True)
     ]
-    # Centres that four digits do not tell apart are counted instead.
+    # Centres that are equal to four digits are numbered instead.
     return [
         label if len(set(labels)) == len(labels) else f"{what}({name}; {k})"
         for name, labels in zip(inputs, names, strict=True)

@@ -16,32 +16,32 @@ LETTERS = {"legendre": "P", "chebyshev": "T", "monomial": ""}
 class PolynomialBasis(Basis):
     """All products of the columns up to a degree: w₀ + Σ wᵢ xᵢ + ΣΣ wᵢⱼ xᵢ xⱼ + ….
 
-    Powers of a column nearly follow from one another, and a fit in them loses digits fast. Legendre and
-    Chebyshev polynomials on the range of the data span the same polynomials, one for one, and lose almost
-    none: least squares gives the same curve, a penalty one that does not depend on units. Take
-    ``kind="monomial"`` where the weights of the powers themselves are wanted.
+    Powers of a column are nearly collinear, and a fit in them loses digits fast. Legendre and Chebyshev
+    polynomials on the range of the data span the same space and are well conditioned: least squares gives the
+    same curve, and a penalised curve does not depend on the units of the columns. Take ``kind="monomial"``
+    for the coefficients of the powers themselves.
 
     Parameters
     ----------
     degree : int
-        Greatest sum of the exponents in a product.
+        Largest sum of the exponents of a product.
     interactions : bool
-        Whether different columns are multiplied; without, each has its powers alone.
+        Whether to include products of different columns, besides the powers of each.
     kind : {"legendre", "chebyshev", "monomial"}
-        What stands for the k-th power of a column: P_k or T_k of the column moved to [-1, 1], or xᵏ itself.
+        The polynomial of degree k of a column: P_k or T_k of the column scaled to [-1, 1], or xᵏ.
     include_bias : bool
-        Whether to begin with the constant φ₀ = 1, which most models have as their intercept.
+        Whether to include the constant φ₀ = 1; most models have an intercept instead.
 
     Attributes
     ----------
     powers_ : array of shape (n_functions, n_features)
         Exponents of each product, in order of their sum.
     middle_, half_ : arrays of shape (n_features,)
-        The range of each column, where it is moved to [-1, 1].
+        Midpoint and half the length of the range of each column, which is scaled to [-1, 1].
 
     See Also
     --------
-    n_monomials : how many products there are.
+    n_monomials : the number of products.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class PolynomialBasis(Basis):
     >>> list(basis.get_feature_names_out(["a", "b"]))
     ['a', 'b', 'a^2', 'a b', 'b^2']
 
-    In a pipeline the map of the fit is the map of the prediction:
+    In a pipeline:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> x = np.linspace(0.0, 1.0, 9)[:, None]
@@ -75,7 +75,7 @@ class PolynomialBasis(Basis):
         self.kind = kind
         self.include_bias = include_bias
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         check_number("degree", self.degree, least=1, whole=True)
         if self.kind not in LETTERS:
             raise ValueError(f"kind must be one of {list(LETTERS)}, got {self.kind!r}")
@@ -87,12 +87,12 @@ class PolynomialBasis(Basis):
     def _map(self, X: Array) -> list[Array]:
         xp = namespace_of(X)
         moved = X if self.kind == "monomial" else standardised(X, self.middle_, self.half_)
-        ladders = [_ladder(moved[:, j], self.degree, self.kind) for j in range(X.shape[1])]
+        polynomials = [_polynomials(moved[:, j], self.degree, self.kind) for j in range(X.shape[1])]
         products = []
         for row in self.powers_:
             product = xp.ones_like(X[:, 0])
             for j in np.flatnonzero(row):
-                product = product * ladders[j][row[j]]
+                product = product * polynomials[j][row[j]]
             products.append(product)
         return products
 
@@ -104,15 +104,18 @@ class PolynomialBasis(Basis):
 
 
 def n_monomials(n_features: int, degree: int, *, interactions: bool = True) -> int:
-    """Return how many products of powers up to a degree there are, the constant among them.
+    """Return the number of monomials up to a degree, including the constant.
 
     C(D + M, M) with interactions, which grows as Dᴹ; 1 + DM without.
 
     Parameters
     ----------
     n_features : int
+        Number of columns D.
     degree : int
+        Largest degree M.
     interactions : bool
+        Whether products of different columns are included.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def _exponents(d: int, degree: int, *, interactions: bool) -> np.ndarray:
     return np.array([np.bincount(columns, minlength=d) for columns in chosen])
 
 
-def _ladder(t: Array, degree: int, kind: str) -> list[Array]:
+def _polynomials(t: Array, degree: int, kind: str) -> list[Array]:
     """Return the polynomials of degree 0, 1, … at t, each from the two before."""
     steps = [namespace_of(t).ones_like(t), t]
     for k in range(1, degree):

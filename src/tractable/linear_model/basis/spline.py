@@ -1,37 +1,39 @@
-"""Piecewise polynomials that join smoothly."""
+"""B-spline basis functions."""
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.linear_model.basis.base import Basis, check_placement, column_range, spread_over, standardised
+from tractable.linear_model.basis.base import Basis, check_strategy, column_range, spread_over, standardised
 
 
 class SplineBasis(Basis):
-    """B-splines of each column: bumps of one degree, smooth across the knots, that add up to one.
+    """B-splines of each column: piecewise polynomials of one degree, which sum to one at every x.
 
-    Beyond the range of the data a spline stays as high as at its end.
+    With `degree` p they have p - 1 continuous derivatives at the knots. Beyond the range of the data they are
+    constant.
 
     Parameters
     ----------
     n_knots : int
-        How many knots to spread over each column, both ends among them (fewer where its values repeat).
+        Number of knots of each column, both ends included (fewer where its values repeat).
     degree : int
-        Of the polynomials between the knots.
-    placement : {"quantiles", "grid"}
-        Whether knots are at quantiles of the column, or evenly spaced over its range.
+        Degree of the polynomials between the knots.
+    strategy : {"quantile", "uniform"}
+        Where the knots lie: at quantiles of the column, or evenly spaced over its range.
     include_bias : bool
-        Whether to keep the last function of each column. Without it the others do not add up to the constant,
-        which most models have as their intercept.
+        Whether to keep the last basis function of each column. Without it the others do not sum to the
+        constant, so that they are not collinear with an intercept.
 
     Attributes
     ----------
-    knots_ : list of arrays, one a column
-        In units of the range, which is [-1, 1].
+    knots_ : list of arrays, one per column
+        The knots, on the scale on which the range of the column is [-1, 1].
     middle_, half_ : arrays of shape (n_features,)
+        Midpoint and half the length of the range of each column.
 
     Examples
     --------
     >>> import tractable
-    >>> basis = tractable.SplineBasis(3, degree=1, placement="grid", include_bias=True).fit([[0.0], [4.0]])
+    >>> basis = tractable.SplineBasis(3, degree=1, strategy="uniform", include_bias=True).fit([[0.0], [4.0]])
     >>> basis.transform([[0.0], [1.0], [2.0], [9.0]])
     array([[1. , 0. , 0. ],
            [0.5, 0.5, 0. ],
@@ -44,21 +46,21 @@ class SplineBasis(Basis):
         n_knots: int = 5,
         *,
         degree: int = 3,
-        placement: str = "quantiles",
+        strategy: str = "quantile",
         include_bias: bool = False,
     ) -> None:
         self.n_knots = n_knots
         self.degree = degree
-        self.placement = placement
+        self.strategy = strategy
         self.include_bias = include_bias
 
-    def _settle(self, X: Array, weights: Array) -> None:
+    def _learn(self, X: Array, weights: Array) -> None:
         check_number("n_knots", self.n_knots, least=2, whole=True)
         check_number("degree", self.degree, least=1, whole=True)
-        check_placement(self.placement)
+        check_strategy(self.strategy)
         self.middle_, self.half_ = column_range(X)
         moved = standardised(X, self.middle_, self.half_)
-        found = (spread_over(moved[:, j], weights, self.n_knots, self.placement) for j in range(X.shape[1]))
+        found = (spread_over(moved[:, j], weights, self.n_knots, self.strategy) for j in range(X.shape[1]))
         self.knots_ = [knots if knots.shape[0] > 1 else _ends(knots) for knots in found]
 
     def _map(self, X: Array) -> list[Array]:
@@ -93,14 +95,14 @@ def b_splines(x: Array, knots: Array, degree: int) -> list[Array]:
     found = [xp.astype(interval == i, xp.float64) for i in range(len(t) - 1)]
     for k in range(1, degree + 1):
         found = [
-            _share(x - t[i], t[i + k] - t[i]) * found[i]
-            + _share(t[i + k + 1] - x, t[i + k + 1] - t[i + 1]) * found[i + 1]
+            _fraction(x - t[i], t[i + k] - t[i]) * found[i]
+            + _fraction(t[i + k + 1] - x, t[i + k + 1] - t[i + 1]) * found[i + 1]
             for i in range(len(found) - 1)
         ]
     return found
 
 
-def _share(part: Array, whole: Array) -> Array:
+def _fraction(part: Array, whole: Array) -> Array:
     return part / whole if bool(whole > 0) else 0.0 * part
 
 

@@ -1,17 +1,18 @@
 """Automatic relevance determination: a precision for every coefficient, chosen by the evidence."""
 
-from functools import cache, partial
+from functools import cached_property
 from math import inf, log, pi
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
+from tractable.data import Whole
 from tractable.engines import em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.linear_model.bayes.evidence import (
     EvidenceFit,
     EvidenceModel,
@@ -54,6 +55,22 @@ class _Columns:
 
 
 @value
+class _Rows:
+    """Rows (m, d) with the Gram matrix of all rows, their targets (m,), and squares beyond theirs."""
+
+    rows: Array
+    targets: Array
+    rest: float
+
+    @cached_property  # in the first step of EM, which holds BLAS to one thread
+    def columns(self) -> _Columns:
+        rows, targets = self.rows, self.targets
+        return _Columns(
+            rows=rows, targets=targets, rest=self.rest, gram=rows.T @ rows, products=rows.T @ targets
+        )
+
+
+@value
 class _Params:
     """Precisions of the active coefficients and of the noise."""
 
@@ -84,6 +101,61 @@ class _Expected:
     objective: float
 
 
+@value
+class _EStep:
+    """The posterior of the coefficients at some precisions."""
+
+    params: _Params
+    hyper: HyperPriors
+    dof: float
+
+    def __call__(self, block: _Rows) -> _Expected:
+        at = self.params
+        found = _posterior(block.columns.only(at.active), at.prior, at.noise)
+        objective = _log_evidence(found, at.prior, at.noise, self.dof)
+        objective += self.hyper.log_density(at.prior, at.noise)
+        return _Expected(params=at, posterior=found, objective=objective)
+
+
+@value
+class _Steps:
+    """MacKay's fixed point, which maximises the evidence over the precisions of columns and noise."""
+
+    hyper: HyperPriors
+    dof: float  # weight of the rows, less one where an intercept is integrated out
+    threshold: float  # precision above which columns are pruned
+    tol: float  # change of the coefficients, all together, below which the search stops
+
+    def expect(self, params: _Params) -> _EStep:
+        """Return the E-step at these precisions."""
+        return _EStep(params=params, hyper=self.hyper, dof=self.dof)
+
+    def maximize(self, expected: _Expected) -> _Params:
+        """Return prior_i = γ_i / m_i² and noise = (n - Σ γ) / rss, without columns above the threshold."""
+        at, found, hyper = expected.params, expected.posterior, self.hyper
+        xp = namespace_of(at.prior)
+        shape, rate = found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate
+        prior = bounded_ratio(shape, rate, xp.full_like(at.prior, LARGEST_PRECISION), at.prior)
+        n_rows = max(self.dof - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
+        rss = found.rss + 2.0 * hyper.noise_rate
+        noise = float(bounded_ratio(n_rows, rss, 1.0 / hyper.noise_floor, at.noise))
+        relevant = prior < self.threshold
+        coef = xp.where(relevant, found.coef, 0.0)
+        change = inf if at.coef is None else float(xp.sum(xp.abs(coef - at.coef)))
+        active, pruned_prior = at.active, at.pruned_prior
+        slots = xp.nonzero(relevant)[0]
+        if slots.shape[0] < prior.shape[0]:
+            pruned_prior = _scattered(prior, active, pruned_prior)
+            active, prior, coef = (xp.take(part, slots) for part in (active, prior, coef))
+        return _Params(
+            active=active, prior=prior, noise=noise, pruned_prior=pruned_prior, coef=coef, change=change
+        )
+
+    def settled(self, before: _Params, after: _Params) -> bool:
+        """Whether the coefficients have ceased to change, or none is left."""
+        return after.change < self.tol or not after.active.shape[0]
+
+
 def ard(
     rows: Array,
     targets: Array,
@@ -111,32 +183,22 @@ def ard(
     lengths = column_lengths(rows)
     nonzero, ones = lengths > 0, xp.ones_like(lengths)
     active = xp.nonzero(nonzero)[0]
-
-    @cache  # in the first step of EM, which holds BLAS to one thread
-    def columns() -> _Columns:
-        return _Columns(rows=rows, targets=targets, rest=rest, gram=rows.T @ rows, products=rows.T @ targets)
-
-    def expect(at: _Params) -> _Expected:
-        found = _posterior(columns().only(at.active), at.prior, at.noise)
-        objective = _log_evidence(found, at.prior, at.noise, dof)
-        objective += hyper.log_density(at.prior, at.noise)
-        return _Expected(params=at, posterior=found, objective=objective)
-
+    steps = _Steps(hyper=hyper, dof=dof, threshold=threshold, tol=tol)
+    data = _Rows(rows=rows, targets=targets, rest=rest)
+    start = _Params(
+        active=active, prior=xp.take(ones, active), noise=1.0, pruned_prior=xp.where(nonzero, ones, inf)
+    )
     found = em(
-        expect,
-        partial(_mackay_update, hyper, dof, threshold),
-        _Params(
-            active=active,
-            prior=xp.take(ones, active),
-            noise=1.0,
-            pruned_prior=xp.where(nonzero, ones, inf),
-        ),
+        steps.expect,
+        steps.maximize,
+        start,
+        Whole(value=data),
         max_iter=max_iter,
         label="evidence",
-        settled=partial(_settled, tol),
+        settled=steps.settled,
     )
     at: _Params = found.params
-    used = columns().only(at.active)
+    used = data.columns.only(at.active)
     last = _posterior(used, at.prior, at.noise)
     none = xp.zeros_like(at.pruned_prior)
     outside = xp.zeros((none.shape[0], at.active.shape[0]), dtype=none.dtype, device=device(none))
@@ -151,32 +213,6 @@ def ard(
         log_evidence=_log_evidence(last, at.prior, at.noise, dof),
         search=found,
     ), at.active
-
-
-def _mackay_update(hyper: HyperPriors, dof: float, threshold: float, expected: _Expected) -> _Params:
-    """Return prior_i = γ_i / m_i² and noise = (n - Σ γ) / rss, without columns above the threshold."""
-    at, found = expected.params, expected.posterior
-    xp = namespace_of(at.prior)
-    shape, rate = found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate
-    prior = bounded_ratio(shape, rate, xp.full_like(at.prior, LARGEST_PRECISION), at.prior)
-    n_rows = max(dof - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
-    rss = found.rss + 2.0 * hyper.noise_rate
-    noise = float(bounded_ratio(n_rows, rss, 1.0 / hyper.noise_floor, at.noise))
-    relevant = prior < threshold
-    coef = xp.where(relevant, found.coef, 0.0)
-    change = inf if at.coef is None else float(xp.sum(xp.abs(coef - at.coef)))
-    active, pruned_prior = at.active, at.pruned_prior
-    slots = xp.nonzero(relevant)[0]
-    if slots.shape[0] < prior.shape[0]:
-        pruned_prior = _scattered(prior, active, pruned_prior)
-        active, prior, coef = (xp.take(part, slots) for part in (active, prior, coef))
-    return _Params(
-        active=active, prior=prior, noise=noise, pruned_prior=pruned_prior, coef=coef, change=change
-    )
-
-
-def _settled(tol: float, _: _Params, after: _Params) -> bool:
-    return after.change < tol or not after.active.shape[0]
 
 
 def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
@@ -292,6 +328,7 @@ class ARDRegression(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients; zero for pruned columns.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise.
     lambda_ : array of shape (n_features,)
@@ -308,9 +345,10 @@ class ARDRegression(EvidenceModel):
         out under a flat prior of density one, as in :class:`BayesianLinearRegression`.
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients that were not pruned.
-    scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
+    objective_trace_, scores_, n_iter_, converged_, noise_variance_, noise_vanished_, statistic_
         As in :class:`BayesianRidge`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

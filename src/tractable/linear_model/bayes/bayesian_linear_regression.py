@@ -5,22 +5,16 @@ from math import inf, lgamma, log, nan, pi
 from typing import Any, Self
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
-from tractable.arrays.linalg import cholesky, solve_triangular
+from tractable.arrays.limits import check_squarable
+from tractable.arrays.linalg import cholesky, column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import NotYetDetermined
 from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
-from tractable.engines.least_squares import column_lengths
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
-from tractable.linear_model.noise_floor import (
-    NoiseVanishedWarning,
-    check_squarable,
-    is_rounding,
-    noise_floor,
-    target_size,
-)
-from tractable.linear_model.rows import check_penalized_intercept
+from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
+from tractable.linear_model.penalties import check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -88,6 +82,7 @@ class BayesianLinearRegression(BayesianLinearModel):
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept has a prior like the coefficients: the arrays above then have d + 1 entries, the
         intercept first. Else its prior is flat, and shifting the targets shifts the predictions.
@@ -113,6 +108,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         Degrees of freedom that the rows leave for the noise, n less the directions in which the prior is
         flat. Predictions with a "conjugate" noise are Student's t of 2 noise_shape + residual_dof_.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -182,10 +178,9 @@ class BayesianLinearRegression(BayesianLinearModel):
                 check_number(f"{name}, where one of both is not 0,", x, above=0.0)
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")
         if isinstance(self.noise_variance, str):
-            check_squarable("y", target_size(statistic))
+            check_squarable("y", statistic.root_mean_square[statistic.dim :], nonzero=True)
         n_intercepts = int(bool(self.fit_intercept))
         n_free = 0 if self.penalize_intercept else n_intercepts
         prior = gaussian_prior(

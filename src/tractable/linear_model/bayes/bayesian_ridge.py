@@ -64,6 +64,7 @@ class BayesianRidge(EvidenceModel):
     coef_ : array of shape (n_features,)
         Posterior mean of the coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     alpha_ : float
         Precision of the noise, α.
     lambda_ : float
@@ -72,17 +73,21 @@ class BayesianRidge(EvidenceModel):
         Posterior covariance of the coefficients.
     gamma_ : float
         Effective number of parameters, Σ l/(l + λ) over the eigenvalues l of α XᵀX.
-    shrinkage_ : array
+    shrinkage_factors_ : array
         Its terms, one a principal direction of the columns, the widest first: 1 where the rows determine the
         coefficient, 0 where the prior does.
     log_evidence_ : float
         log N(y | 0, I/α + XXᵀ/λ); the intercept is integrated out under a flat prior of density one, as in
         :class:`BayesianLinearRegression` with the same precisions.
+    objective_trace_ : array of shape (n_iter_ + 1,)
+        Log evidence with the log density of the Gamma priors, before the first iteration and after each. It
+        never falls with ``method="em"``.
     scores_ : array of shape (n_iter_ + 1,)
-        Log evidence with the log density of the Gamma priors, before the first iteration and after each,
-        where `compute_score`. It never falls with ``method="em"``.
+        The same under scikit-learn's name, where `compute_score`.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search converged within `max_iter` iterations.
     posterior_ : MultivariateNormal
         Of the intercept, where there is one, and the coefficients.
     noise_variance_ : float
@@ -92,6 +97,7 @@ class BayesianRidge(EvidenceModel):
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Notes
     -----
@@ -160,7 +166,9 @@ class BayesianRidge(EvidenceModel):
         start = best_precisions(spectrum, self._dof(), hyper)
         if not (self.lambda_init is None and self.alpha_init is None):
             start = Precisions(
-                prior=1.0 if self.lambda_init is None else self.lambda_init / self._in_units(scaled, 1.0),
+                prior=1.0
+                if self.lambda_init is None
+                else self.lambda_init / self._data_precision(scaled, 1.0),
                 noise=1.0 if self.alpha_init is None else self.alpha_init / scaled.noise_precision(1.0),
             )
         found = maximize_evidence(
@@ -172,11 +180,11 @@ class BayesianRidge(EvidenceModel):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self.lambda_ = self._in_units(scaled, found.prior)
-        self.shrinkage_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
+        self.lambda_ = self._data_precision(scaled, found.prior)
+        self.shrinkage_factors_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
         return found, hyper
 
-    def _in_units(self, scaled: StandardizedFactor, prior: float) -> float:
+    def _data_precision(self, scaled: StandardizedFactor, prior: float) -> float:
         """Return the precision of the prior in the units of y and of the columns that have it."""
         if self.standardize:
             return scaled.noise_precision(prior)

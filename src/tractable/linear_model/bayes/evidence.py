@@ -11,9 +11,10 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
+from tractable.data import Whole
 from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult, em
-from tractable.engines.least_squares import column_lengths, reduced_rows
+from tractable.engines.least_squares import reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
@@ -114,7 +115,6 @@ class EvidenceModel(BayesianLinearModel):
         )
 
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         centred, weight = bool(self.fit_intercept), float(statistic.weight)
         varying = without_constant_columns(statistic) if centred else statistic
@@ -128,8 +128,9 @@ class EvidenceModel(BayesianLinearModel):
         # A flat prior of the intercept takes one row, and integrates to √(2πσ²/n).
         log_jacobian = self._dof() * log(scaled.target) + (0.5 * log(weight) if centred else 0.0)
         self.log_evidence_ = found.log_evidence - log_jacobian
+        self.objective_trace_ = np.asarray(found.search.trace) - log_jacobian
         if self.compute_score:
-            self.scores_ = xp.asarray(found.search.trace, dtype=xp.float64) - log_jacobian
+            self.scores_ = xp.asarray(self.objective_trace_, dtype=xp.float64)
         self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
         coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
         self._set_posterior(
@@ -320,6 +321,59 @@ class _Profile:
         return evidence + np.asarray(prior)
 
 
+@value
+class EvidenceStep:
+    """Posterior and evidence of a spectrum at some precisions: the E-step."""
+
+    params: Precisions
+    hyper: HyperPriors
+    dof: float
+
+    def __call__(self, spectrum: ColumnSpectrum) -> EvidencePoint:
+        at = self.params
+        point = evidence_at(spectrum, self.dof, at.prior, at.noise)
+        return replace(point, objective=point.log_evidence + self.hyper.log_density(at.prior, at.noise))
+
+
+@value
+class EvidenceProblem:
+    """The data and the two steps of the search of both precisions; see `maximize_evidence`."""
+
+    spectrum: ColumnSpectrum
+    dof: float  # weight of the rows, less one where an intercept is integrated out
+    hyper: HyperPriors
+    method: str
+    tol: float
+
+    @property
+    def data(self) -> Whole:
+        """The spectrum of the rows in their place."""
+        return Whole(value=self.spectrum)
+
+    def expect(self, params: Precisions) -> EvidenceStep:
+        """Return the E-step at these precisions."""
+        return EvidenceStep(params=params, hyper=self.hyper, dof=self.dof)
+
+    def maximize(self, point: EvidencePoint) -> Precisions:
+        """Return the next precisions."""
+        if self.method == "mackay":
+            terms = point.gamma, point.length, self.dof - point.gamma, point.rss
+        else:
+            d = float(self.spectrum.basis.shape[0])
+            terms = d, point.length + point.trace, self.dof, point.rss + point.gamma / point.noise
+        return _updated(point, self.hyper, self.spectrum.largest, *terms)
+
+    def settled(self, before: Precisions, after: Precisions) -> bool:
+        """Whether a step is the last."""
+        if self.method == "em":
+            pairs = (before.prior, after.prior), (before.noise, after.noise)
+            return all(abs(old - new) <= self.tol * new for old, new in pairs)
+        if before.coef is None:
+            return False
+        change = self.spectrum.basis @ (after.coef - before.coef)
+        return float(namespace_of(change).sum(abs(change))) < self.tol
+
+
 def maximize_evidence(
     spectrum: ColumnSpectrum,
     dof: float,
@@ -337,29 +391,16 @@ def maximize_evidence(
     noise = N / (|y - Xm|² + Tr XSXᵀ), whose penalised evidence never falls; it has plateaus, so the search
     stops when both precisions change by less than `tol` of themselves. Both have the same fixed points.
     """
-    xp = namespace_of(spectrum.singular)
-    d, top = spectrum.basis.shape[0], float(xp.max(spectrum.singular))
-
-    def expect(at: Precisions) -> EvidencePoint:
-        point = evidence_at(spectrum, dof, at.prior, at.noise)
-        return replace(point, objective=point.log_evidence + hyper.log_density(at.prior, at.noise))
-
-    def maximize(point: EvidencePoint) -> Precisions:
-        if method == "mackay":
-            terms = point.gamma, point.length, dof - point.gamma, point.rss
-        else:
-            terms = d, point.length + point.trace, dof, point.rss + point.gamma / point.noise
-        return _updated(point, hyper, top, *terms)
-
-    def settled(before: Precisions, after: Precisions) -> bool:
-        if method == "em":
-            pairs = (before.prior, after.prior), (before.noise, after.noise)
-            return all(abs(old - new) <= tol * new for old, new in pairs)
-        if before.coef is None:
-            return False
-        return float(xp.sum(xp.abs(spectrum.basis @ (after.coef - before.coef)))) < tol
-
-    found = em(expect, maximize, start, max_iter=max_iter, label="evidence", settled=settled)
+    problem = EvidenceProblem(spectrum=spectrum, dof=dof, hyper=hyper, method=method, tol=tol)
+    found = em(
+        problem.expect,
+        problem.maximize,
+        start,
+        problem.data,
+        max_iter=max_iter,
+        label="evidence",
+        settled=problem.settled,
+    )
     at: Precisions = found.params
     point = evidence_at(spectrum, dof, at.prior, at.noise)
     return EvidenceFit(
@@ -428,7 +469,7 @@ class StandardizedFactor:
         """Standardize rows about their mean where there is an intercept; with `common`, by one scale."""
         xp = namespace_of(statistic.mean)
         d = statistic.dim
-        mean, stddev = statistic.mean, column_lengths(statistic.factor) / float(statistic.weight) ** 0.5
+        mean, stddev = statistic.mean, statistic.stddev
         standardizer = Standardizer.from_stddev(mean[:d], stddev[:d], common=common, centered=fit_intercept)
         columns = 1.0 / standardizer.scale
         target = float(stddev[d])
@@ -468,7 +509,9 @@ def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     alpha : float
         Precision of every coefficient; scikit-learn's `lambda_`.
     beta : float
@@ -498,7 +541,9 @@ def hierarchical_predictive(X: Any, y: Any, X_new: Any, *, alphas: Any, betas: A
     Parameters
     ----------
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     X_new : array (m, d)
         Where to predict.
     alphas : array (k,)

@@ -1,26 +1,27 @@
 """The Gaussian posterior of coefficients, and the predictions of the models that have one."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, standard_gamma, standard_normal
 from tractable.base import (
-    Estimator,
     ModelTags,
-    PredictiveMixin,
+    OnePassEstimator,
+    RegressorMixin,
+    Rows,
     check_answerable,
     check_columns,
 )
 from tractable.base.parameters import check_number
-from tractable.base.scores import RegressorMixin
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.linear_model.rows import (
-    OnePassLinearMixin,
     as_floats,
     as_vector,
     check_factor,
     check_one_target,
+    linear_factor,
 )
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
@@ -90,7 +91,7 @@ class CoefficientPosterior:
         return xp.concat([intercept[None, ...], part[1:, ...]])
 
 
-class BayesianLinearModel(OnePassLinearMixin, PredictiveMixin, RegressorMixin, Estimator):
+class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     """A linear model of one target with a Gaussian posterior, learned from a `LinearFactor`.
 
     A model supplies `_check_parameters` and `_learn`, and sets `_posterior_`, its
@@ -99,6 +100,7 @@ class BayesianLinearModel(OnePassLinearMixin, PredictiveMixin, RegressorMixin, E
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
     _posterior_: CoefficientPosterior
     noise_variance_: float
     _predictive_dof_: float
@@ -217,6 +219,12 @@ class BayesianLinearModel(OnePassLinearMixin, PredictiveMixin, RegressorMixin, E
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
         return super()._fold(subject, X, as_vector(y, stacklevel=5), sample_weight, **options)
+
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
+
+    def _summary(self, rows: Rows) -> LinearFactor:
+        return linear_factor(rows)
 
     def _check_factor(self, statistic: Any, *, some: bool = False) -> LinearFactor:
         """Return a factor of one target; with `some`, refuse that of no rows: the noise needs some."""

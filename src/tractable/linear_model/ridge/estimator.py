@@ -1,27 +1,19 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
-from tractable.base import (
-    Estimator,
-    ModelTags,
-    all_or_nothing,
-    check_rows,
-)
+from tractable.base import Estimator, ModelTags, OnePassEstimator, Rows, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.linear_model.least_squares import LinearPredictions
+from tractable.linear_model.penalties import check_penalized_intercept, check_penalties
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import (
-    OnePassLinearMixin,
-    check_factor,
-    check_penalized_intercept,
-    check_penalties,
-)
+from tractable.linear_model.rows import check_factor, linear_factor
+from tractable.statistics import LinearFactor
 
 
-class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
+class Ridge(LinearPredictions, OnePassEstimator):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -37,6 +29,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     alpha : float
         α, not negative; 0 is :class:`LinearRegression`.
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients: the textbooks' (XᵀX + αI)⁻¹ Xᵀy with a
         column of ones in X.
@@ -44,7 +37,9 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     effective_dof_ : float
         Effective number of parameters, the trace of the hat matrix: Σ λ/(λ + α) over the eigenvalues λ of
         XᵀX, and 1 for a free intercept.
@@ -56,6 +51,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -73,6 +69,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _supervised = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -98,8 +95,13 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         check_number("alpha", self.alpha, least=0.0)
         check_penalized_intercept(self)
 
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
+
+    def _summary(self, rows: Rows) -> LinearFactor:
+        return linear_factor(rows)
+
     def _learn(self, statistic: Any) -> None:
-        self._check_parameters()
         self.statistic_ = check_factor(statistic)
         found = ridge(
             statistic,
@@ -114,7 +116,7 @@ class Ridge(OnePassLinearMixin, LinearPredictions, RegressorMixin, Estimator):
         self._warn_of_light_weights()
 
 
-class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
+class RidgeCV(LinearPredictions, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
@@ -133,6 +135,7 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     method : {"loo", "gcv"}
         Leave-one-out, or generalised cross-validation.
     fit_intercept : bool
+        Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients.
 
@@ -145,10 +148,13 @@ class RidgeCV(LinearPredictions, RegressorMixin, Estimator):
     cv_curve_ : CVCurve
         The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

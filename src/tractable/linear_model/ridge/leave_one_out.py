@@ -4,18 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
-from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.noise_floor import check_squarable
+from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor
 from tractable.statistics import LinearFactor, Moments
-from tractable.statistics.rows import as_rows
+from tractable.statistics.rows import as_rows, counts
 from tractable.value import value
 
 #: What a penalty can be judged by.
@@ -60,7 +60,7 @@ class LeftOutErrors:
         xp = namespace_of(residuals)
         squares = errors * errors
         squares = xp.mean(squares, axis=1) if squares.shape[1] > 1 else squares[:, 0, :]
-        one = xp.ones_like(squares[:, 0]) if weights is None else weights
+        one = counts(weights, squares)
         n, *shape = residuals.shape
         rss = one @ xp.reshape(residuals * residuals, (n, -1))
         return cls(
@@ -80,13 +80,13 @@ class LeaveOneOut:
     centering: Centering
     basis: Array  # (p, r), V
     inverse: Array  # (r, k), 1 / (s² + α); zero in directions in which the columns do not vary
-    gain: Array  # (r, t k), s/(s² + α) Uᵀy, in the unit of the targets
-    unit: float  # targets and errors are divided by it
+    gain: Array  # (r, t k), s/(s² + α) Uᵀy, over the scale of the targets
+    target_scale: float  # targets and errors are divided by it
     weight: float  # of all rows
 
     @classmethod
     def at(
-        cls, spectrum: ColumnSpectrum, centering: Centering, weight: float, unit: float, alphas: Array
+        cls, spectrum: ColumnSpectrum, centering: Centering, weight: float, target_scale: float, alphas: Array
     ) -> "LeaveOneOut":
         """Return the function for all penalties `alphas`, (k,)."""
         xp = namespace_of(alphas)
@@ -97,14 +97,14 @@ class LeaveOneOut:
             centering=centering,
             basis=spectrum.basis,
             inverse=inverse,
-            gain=xp.reshape(gain, (gain.shape[0], -1)) / unit,
-            unit=unit,
+            gain=xp.reshape(gain, (gain.shape[0], -1)) / target_scale,
+            target_scale=target_scale,
             weight=weight,
         )
 
     def __call__(self, x: Any, y: Any, weights: Any = None) -> LeftOutErrors:
         z = self.centering.columns(as_rows(x)) @ self.basis
-        y = (_as_columns(y, z) - self.centering.offset) / self.unit
+        y = (_as_columns(y, z) - self.centering.offset) / self.target_scale
         xp = namespace_of(z)
         fitted = xp.reshape(z @ self.gain, (*y.shape, self.inverse.shape[1]))
         leverage = (z * z) @ self.inverse
@@ -137,13 +137,13 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Pe
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
         return _few_rows(rows, alphas, method, **intercept)
     spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
-    unit = _target_unit(spectrum, weight, alphas)
+    target_scale = _target_scale(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
     if method == "gcv":
         curve, rss = _gcv(alphas, spectrum, centering, weight)
     else:
         errors = fold(
-            LeaveOneOut.at(spectrum, centering, weight, unit, penalties),
+            LeaveOneOut.at(spectrum, centering, weight, target_scale, penalties),
             rows.data,
             rows.y,
             weights=rows.weights,
@@ -151,7 +151,7 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Pe
             rows=block_rows(2 * (spectrum.basis.shape[0] + len(alphas))),
             label="leaving out",
         )
-        curve, rss = _loo(alphas, errors, weight, unit), errors.rss * unit**2
+        curve, rss = _loo(alphas, errors, weight, target_scale), errors.rss * target_scale**2
     solution = primal_solution(spectrum, centering, weight, curve.best_alpha, rss[:, curve.best])
     return PenaltySearch(curve=curve, solution=solution, flat=flat)
 
@@ -186,8 +186,7 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     """Search in the space of the rows; those of weight zero are left out."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
-    check_squarable("y", float(xp.max(xp.abs(y))), least=0.0)
-    one = xp.ones_like(y[:, 0]) if weights is None else weights
+    one = counts(weights, y)
     root, total = xp.sqrt(one), float(xp.sum(one))
     mean = xp.concat([column_sums(x, one), one @ y]) / total
     centering = Centering.of(mean, int(y.shape[1]), **intercept)
@@ -199,11 +198,13 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
     spectrum = RowSpectrum.of(columns, (y - centering.offset) * root[:, None], float(alphas.min()), free)
-    unit = _target_unit(spectrum, total, alphas)
+    target_scale = _target_scale(spectrum, total, alphas)
     if method == "gcv":
         curve, _ = _gcv(alphas, spectrum, centering, total)
     else:
-        curve = _loo(alphas, _left_out(spectrum, _like(alphas, x), unit, weights), total, unit)
+        curve = _loo(
+            alphas, _left_out(spectrum, _like(alphas, x), target_scale, weights), total, target_scale
+        )
     solution = dual_solution(spectrum, centering, total, curve.best_alpha)
     return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
 
@@ -218,10 +219,12 @@ def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
     return x, y, weights
 
 
-def _left_out(spectrum: RowSpectrum, alphas: Array, unit: float, weights: Array | None) -> LeftOutErrors:
-    """Return the leave-one-out errors of few rows, in a unit."""
+def _left_out(
+    spectrum: RowSpectrum, alphas: Array, target_scale: float, weights: Array | None
+) -> LeftOutErrors:
+    """Return the leave-one-out errors of few rows, over the scale of the targets."""
     residuals, one_minus_leverage = spectrum.row_residuals(alphas)
-    residuals = residuals / unit
+    residuals = residuals / target_scale
     if weights is not None:
         xp = namespace_of(alphas)
         # Of a row of weight w > 1 one copy is left out, whose leverage is h/w.
@@ -231,14 +234,17 @@ def _left_out(spectrum: RowSpectrum, alphas: Array, unit: float, weights: Array 
     return LeftOutErrors.of(residuals, leave_one_out_errors(residuals, one_minus_leverage), weights)
 
 
-def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, unit: float) -> CVCurve:
+def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, target_scale: float) -> CVCurve:
     """Return the mean squared leave-one-out error of every penalty, with its standard error."""
     squares, fourths = to_numpy(errors.squares), to_numpy(errors.fourths)
     scores = squares / weight
     with np.errstate(invalid="ignore"):
         variance = np.maximum(fourths / weight - scores**2, 0.0) / max(weight - 1.0, 1.0)
     return CVCurve(
-        alphas=alphas, scores=scores * unit**2, standard_errors=np.sqrt(variance) * unit**2, method="loo"
+        alphas=alphas,
+        scores=scores * target_scale**2,
+        standard_errors=np.sqrt(variance) * target_scale**2,
+        method="loo",
     )
 
 
@@ -251,13 +257,13 @@ def _gcv(alphas: np.ndarray, spectrum: Any, centering: Centering, weight: float)
     return CVCurve(alphas=alphas, scores=scores, method="gcv"), rss
 
 
-def _target_unit(spectrum: Any, weight: float, alphas: np.ndarray) -> float:
-    """Return the root mean square of the largest target, or one: fourth powers of errors need such a unit."""
-    unit = float(namespace_of(spectrum.projections).max(spectrum.target_lengths)) / weight**0.5 or 1.0
-    check_squarable("y", unit)
+def _target_scale(spectrum: Any, weight: float, alphas: np.ndarray) -> float:
+    """Return the root mean square of the largest target, or one: over it, fourth powers do not overflow."""
+    target_scale = float(namespace_of(spectrum.projections).max(spectrum.target_lengths)) / weight**0.5 or 1.0
+    check_squarable("y", target_scale, nonzero=True)
     if float(alphas.min()) == 0.0:
-        check_squarable("X", spectrum.largest)
-    return unit
+        check_squarable("X", spectrum.largest, nonzero=True)
+    return target_scale
 
 
 def _as_columns(y: Any, like: Array) -> Array:

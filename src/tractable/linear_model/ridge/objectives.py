@@ -20,10 +20,13 @@ def ridge_objective(w: Any, X: Any, y: Any, alpha: float) -> tuple[Array, Array]
     Parameters
     ----------
     w : array (d,)
+        Coefficients.
     X : array (n, d)
         Rows of features.
     y : array (n,)
+        Targets.
     alpha : float
+        Penalty α.
 
     Examples
     --------
@@ -47,8 +50,11 @@ def negative_log_posterior(
     Parameters
     ----------
     w : array (d,)
+        Coefficients.
     X : array (n, d)
+        Rows.
     y : array (n,)
+        Targets.
     noise_variance : float
         σ².
     prior_variance : float
@@ -97,7 +103,9 @@ def tikhonov(A: Any, b: Any, Gamma: Any) -> Array:
     Parameters
     ----------
     A : array (n, d)
+        The matrix of the linear system.
     b : array (n,) or (n, t)
+        Right-hand side, or several.
     Gamma : array (m, d)
         What is kept small: Γ = I shrinks x, Γ of differences smooths it.
 

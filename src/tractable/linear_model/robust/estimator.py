@@ -7,27 +7,26 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import power_of_two
 from tractable.base import (
     Estimator,
     FitInterrupted,
     ModelTags,
-    PredictiveMixin,
+    RegressorMixin,
     all_or_nothing,
     check_columns,
     check_fitted,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.scores import RegressorMixin
 from tractable.distributions import Normal
 from tractable.engines import EMResult, LeastSquares
-from tractable.linear_model.noise_floor import check_squarable
 from tractable.linear_model.robust.noise import NOISES
 from tractable.linear_model.robust.steps import RobustParameters, initial_parameters, robust_search
-from tractable.linear_model.rows import check_rows_in_memory, power_of_two
+from tractable.linear_model.rows import check_rows_in_memory
 from tractable.value import replace
 
 
-class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
+class RobustRegression(RegressorMixin, Estimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
     Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);
@@ -41,10 +40,12 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Parameters
     ----------
     noise : {"laplace", "student", "gaussian"}
+        The distribution of the noise.
     dof : float, optional
         Degrees of freedom of Student's t; by default they are estimated, between 1 and 1e6 (where the tails
         are a normal's).
     fit_intercept : bool
+        Whether to fit an intercept.
     tol : float
         Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
         at the best vertex, and nowhere else.
@@ -54,12 +55,17 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        Coefficients.
     intercept_ : float
+        The intercept; zero with ``fit_intercept=False``.
     scale_ : float
         Of the noise, Laplace's b or Student's scale; 0 where y is fitted without error.
     dof_ : float
         Degrees of freedom of Student's t; infinite for Gaussian, NaN for Laplace noise.
-    weights_ : array of shape (n_samples,)
+    noise_variance_ : float
+        Variance of the noise at the likeliest scale: scale² for Gaussian, 2 scale² for Laplace noise, and
+        scale² ν/(ν - 2) for Student's t; infinite for 1 < ν ≤ 2 and NaN for ν ≤ 1, where there is none.
+    row_weights_ : array of shape (n_samples,)
         Weight of each row in the last least squares: small for outliers, at most 1e16.
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
         The noise as a value.
@@ -67,8 +73,11 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
         smoothed less and less, and then of the best vertex so far.
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the search ended by `tol`, or at a vertex that is proven optimal.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------
@@ -78,7 +87,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
     >>> tractable.LinearRegression().fit(x[:, None], y).coef_.round(2)
     array([5.28])
     >>> model = tractable.RobustRegression("student", dof=2.0).fit(x[:, None], y)
-    >>> model.coef_.round(2), bool(model.weights_[-1] < 1e-4)
+    >>> model.coef_.round(2), bool(model.row_weights_[-1] < 1e-4)
     (array([2.01]), True)
     """
 
@@ -108,8 +117,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         # The targets less their median, in a unit that is a power of two: both steps are exact, and the
         # level of the targets costs no digits of their residuals.
         level = float(np.quantile(counted, 0.5, method="inverted_cdf")) if fit_intercept else 0.0
-        check_squarable("y", float(np.abs(counted).max()), least=0.0)
-        unit = power_of_two(np.abs(counted - level).max())
+        unit = power_of_two(float(np.abs(counted - level).max()))
         y, eps = (y - level) / unit, np.finfo(float).eps
         rounding = 8.0 * eps * float(np.abs(counted / unit).max())
         start = initial_parameters(X, y, w, self.noise, self.dof, fit_intercept=fit_intercept)
@@ -117,14 +125,14 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
             exact = EMResult(params=start, trace=(np.inf,), converged=True)
             self._set_fitted(exact, level, unit, exact=True)
-            self.weights_ = np.ones(len(y))
+            self.row_weights_ = np.ones(len(y))
             return self
         floor = 8.0 * eps * float(np.abs(y[w > 0]).max())
         found = robust_search(
             X, y, w, start, floor, fit_intercept=fit_intercept, tol=self.tol, max_iter=self.max_iter
         )
         self._set_fitted(found, level, unit, exact=False)
-        self.weights_ = found.params.noise.irls_weights(y - found.params.linear.predict(X)[:, 0])
+        self.row_weights_ = found.params.noise.irls_weights(y - found.params.linear.predict(X)[:, 0])
         if found.interrupted:
             raise FitInterrupted
         self._report(collapsed=found.params.noise.scale <= 4.0 * floor)
@@ -160,6 +168,7 @@ class RobustRegression(PredictiveMixin, RegressorMixin, Estimator):
         self._linear_, self.noise_ = _rescaled(params.linear, level, unit), params.noise.rescaled(unit)
         self.coef_, self.intercept_ = self._linear_.coef[0, :], float(self._linear_.intercept[0])
         self.scale_ = 0.0 if exact else self.noise_.scale
+        self.noise_variance_ = 0.0 if exact else self.noise_.variance
         self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
             self.noise, getattr(self.noise_, "dof", np.nan)
         )

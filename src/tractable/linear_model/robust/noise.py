@@ -1,21 +1,18 @@
 """Noise of linear regression as scale mixtures of normals: losses, weights of the rows, and their updates."""
 
-from collections.abc import Callable
-from math import exp, log, pi
+from math import log, pi
 from typing import Any
 
 import numpy as np
 
 from tractable.distributions import Laplace, Normal, StudentT
+from tractable.engines.student_t import PrecisionSums, ScaleMixture
 from tractable.value import replace, value
 
 NOISES = ("laplace", "student", "gaussian")
 
-#: Between these, degrees of freedom are estimated.
-LEAST_DOF, GREATEST_DOF = 1.0, 1e6
-
-#: Mean log-likelihood and its derivative by log dof, each (k,), at k degrees of freedom.
-DofLikelihood = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+#: The least degrees of freedom that are looked for.
+LEAST_DOF = 1.0
 
 
 @value
@@ -32,6 +29,15 @@ class Noise:
     def rescaled(self, unit: float) -> Any:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
+
+    def around(self, location: Any) -> Any:
+        """Return the distribution of new targets about a location."""
+        raise NotImplementedError(f"{type(self).__name__} must say how targets are distributed")
+
+    @property
+    def variance(self) -> float:
+        """Variance of a residual; infinite, or NaN, where the noise has none."""
+        return float(self.around(0.0).variance)
 
     @property
     def location_variance(self) -> float:
@@ -51,7 +57,7 @@ class GaussianNoise(Noise):
         """Return ones."""
         return np.ones_like(r)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return Normal(mean=location, stddev=self.scale)
 
@@ -78,7 +84,7 @@ class LaplaceNoise(Noise):
         """Return scale / |r|, 1e16 at most."""
         return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return Laplace(location=location, scale=self.scale)
 
@@ -90,53 +96,31 @@ class StudentNoise(Noise):
     dof: float
     known: bool = True
 
+    @property
+    def mixture(self) -> ScaleMixture:
+        """The noise as a mixture of normals over their precision."""
+        return ScaleMixture(dof=np.asarray([self.dof]), dim=1)
+
     def log_prob(self, r: np.ndarray) -> np.ndarray:
         """Return the log density of residuals."""
-        return student_log_prob(r / self.scale, self.dof) - log(self.scale)
+        return (self.mixture.log_peak - log(self.scale)) - self.mixture.log_fall(self._squared(r))[0]
 
     def irls_weights(self, r: np.ndarray) -> np.ndarray:
         """Return (ν + 1) / (ν + (r / scale)²)."""
-        return (self.dof + 1.0) / (self.dof + (r / self.scale) ** 2)
+        return self.mixture.precisions(self._squared(r))[0][0]
+
+    def precision_sums(self, r: np.ndarray, weights: np.ndarray) -> PrecisionSums:
+        """Return what the M-step must know of the precisions of residuals."""
+        return self.mixture.sums(weights[None], *self.mixture.precisions(self._squared(r)))
+
+    def _squared(self, r: np.ndarray) -> np.ndarray:
+        return (r[None] / self.scale) ** 2
 
     @property
     def location_variance(self) -> float:
         """The inverse Fisher information of the location."""
         return self.scale**2 * (self.dof + 3.0) / (self.dof + 1.0)
 
-    def around(self, location: np.ndarray) -> Any:
+    def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return StudentT(dof=self.dof, location=location, scale=self.scale)
-
-
-def student_log_prob(z: np.ndarray, dof: Any) -> np.ndarray:
-    """Return log St(z | 0, 1, dof)."""
-    from scipy.special import betaln
-
-    return -0.5 * np.log(dof) - betaln(0.5 * dof, 0.5) - 0.5 * (dof + 1.0) * np.log1p(z**2 / dof)
-
-
-def student_dof_score(z: np.ndarray, dof: Any) -> np.ndarray:
-    """Return ∂ log St(z | 0, 1, dof) / ∂ log dof."""
-    from scipy.special import psi
-
-    q = z**2 / dof
-    constant = dof * (psi(0.5 * dof + 0.5) - psi(0.5 * dof)) - 1.0
-    return 0.5 * (constant - dof * np.log1p(q) + (dof + 1.0) * q / (1.0 + q))
-
-
-def likeliest_dof(likelihood: DofLikelihood, now: float) -> float:
-    """Return the likeliest degrees of freedom, no less likely than those of now.
-
-    The best of a grid, and between its neighbours the root of the derivative.
-    """
-    from scipy.optimize import brentq
-
-    grid = np.linspace(log(LEAST_DOF), log(GREATEST_DOF), 15)
-    values, slopes = likelihood(np.exp(grid))
-    best = int(np.argmax(values))
-    low, high = max(best - 1, 0), min(best + 1, len(grid) - 1)
-    found = [grid[best], log(now)]
-    if slopes[low] > 0.0 > slopes[high]:
-        root = brentq(lambda u: float(likelihood(np.exp([u]))[1][0]), grid[low], grid[high], xtol=1e-10)
-        found.append(float(root))
-    return exp(found[int(np.argmax(likelihood(np.exp(found))[0]))])

@@ -1,21 +1,14 @@
 """The E- and M-steps of robust regression: iteratively reweighted least squares."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tractable.data import Batch, Source, as_source
+from tractable.data import Batch, as_source
 from tractable.engines import EMResult, LeastSquares, em, fold, least_squares
+from tractable.engines.student_t import PrecisionSums
 from tractable.linear_model.robust.least_absolute import best_vertex
-from tractable.linear_model.robust.noise import (
-    GaussianNoise,
-    LaplaceNoise,
-    StudentNoise,
-    likeliest_dof,
-    student_dof_score,
-    student_log_prob,
-)
+from tractable.linear_model.robust.noise import LEAST_DOF, GaussianNoise, LaplaceNoise, StudentNoise
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -40,14 +33,17 @@ class RobustStatistic:
     weight: float  # Σ w
     log_likelihood: float  # Σ w log p(r)
     distance: float  # Σ w √(r² + smooth²), of Laplace noise
+    precisions: PrecisionSums | None = None  # of Student's noise
 
     def __add__(self, other: "RobustStatistic") -> "RobustStatistic":
+        both = self.precisions, other.precisions
         return replace(
             self,
             factor=self.factor + other.factor,
             weight=self.weight + other.weight,
             log_likelihood=self.log_likelihood + other.log_likelihood,
             distance=self.distance + other.distance,
+            precisions=None if both[0] is None or both[1] is None else both[0] + both[1],
         )
 
     @property
@@ -66,7 +62,7 @@ class EStep:
 
     def __call__(self, block: Batch) -> RobustStatistic:
         noise: Any = self.params.noise
-        w: Any = block.weights
+        w: Any = block.row_weights
         r = block.y - self.params.linear.predict(block.X)[:, 0]
         laplace = isinstance(noise, LaplaceNoise)
         return RobustStatistic(
@@ -75,7 +71,12 @@ class EStep:
             weight=float(w.sum()),
             log_likelihood=0.0 if laplace else float(w @ noise.log_prob(r)),
             distance=float(w @ noise.distance(r)) if laplace else 0.0,
+            precisions=noise.precision_sums(r, w) if isinstance(noise, StudentNoise) else None,
         )
+
+    def least_rows(self, n_columns: int) -> int:
+        """Return how many rows make a block worth a merge of factors."""
+        return LinearFactor.least_rows(n_columns)
 
 
 @value
@@ -83,42 +84,28 @@ class MStep:
     """Weighted least squares, and the likeliest noise about it.
 
     The scale of Student's t divides the squares by the sum of the weights, not of the rows, which has the
-    same fixed point and converges sooner (PX-EM); its degrees of freedom maximise the likelihood itself
-    (ECME), over passes of their own. The scale of Laplace noise is that of the residuals of the E-step: it
-    has no influence on the coefficients.
+    same fixed point and converges sooner (PX-EM). Where its degrees of freedom are unknown, they alone change
+    where that promises more of the likelihood (ECME). The scale of Laplace noise is that of the residuals of
+    the E-step: it has no influence on the coefficients.
     """
 
-    data: Source
     floor: float  # smallest scale of the noise
     fit_intercept: bool = True
 
     def __call__(self, statistic: RobustStatistic) -> RobustParameters:
         linear = least_squares(statistic.factor, fit_intercept=self.fit_intercept)
-        noise = statistic.params.noise
-        if isinstance(noise, LaplaceNoise):
+        before = statistic.params.noise
+        if isinstance(before, LaplaceNoise):
             scale = statistic.distance / statistic.weight
         else:
             scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
-        noise = replace(noise, scale=max(scale, self.floor))
+        noise = replace(before, scale=max(scale, self.floor))
         if isinstance(noise, StudentNoise) and not noise.known:
-            sums = partial(_DofSums, linear=linear, scale=noise.scale)
-            likelihood = lambda dofs: tuple(self.data.reduce(sums(dofs=dofs)))  # noqa: E731
-            noise = replace(noise, dof=likeliest_dof(likelihood, noise.dof))
+            growth = 2.0 * float(np.log(noise.scale / before.scale))
+            moves, dof = before.mixture.better_step(statistic.precisions, growth, LEAST_DOF)
+            if not moves:
+                linear, noise = statistic.params.linear, replace(before, dof=float(dof[0]))
         return RobustParameters(linear=linear, noise=noise)
-
-
-@value
-class _DofSums:
-    """Sums over a block of log-likelihoods, and of their derivatives by log dof, at some dofs: (2, k)."""
-
-    linear: LeastSquares
-    scale: float
-    dofs: np.ndarray
-
-    def __call__(self, block: Batch) -> np.ndarray:
-        z = ((block.y - self.linear.predict(block.X)[:, 0]) / self.scale)[:, None]
-        values, slopes = student_log_prob(z, self.dofs), student_dof_score(z, self.dofs)
-        return np.stack([block.weights @ values, block.weights @ slopes])
 
 
 def initial_parameters(
@@ -149,7 +136,7 @@ def robust_search(
 ) -> EMResult:
     """Run EM; absolute errors are approached through smoothed ones, and minimised exactly at the end."""
     data = as_source(X, y, w)
-    maximize = MStep(data=data, floor=floor, fit_intercept=fit_intercept)
+    maximize = MStep(floor=floor, fit_intercept=fit_intercept)
     options: dict[str, Any] = {"label": "RobustRegression"}
     if not isinstance(start.noise, LaplaceNoise):
         return em(_expect, maximize, start, data, tol=tol, max_iter=max_iter, **options)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base.parameters import check_number
 from tractable.engines import NewtonResult, newton
-from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_units
+from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_scales
 from tractable.linear_model.sparse.path import solve_path
 from tractable.primitives.linear import triangle
 from tractable.value import replace, value
@@ -22,9 +22,11 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
     Parameters
     ----------
     x : array
+        Vectors, along `axis`.
     p : float
         At least 1: below, the triangle inequality fails.
     axis : int
+        The axis of the entries of a vector.
 
     Examples
     --------
@@ -175,7 +177,7 @@ def problem_of(columns: Columns, alpha: float, q: float) -> BridgeProblem:
     mantissa, power = frexp(columns.weight * alpha)
     exponent = min(tall - wide, int((2 * tall - power - log2(mantissa)) / q))
     if exponent > LARGEST_EXPONENT:
-        refuse_units(ldexp(1.0, wide), ldexp(1.0, tall), "coefficients")
+        refuse_scales(ldexp(1.0, wide), ldexp(1.0, tall), "coefficients")
     shift = power + q * exponent - 2 * tall
     a = ldexp(mantissa * 2.0 ** (shift - int(shift)), int(shift))
     return BridgeProblem(

@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
-from tractable.engines.least_squares import column_lengths
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
-from tractable.linear_model.noise_floor import check_squarable
-from tractable.linear_model.rows import as_floats, check_factor, power_of_two, without_constant_columns
+from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
-#: Entries larger than this, or smaller than its inverse, are rescaled so that products do not overflow.
+#: Fourth powers of larger numbers, or of smaller ones than its inverse, overflow or vanish in sums.
 LARGE = 1e60
 
 
@@ -47,7 +47,7 @@ class Columns:
         weight = float(len(X)) if weights is None else float(weights.sum())
         centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if fit_intercept:
-            (X, centre), (Y, offset) = _centred("X", X, weights), _centred("y", Y, weights)
+            (X, centre), (Y, offset) = _centred(X, weights), _centred(Y, weights)
         if weights is not None:
             root = np.sqrt(weights)[:, None]
             X, Y = np.asfortranarray(X * root), Y * root
@@ -88,13 +88,14 @@ class Columns:
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
 
     def rescaled(self) -> tuple["Columns", float, float]:
-        """Return columns and targets over powers of two that keep products in range, and these.
+        """Return columns and targets over powers of two, and these: both are one for data of common size.
 
-        Both are one for data of common size; division by a power of two is exact.
+        The solvers multiply correlations of columns and targets, fourth powers of the data, which validation
+        cannot keep in range: of numbers of 1e100 they overflow, of 1e-100 they vanish.
         """
-        wide, tall = (_unit(part) for part in (self.X, self.Y))
+        wide, tall = (_scale(part) for part in (self.X, self.Y))
         if not tall / wide < inf:
-            refuse_units(wide, tall, "coefficients")
+            refuse_scales(wide, tall, "coefficients")
         if wide == tall == 1.0:
             return self, 1.0, 1.0
         scaled = replace(
@@ -107,7 +108,7 @@ class Columns:
         return self.offset[target] - self.centre @ coefs
 
 
-def refuse_units(wide: float, tall: float, what: str) -> None:
+def refuse_scales(wide: float, tall: float, what: str) -> None:
     """Raise where columns and targets are of sizes whose product, or ratio, overflows."""
     raise ValueError(
         f"X and y must be in units nearer to one: of sizes near {wide:.1g} and {tall:.1g}, "
@@ -115,14 +116,14 @@ def refuse_units(wide: float, tall: float, what: str) -> None:
     )
 
 
-def _unit(columns: Array) -> float:
+def _scale(columns: Array) -> float:
     """Return a power of two near the largest entry where that is far from one, else one."""
     xp = namespace_of(columns)
     top = float(xp.max(xp.abs(columns))) if columns.shape[0] and columns.shape[1] else 0.0
     return 1.0 if 1.0 / LARGE <= top <= LARGE else power_of_two(top)
 
 
-def _centred(name: str, columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns less their means, and these; what varies by rounding alone is zero."""
     mean = np.average(columns, axis=0, weights=weights)
     # Corrected once: exact far from the origin.
@@ -132,7 +133,6 @@ def _centred(name: str, columns: np.ndarray, weights: np.ndarray | None) -> tupl
         squares = np.einsum("ij,ij->j", centred, centred)
     in_range = np.all((squares > LARGE**-2) & (squares < LARGE**2))
     lengths = np.sqrt(squares) if in_range else column_lengths(centred)
-    check_squarable(name, float(lengths.max(initial=0.0)), least=0.0)
     centred[:, ~column_varies(mean, lengths / len(columns) ** 0.5)] = 0.0
     return centred, mean
 

@@ -9,19 +9,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
 from tractable.base import (
-    Estimator,
     ModelTags,
-    OnePassMixin,
+    OnePassEstimator,
+    RegressorMixin,
     Rows,
     all_or_nothing,
-    check_columns,
     check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_number
-from tractable.base.scores import RegressorMixin
 from tractable.engines import fold
-from tractable.linear_model.rows import as_floats, check_factor
+from tractable.linear_model.rows import check_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
@@ -30,40 +28,28 @@ from tractable.statistics import LinearFactor
 FEW_COLUMNS = 200
 
 
-class SparseRegressor(RegressorMixin, Estimator):
-    """A linear regressor that sets coefficients to zero: `predict`, `support_` and `sparse_coef_`."""
-
-    precompute: Any
-    tol: float
-    coef_: Array
-    intercept_: Any
-
-    def predict(self, X: Any) -> Array:
-        """Return intercept + xᵀ coef for each row, of shape (n_samples,) or (n_samples, n_targets)."""
-        check_fitted(self)
-        return as_floats(check_columns(self, X)) @ self.coef_.T + self.intercept_
-
-    @property
-    def support_(self) -> np.ndarray:
-        """Indices of the columns with a coefficient that is not zero, for any target."""
-        check_fitted(self)
-        used = namespace_of(self.coef_).reshape(self.coef_ != 0, (-1, self.coef_.shape[-1]))
-        return np.flatnonzero(np.asarray(used).any(axis=0))
-
-    @property
-    def sparse_coef_(self) -> Any:
-        """Coefficients as a sparse matrix (CSR)."""
-        from scipy.sparse import csr_matrix
-
-        check_fitted(self)
-        return csr_matrix(np.atleast_2d(self.coef_))
-
-    def _check_precompute(self) -> None:
-        if not (isinstance(self.precompute, (bool, np.bool_)) or str(self.precompute) == "auto"):
-            raise ValueError(f"precompute must be 'auto', True or False, got {self.precompute!r}")
+def support(model: Any) -> np.ndarray:
+    """Indices of the columns with a coefficient that is not zero, for any target."""
+    check_fitted(model)
+    used = namespace_of(model.coef_).reshape(model.coef_ != 0, (-1, model.coef_.shape[-1]))
+    return np.flatnonzero(np.asarray(used).any(axis=0))
 
 
-class SparseModel(OnePassMixin, SparseRegressor):
+def sparse_coef(model: Any) -> Any:
+    """Coefficients as a sparse matrix (CSR)."""
+    from scipy.sparse import csr_matrix
+
+    check_fitted(model)
+    return csr_matrix(np.atleast_2d(model.coef_))
+
+
+def check_precompute(precompute: Any) -> None:
+    """Refuse what does not say whether rows are folded into a statistic."""
+    if not (isinstance(precompute, (bool, np.bool_)) or str(precompute) == "auto"):
+        raise ValueError(f"precompute must be 'auto', True or False, got {precompute!r}")
+
+
+class SparseModel(RegressorMixin, OnePassEstimator):
     """A sparse linear model, from rows or from a statistic of them.
 
     A model supplies `_solve(columns, precompute=…)`, which sets the fitted attributes.
@@ -72,17 +58,27 @@ class SparseModel(OnePassMixin, SparseRegressor):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _supervised = True
     fit_intercept: bool
+    precompute: Any
     alpha: Any
     max_iter: Any
+    tol: float
+    coef_: Array
+    intercept_: Any
+    support_ = property(support)
+    sparse_coef_ = property(sparse_coef)
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.target_tags.multi_output = True
         return found
 
+    def predict(self, X: Any) -> Array:
+        """Return intercept + xᵀ coef for each row, of shape (n_samples,) or (n_samples, n_targets)."""
+        return linear_predictor(self, X)
+
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        self._check()
+        self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
@@ -93,12 +89,11 @@ class SparseModel(OnePassMixin, SparseRegressor):
         self._report()
         return self
 
-    def _check(self) -> None:
-        """Refuse parameters that make no sense, before any work."""
+    def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
         if self.max_iter is not None:
             check_number("max_iter", self.max_iter, least=1, whole=True)
-        self._check_precompute()
+        check_precompute(self.precompute)
 
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
         raise NotImplementedError(f"{type(self).__name__} must solve for its coefficients")
@@ -117,11 +112,9 @@ class SparseModel(OnePassMixin, SparseRegressor):
             )
 
     def _statistic(self) -> Callable[..., Any]:
-        self._check()
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self._check()
         self.statistic_ = statistic = check_factor(statistic)
         self.solver_ = "statistic"
         columns = Columns.of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
@@ -161,6 +154,7 @@ class ElasticNet(SparseModel):
     l1_ratio : float
         Fraction of the absolute part: 1 is the lasso, 0 ridge regression.
     fit_intercept : bool
+        Whether to fit an intercept.
     precompute : {"auto", True, False}
         Whether rows in memory are folded into a statistic; by default up to 200 columns.
     positive : bool
@@ -174,7 +168,9 @@ class ElasticNet(SparseModel):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
     intercept_ : float or array of shape (n_targets,)
+        The intercept; zero with ``fit_intercept=False``.
     support_ : array of int
         Indices of the columns with a coefficient that is not zero.
     sparse_coef_ : sparse matrix
@@ -190,6 +186,7 @@ class ElasticNet(SparseModel):
     statistic_ : LinearFactor, where `solver_` is "statistic"
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -219,8 +216,8 @@ class ElasticNet(SparseModel):
         self.precompute, self.positive = precompute, positive
         self.tol, self.max_iter = tol, max_iter
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
@@ -280,6 +277,7 @@ class Lasso(ElasticNet):
     dual_gap_, n_iter_, converged_, solver_, statistic_
         As in :class:`tractable.ElasticNet`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

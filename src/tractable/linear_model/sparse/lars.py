@@ -14,7 +14,7 @@ from tractable.linear_model.sparse.columns import (
     Columns,
     checked_columns,
     column_names,
-    refuse_units,
+    refuse_scales,
 )
 from tractable.linear_model.sparse.estimator import SparseModel
 from tractable.value import value
@@ -55,6 +55,7 @@ class LassoLars(SparseModel):
     solver_, statistic_
         As in :class:`tractable.ElasticNet`.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -131,16 +132,16 @@ class LarsPath(CoefficientPath):
         """Follow the path of a target, in scikit-learn's units; the other options are those of `lars`."""
         if not isinstance(columns.X, np.ndarray):
             raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
-        scaled, unit, target_unit = columns.rescaled()
-        n = columns.weight / unit / target_unit
+        scaled, scale, target_scale = columns.rescaled()
+        n = columns.weight / scale / target_scale
         if n == 0.0 or (n == inf and alpha_min == 0.0):
-            refuse_units(unit, target_unit, "penalties")
+            refuse_scales(scale, target_scale, "penalties")
         problem = scaled.problem(target, precompute=precompute)
         knots: Knots = lars(problem, least=n * alpha_min, drop=method == "lasso", **options)
         alphas = knots.penalties / n
         if knots.penalties[-1] == n * alpha_min:
             alphas[-1] = alpha_min  # not beside it, by rounding: the path is known there
-        coefs = knots.coefs * (target_unit / unit)
+        coefs = knots.coefs * (target_scale / scale)
         return cls(
             alphas=alphas,
             coefs=coefs,
@@ -179,12 +180,12 @@ def lars_path(
     precompute: bool | None = None,
     max_iter: int | None = None,
 ) -> LarsPath:
-    """Follow the lasso from the penalty that leaves no coefficient down to none, knot by knot, exactly.
+    """Return the exact lasso path, from the penalty at which all coefficients are zero down to none.
 
     The minimiser of (1/2n) Σ (y - b - xᵀw)² + alpha Σ|w_j| is piecewise linear in alpha. At a knot a column
-    enters, because its correlation with the residual has caught up with those in use, or one leaves, because
-    its coefficient has come to zero. With that drop step least-angle regression is no approximation: it gives
-    the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
+    enters, because its correlation with the residual equals that of the active columns, or one leaves,
+    because its coefficient reaches zero. With that drop step least-angle regression is no approximation: it
+    gives the lasso at every penalty (Efron, Hastie, Johnstone and Tibshirani 2004).
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def lars_path(
 
 
 def warn_unless_complete(*paths: LarsPath, stacklevel: int = 3) -> None:
-    """Warn of paths that do not go as far as they were asked to."""
+    """Warn of paths that end before the requested penalty."""
     ends = [path.alphas[-1] for path in paths if not path.complete]
     if ends:
         warnings.warn(

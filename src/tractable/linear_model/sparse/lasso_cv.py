@@ -5,18 +5,23 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from tractable.base import ModelTags, all_or_nothing
+from tractable.arrays.limits import check_squarable
+from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
-from tractable.linear_model.cv_curve import CVCurve
-from tractable.linear_model.noise_floor import check_squarable
-from tractable.linear_model.rows import as_vector, check_one_target, check_penalties, check_rows_in_memory
+from tractable.linear_model.penalties import CVCurve, check_penalties
+from tractable.linear_model.rows import (
+    as_vector,
+    check_one_target,
+    check_rows_in_memory,
+    linear_predictor,
+)
 from tractable.linear_model.sparse.columns import Columns, column_names
-from tractable.linear_model.sparse.estimator import SparseRegressor, warn_gap
+from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support, warn_gap
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
 
 
-class LassoCV(SparseRegressor):
+class LassoCV(RegressorMixin, Estimator):
     """The lasso, with the penalty of the least cross-validated squared error.
 
     A whole path is solved on the training rows of each fold; the mean squared errors on the others choose
@@ -31,6 +36,7 @@ class LassoCV(SparseRegressor):
     alphas : int or array
         How many penalties, evenly spaced in their logarithm; or the penalties.
     fit_intercept : bool
+        Whether to fit an intercept.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn; five folds of consecutive rows when not given.
     precompute : {"auto", True, False}
@@ -59,6 +65,7 @@ class LassoCV(SparseRegressor):
     dual_gap_, n_iter_
         Its duality gap and Newton steps.
     n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
@@ -81,6 +88,8 @@ class LassoCV(SparseRegressor):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+    support_ = property(support)
+    sparse_coef_ = property(sparse_coef)
 
     def __init__(
         self,
@@ -108,7 +117,7 @@ class LassoCV(SparseRegressor):
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)
         X, y, weights = rows.data, as_vector(rows.y, stacklevel=4), rows.weights
         check_one_target(1 if y.ndim == 1 else y.shape[1])
-        check_squarable("y", float(np.abs(y).max()) * len(y) ** 0.5)
+        check_squarable("y", y, nonzero=True)
         self._learn_path(X, y, weights)
         folds = self._folds(X, y)
 
@@ -121,13 +130,17 @@ class LassoCV(SparseRegressor):
         self._report(y, weights)
         return self
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Return intercept + xᵀ coef for each row."""
+        return linear_predictor(self, X)
+
     def _check_parameters(self) -> None:
         check_number("eps", self.eps, above=0.0, below=1.0)
         if self.alphas is None or np.ndim(self.alphas) == 0:
             check_number("alphas", self.alphas, least=1, whole=True)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, least=1, whole=True)
-        self._check_precompute()
+        check_precompute(self.precompute)
 
     def _folds(self, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         try:

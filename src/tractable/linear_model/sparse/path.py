@@ -1,16 +1,17 @@
 """The lasso for a whole grid of penalties."""
 
-from math import inf, log2
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import LARGEST
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
+from tractable.linear_model.penalties import check_penalties
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import check_penalties
-from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_units
+from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_scales
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
@@ -122,8 +123,6 @@ def lasso_path(
 
 #: Penalties below this fraction of the largest correlation are within reach of its rounding.
 HIDDEN = 1e-11
-#: A finite penalty that makes all coefficients zero.
-LARGEST = 1e200
 
 
 def alpha_grid(
@@ -132,12 +131,12 @@ def alpha_grid(
     """Return penalties from the smallest that makes all coefficients zero down to `eps` times that."""
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
-    scaled, unit, target_unit = columns.rescaled()
+    scaled, scale, target_scale = columns.rescaled()
     moments = scaled.X.T @ scaled.Y
     most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
-    top = most * unit / columns.weight * target_unit / l1_ratio
+    top = most * scale / columns.weight * target_scale / l1_ratio
     if most > 0.0 and not 0.0 < eps * top < inf:
-        refuse_units(unit, target_unit, "penalties")
+        refuse_scales(scale, target_scale, "penalties")
     # Of a constant target all coefficients are zero, whatever the penalty.
     top = top if top > 0.0 else float(np.finfo(float).resolution)
     return np.geomspace(top, eps * top, int(n_alphas)) if n_alphas > 1 else np.array([top])
@@ -158,9 +157,9 @@ def solve_path(
 
     Gaps are in the units of this objective.
     """
-    n, (columns, unit, target_unit) = columns.weight, columns.rescaled()
-    penalties = _over_scales(n * alphas * l1_ratio, unit, target_unit)
-    ridges = _over_scales(n * alphas * (1.0 - l1_ratio), unit, unit)
+    n, (columns, scale, target_scale) = columns.weight, columns.rescaled()
+    penalties = _over_scales(n * alphas * l1_ratio, scale, target_scale)
+    ridges = _over_scales(n * alphas * (1.0 - l1_ratio), scale, scale)
     sparse = penalties > 0.0
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
@@ -171,18 +170,18 @@ def solve_path(
         found.append(_certified(columns, target, path, penalties[sparse], ridges[sparse], positive))
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
-    gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_unit / n * target_unit
+    gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_scale / n * target_scale
     return SparsePath(
-        coefs=xp.concat([part.coefs for part in found], axis=1) * (target_unit / unit),
+        coefs=xp.concat([part.coefs for part in found], axis=1) * (target_scale / scale),
         gaps=gaps,
         n_iter=np.concatenate([part.n_iter for part in found]),
     )
 
 
 def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
-    """Return penalties over both scales, powers of two whose product may overflow."""
+    """Return penalties over both scales; of finite ones the largest makes all coefficients zero."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(np.ldexp(penalties, -int(sum(log2(scale) for scale in scales))), LARGEST)
+        return np.minimum(penalties / scales[0] / scales[1], LARGEST)
 
 
 def _certified(

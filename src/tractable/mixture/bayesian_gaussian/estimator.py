@@ -36,13 +36,13 @@ class _NotOfMaximumLikelihood:
 
 
 class BayesianGaussianMixture(BaseGaussianMixture):
-    """A Gaussian mixture that finds how many components it needs, by variational Bayes.
+    """A Gaussian mixture fitted by variational Bayes, which also determines the number of components.
 
     Bishop, section 10.2: x | k ~ N(μ_k, Λ_k⁻¹) with π ~ Dir(α₀) or a Dirichlet process, and (μ_k, Λ_k) ~
     N(μ | m₀, (β₀Λ)⁻¹) W(Λ | ν₀, W₀). The posterior is sought among q(z) q(π) Π_k q(μ_k, Λ_k), where it has
     the same families, by raising a lower bound of log p(X) in turns: responsibilities from expected log
     densities, then α_k = α₀ + N_k, β_k = β₀ + N_k, ν_k = ν₀ + N_k and so on. Components that the rows do not
-    need lose them all, and return to the prior. No component can collapse.
+    need lose all responsibility, and return to the prior. No component can collapse.
 
     Rows may have weights, missing entries (NaN; they join z in q, so the bound holds), and may be in files
     and streams, of which every iteration is a pass.
@@ -57,9 +57,11 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     tol : float
         The search ends when an iteration raises the bound, divided by the weight of the rows, by less.
     reg_covar : float, optional
-        Rows are taken for clouds of this variance, which lowers the bound a little and keeps constant columns
-        apart from rounding. When not given, 1e-6 of each column's variance.
+        Added to the diagonal of the covariances, as if every row were a Gaussian with this variance; it
+        lowers the bound a little and regularises constant columns. When not given, 1e-6 of each column's
+        variance.
     max_iter : int
+        Largest number of iterations of one search.
     n_init : int
         Searches from different starts; the one of the highest bound is kept.
     init_params : {"kmeans", "k-means++", "random_from_data", "random"}
@@ -80,6 +82,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         W₀⁻¹, in the shape of one component's covariance. When not given, that of the rows (with N - 1, plus
         `reg_covar`); of the columns by themselves where entries are missing.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
     warm_start : bool
         Begin at the earlier fit.
 
@@ -99,13 +102,16 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     weights_ : array of shape (n_components,)
         E π_k.
     weight_concentration_ : array of shape (n_components,), or a pair of such, of the sticks
+        Parameters of q(π): of the Dirichlet, or the two parameters of the Betas of the stick-breaking
+        weights.
     means_, mean_precision_, degrees_of_freedom_ : arrays
         m, β and ν; `degrees_of_freedom_` is one number if tied.
     covariances_, precisions_, precisions_cholesky_ : arrays
         (ν_k W_k)⁻¹, its inverse, and the upper factors of that.
-    weight_concentration_prior_, mean_precision_prior_, mean_prior_
-    degrees_of_freedom_prior_, covariance_prior_
-        The prior that was used, with what was not given.
+    weight_concentration_prior_, mean_precision_prior_ : float
+        α₀ and β₀ of the prior that was used, with defaults filled in.
+    mean_prior_, degrees_of_freedom_prior_, covariance_prior_ : array, float and array
+        m₀, ν₀ and W₀⁻¹ of the prior that was used, with defaults filled in.
     n_active_ : int
         How many components have at least one row's worth of responsibility.
     lower_bound_ : float

@@ -18,6 +18,7 @@ from tractable.mixture.bayesian_gaussian.model import (
 )
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.mixture.gaussian.steps import GaussianProblem
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 
@@ -38,7 +39,7 @@ class BayesianGaussianProblem(GaussianProblem):
         """Return the posterior of rows with initial responsibilities, as many rows as there are."""
         z, weights = initial_rows(self.source, self.standardizer, self.n_components, rng)
         r = initial_responsibilities(self.init_params, z, weights, self.n_components, rng)
-        weights = np.ones(len(z)) if weights is None else weights
+        weights = counts(weights, z)
         return self.from_responsibilities(z, weights * (self.total / weights.sum()), r)
 
     def maximize(self, sums: GaussianSums) -> VariationalParameters:

@@ -122,9 +122,9 @@ class BaseGaussianMixture(EMMixture):
 
 
 class GaussianMixture(BaseGaussianMixture):
-    """A density of several Gaussians, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
+    """Gaussian mixture density, p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by EM.
 
-    Bishop, section 9.2. Beyond the usual: weights of rows, missing entries (NaN; marginalised exactly in both
+    Bishop, section 9.2. Supports weights of rows, missing entries (NaN; marginalised exactly in both
     steps, not imputed), rows in files and streams (every iteration is a pass; :meth:`partial_fit` takes them
     once and is approximate), and a fitted `distribution_` that conditions and marginalises. The search runs
     on columns of mean 0 and variance 1, so neither units nor origin change its answer.
@@ -132,6 +132,7 @@ class GaussianMixture(BaseGaussianMixture):
     Parameters
     ----------
     n_components : int
+        Number of components K.
     covariance_type : {"full", "tied", "diag", "spherical", "low_rank"}
         Each component its own matrix, one matrix for all, a diagonal, one variance, or factors plus a
         diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k).
@@ -141,7 +142,7 @@ class GaussianMixture(BaseGaussianMixture):
         EM ends when an iteration raises the mean log likelihood of a row by less.
     reg_covar : float, optional
         Added to the variances of every component. When not given, 1e-6 of each column's variance. Both steps
-        raise the likelihood of rows that are clouds of this variance.
+        raise the likelihood penalised by -½ reg_covar tr Σ_k⁻¹ in the log density of each component.
     covariance_prior : {"data"} or array of shape (n_features, n_features), optional
         The scale Ψ of an inverse Wishart prior on every covariance, which keeps components from collapsing:
         Σ_k = (S_k + Ψ) / (N_k + ν + d + 1). "data" is the columns' variances over K^(2/d), after Fraley and
@@ -149,6 +150,7 @@ class GaussianMixture(BaseGaussianMixture):
     degrees_of_freedom_prior : float, optional
         ν; d + 2 when not given.
     max_iter : int
+        Largest number of iterations of one search.
     n_init : int
         Searches from different starts; the best is kept. One in which a component collapsed wins only where
         all do.
@@ -160,6 +162,7 @@ class GaussianMixture(BaseGaussianMixture):
     warm_start : bool
         Begin at the earlier fit.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Attributes
     ----------
@@ -196,7 +199,9 @@ class GaussianMixture(BaseGaussianMixture):
     n_batches_, weight_seen_ : int and float
         With `partial_fit`: number of batches, and their weight.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

@@ -193,8 +193,8 @@ class AddProducts:
 class GaussianProblem:
     """The data and the two steps of a Gaussian mixture, in standardized columns.
 
-    `reg_covar` adds to every covariance what rows that were clouds of that variance would. With the term
-    -½ tr(diag(floor) Σ_k⁻¹) in the log density of component k, both steps raise one penalised likelihood.
+    `reg_covar` is added to the diagonal of every covariance. With the term -½ tr(diag(floor) Σ_k⁻¹) in the
+    log density of component k, both steps raise one penalised likelihood.
     """
 
     source: Source | None  # the rows; None for an M-step alone

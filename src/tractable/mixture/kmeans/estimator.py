@@ -42,7 +42,7 @@ MOST_PASSES = 10
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
-    """Clusters about their means: the centres μ that make J = Σ_k Σ_i r_ik |x_i - μ_k|² small.
+    """K-means clustering: centres μ that minimise J = Σ_k Σ_i r_ik |x_i - μ_k|² locally.
 
     Two steps alternate until nothing changes (Lloyd): every row is assigned to its nearest centre,
     r_ik = 1 for k = argmin_k |x_i - μ_k|² (the first of equals), and every centre moves to the mean of its
@@ -101,7 +101,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     n_steps_ : int
         Batches followed, with `batch_size` or `partial_fit`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------

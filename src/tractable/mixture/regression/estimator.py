@@ -10,7 +10,7 @@ from tractable.arrays.log_space import log_sum_exp
 from tractable.base import (
     EMEstimator,
     ModelTags,
-    PredictiveMixin,
+    RegressorMixin,
     Rows,
     check_choice,
     check_columns,
@@ -21,7 +21,6 @@ from tractable.base import (
     check_weights,
     refuse_foreign,
 )
-from tractable.base.scores import RegressorMixin
 from tractable.data import Source
 from tractable.distributions import Mixture, Normal
 from tractable.engines import EMResult
@@ -46,7 +45,7 @@ class NoiseCollapsedWarning(UserWarning):
     """The rows of a component are fitted without error, or are few: its noise cannot be estimated."""
 
 
-class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
+class MixtureOfRegressors(RegressorMixin, EMEstimator):
     """A mixture of linear regressions, p(y | x) = Σ_k π_k N(y | intercept_k + xᵀ coef_k, σ_k²), by EM.
 
     The E-step computes responsibilities, γ_ki ∝ π_k N(y_i | f_k(x_i), σ_k²) with f_k(x) = intercept_k +
@@ -114,7 +113,9 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
     converged_ : bool
         Whether it ended by `tol`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     See Also
     --------
@@ -346,7 +347,7 @@ class MixtureOfRegressors(PredictiveMixin, RegressorMixin, EMEstimator):
 
 
 class MixtureOfExperts(MixtureOfRegressors):
-    """Linear experts behind a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
+    """Mixture of linear experts with a softmax gate, p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), by EM.
 
     The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are linear, f_k(x) =
     intercept_k + xᵀ coef_k. EM as for :class:`MixtureOfRegressors`, with one more part of the M-step: the

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.log_space import log_sum_exp
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares
@@ -83,12 +84,10 @@ class RowSummary:
         Without an intercept nothing is shifted, and the scale is the root mean square.
         """
         total, mean = float(self.linear.weight), self.linear.mean
-        with np.errstate(over="ignore"):
-            scatter = np.sum(self.linear.factor**2, axis=0)
-            squares = scatter + total * mean**2
-        for name, found in (("X", squares[:-1]), ("y", squares[-1:])):
-            if not np.all(np.isfinite(found)):
-                raise ValueError(f"{name} has values so large that their squares overflow; rescale it")
+        check_squarable("X", self.linear.root_mean_square[:-1])
+        check_squarable("y", self.linear.root_mean_square[-1:])
+        scatter = np.sum(self.linear.factor**2, axis=0)
+        squares = scatter + total * mean**2
         whole = np.sqrt(squares[-1] / total)
         if not fit_intercept:
             mean, scatter = np.zeros_like(mean), squares

@@ -16,7 +16,9 @@ from tractable.statistics import ColumnSummary, Standardizer
 
 
 class StudentTMixture(EMMixture):
-    """p(x) = Σ_k π_k St(x | ν_k, μ_k, Σ_k): a mixture whose components have heavy tails, fitted by EM.
+    """Mixture of multivariate Student-t distributions, fitted by EM.
+
+    p(x) = Σ_k π_k St(x | ν_k, μ_k, Σ_k): a mixture whose components have heavy tails, fitted by EM.
 
     A row far from its component counts less in its mean and scale: by u = (ν + d) / (ν + Δ²), with Δ² its
     squared distance. So outliers neither inflate components nor need one of their own, as they do in a
@@ -46,6 +48,7 @@ class StudentTMixture(EMMixture):
     distribution_ : Mixture
         Of `MultivariateStudentT`; it conditions, marginalises and samples, by column name where it has names.
     weights_ : array of shape (n_components,)
+        Mixing weights π_k.
     locations_ : array of shape (n_components, n_features)
         μ; the mean of a component with ν > 1.
     scales_ : array of shape (n_components, n_features, n_features), or (n_components, n_features) if diag

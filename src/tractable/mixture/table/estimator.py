@@ -216,6 +216,7 @@ class TableMixture(BaseTableMixture):
     warm_start : bool
         Start at the earlier fit.
     random_state : None, int, RandomState or Generator
+        Source of randomness; with a seed the result is repeatable.
 
     Attributes
     ----------
@@ -224,7 +225,9 @@ class TableMixture(BaseTableMixture):
     weights_ : array of shape (n_components,)
         π.
     kinds_ : dict from column to kind
+        The kind of each column.
     categories_ : dict from column to its categories, of which position c has the code c
+        The categories of each categorical column, in the order of their codes.
     collapsed_ : array of bool, shape (n_components,)
         Which components have lost their rows (they have weight zero and keep their position), or have shrunk
         to one value of a normal column.
@@ -237,7 +240,9 @@ class TableMixture(BaseTableMixture):
     n_parameters_ : int
         Number of free parameters, for `aic` and `bic`.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : array of str, where the columns had names
+        Names of the columns of X.
 
     Examples
     --------

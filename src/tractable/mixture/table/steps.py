@@ -11,6 +11,7 @@ from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
+from tractable.statistics.rows import counts
 from tractable.value import parameters, replace, value
 
 #: Rows that the initial clusters are found in.
@@ -205,15 +206,14 @@ class TableProblem:
         """Return components that are all like the average row."""
         K, encoding = self.n_components, self.encoding
         p = len(encoding.normal)
-        one = np.ones(block.n_rows) if block.weights is None else block.weights
-        counts = (block.indicators.T @ one)[None] + 1.0
+        seen = (block.indicators.T @ counts(block.weights, block.x))[None] + 1.0
         return TableParameters(
             weights=np.full(K, 1.0 / K),
             means=np.zeros((K, p)),
             variances=np.ones((K, p)),
             rates=np.repeat(encoding.average[None], K, axis=0),
             ones=np.repeat(encoding.standardizer.shift[None, encoding.binary], K, axis=0),
-            probabilities=np.repeat(encoding.categories.probabilities(counts, 0.0), K, axis=0),
+            probabilities=np.repeat(encoding.categories.probabilities(seen, 0.0), K, axis=0),
         )
 
     def _points(self, x: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from tractable.plotting.style import COLOURS, finish, hide_spines
 N_CELLS = 400
 
 #: The colour of rows that belong to no mode.
-ORPHAN = "0.6"
+OUTLIER = "0.6"
 
 NAMES = {
     "calinski_harabasz": "Calinski-Harabasz index",
@@ -50,13 +50,13 @@ def _kmeans(x: KMeans, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
 
 
 def _finish(
-    x: Any, ax: Any, columns: list[int], n_rows: int, marker: str, label: str, *, orphans: bool = False
+    x: Any, ax: Any, columns: list[int], n_rows: int, marker: str, label: str, *, outliers: bool = False
 ) -> Any:
     """Draw the centres of clusters over two columns, with the names of these and a legend."""
     style = {"s": 90, "c": "black", "ec": "white", "lw": 1.2, "zorder": 3}
     ax.scatter(*x.cluster_centers_[:, columns].T, marker=marker, label=label, **style)
-    if orphans:
-        ax.scatter([], [], s=9, c=ORPHAN, lw=0, label="orphans")
+    if outliers:
+        ax.scatter([], [], s=9, c=OUTLIER, lw=0, label="outliers")
     first, second = (column_names(x)[j] for j in columns)
     return finish(ax, xlabel=first, ylabel=second, boxed=True, head=sample_note(n_rows))
 
@@ -95,13 +95,13 @@ def _mean_shift(x: MeanShift, ax: Any, *, data: Any = None, dims: Any = None, n_
         low, high = bounding_box(np.concatenate([rows, centers]))
         sides = [np.linspace(low[j], high[j], n_cells) for j in (0, 1)]
         _basins(ax, x, sides)
-    colours = [ORPHAN if label < 0 else _colour(label) for label in labels]
+    colours = [OUTLIER if label < 0 else _colour(label) for label in labels]
     draw_rows(ax, rows, c=colours, label=None)
-    return _finish(x, ax, columns, len(rows), "^", "modes", orphans=bool(np.any(labels < 0)))
+    return _finish(x, ax, columns, len(rows), "^", "modes", outliers=bool(np.any(labels < 0)))
 
 
 def _basins(ax: Any, x: MeanShift, sides: list[np.ndarray]) -> None:
-    """Shade the points of the plane by the mode they belong to; orphans stay white."""
+    """Shade the points of the plane by the mode they belong to; outliers stay white."""
     from matplotlib.colors import to_rgb
 
     across, up = sides
@@ -183,7 +183,7 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
     if bad.any():
         numbers = np.broadcast_to(x.n_components, bad.shape)
         ax.plot(numbers[bad], table[bad], "x", ms=8, mew=1.5, color="0.4", label="collapsed: left out")
-    i, j = x.place(name)
+    i, j = x.position(name)
     label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
     return finish(
@@ -202,8 +202,8 @@ def _draw_line(x: Any, ax: Any, edges: Any, rows: np.ndarray | None, labels: Any
         colours = [_colour(k) for k in range(len(centers))]
         ax.hist(parts, bins=bins, stacked=True, color=colours, alpha=0.45, lw=0)
         if np.any(labels < 0):
-            orphans = rows[labels < 0]
-            ax.plot(orphans, np.zeros(len(orphans)), "|", ms=9, color="0.5", label="orphans")
+            outliers = rows[labels < 0]
+            ax.plot(outliers, np.zeros(len(outliers)), "|", ms=9, color="0.5", label="outliers")
     for edge in edges:
         ax.axvline(edge, color="0.5", lw=0.8, ls="--")
     style = {"marker": "X", "ms": 10, "mfc": "black", "mec": "white", "ls": "none"}

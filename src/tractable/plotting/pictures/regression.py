@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tractable.base import PredictiveMixin, check_fitted
+from tractable.base import check_fitted
 from tractable.plotting.plot import picture
 from tractable.plotting.rows import (
     column_names,
@@ -26,7 +26,6 @@ MAX_COLUMNS = 25
 
 
 @picture.register(RegressorMixin)
-@picture.register(PredictiveMixin)
 def _regression(
     x: Any,
     ax: Any,

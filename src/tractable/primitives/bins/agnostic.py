@@ -10,6 +10,7 @@ import numpy as np
 
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 
 def bin_counts(x: Array, weights: Any, edges: Sequence[Array]) -> tuple[Array, Any]:
@@ -83,6 +84,7 @@ def _ones(x: Array) -> Array:
     return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
 
 
+@SILENT
 def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:
     xp = namespace_of(mass)
     total = xp.concat([xp.zeros_like(mass[:1]), xp.cumulative_sum(mass)])

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 _SQUARES, _PRODUCTS = 2, 3
 
@@ -27,6 +28,7 @@ def features(x: Array, kind: int) -> Array:
     return xp.concat([one, x, *products], axis=1)
 
 
+@SILENT
 def mixture_pass(x: Array, w: Any, shift: Array, scale: Array, natural: Array, kind: int) -> Any:
     xp = namespace_of(x)
     t = features((x - shift) * scale, kind)
@@ -38,6 +40,7 @@ def mixture_pass(x: Array, w: Any, shift: Array, scale: Array, natural: Array, k
     return r.T @ t, xp.sum(evidence)
 
 
+@SILENT
 def whitened_pass(
     x: Array,
     w: Any,
@@ -59,6 +62,7 @@ def whitened_pass(
     return feature_sums(r, rows, _PRODUCTS), evidence
 
 
+@SILENT
 def whitened_diagonal_pass(
     x: Array, w: Any, shift: Array, scale: Array, means: Array, whiteners: Array, log_constants: Array
 ) -> Any:
@@ -101,6 +105,7 @@ def feature_sums(r: Array, rows: list[Array], kind: int) -> Array:
     return xp.stack(parts)
 
 
+@SILENT
 def pattern_pass(
     rows: Any, w: Any, log_weights: Array, means: Array, covariances: Array, first: int, last: int
 ) -> Any:
@@ -165,6 +170,7 @@ def _packed(corner: Array, back: Array, n_there: int, kind: int) -> Array:
     return xp.concat([nothing[0, :], *second])
 
 
+@SILENT
 def pattern_scores(rows: Any, means: Array, covariances: Array, first: int, last: int) -> Array:
     xp = namespace_of(rows.flat)
     parts = [xp.zeros((0, means.shape[0]), dtype=means.dtype, device=device(means))]

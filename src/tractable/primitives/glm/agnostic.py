@@ -4,6 +4,7 @@ from typing import Any
 
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 
 def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
@@ -12,6 +13,7 @@ def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
     return z if z.shape[1] == width else xp.concat([xp.ones_like(z[:, :1]), z], axis=1)
 
 
+@SILENT
 def softmax_loss(
     x: Array, targets: Array, weights: Any, shift: Array, scale: Array, coef: Array
 ) -> tuple[Any, Array]:
@@ -29,6 +31,7 @@ def softmax_loss(
     return value, (mass[:, None] * xp.exp(log_p) - w[:, None] * t).T @ z
 
 
+@SILENT
 def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Array) -> Array:
     xp = namespace_of(x)
     z = _features(x, shift, scale, coef.shape[1])

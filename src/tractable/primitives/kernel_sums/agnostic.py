@@ -6,11 +6,13 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 #: Pairs of a query and a point that are held at a time.
 PAIRS = 2**22
 
 
+@SILENT
 def log_kernel_sums(
     queries: Array,
     points: Array,
@@ -50,6 +52,7 @@ def _block(
     return log_sum_exp(terms)
 
 
+@SILENT
 def left_out_scales(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray
 ) -> np.ndarray:
@@ -57,6 +60,7 @@ def left_out_scales(
     return np.stack([np.sum(w * np.exp(-rate * squares), axis=1) for rate in rates], axis=1)
 
 
+@SILENT
 def kernel_spreads(
     queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
@@ -76,6 +80,7 @@ def _others(
     return cdist(queries, points, "sqeuclidean"), w
 
 
+@SILENT
 def log_local_windows(
     x: np.ndarray, points: np.ndarray, whiten: np.ndarray, heights: np.ndarray, *, of_rows: bool
 ) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 
 def squared_distances(x: Array, centers: Array) -> Array:
@@ -51,6 +52,7 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
     return [min(row, last) for row in rows]
 
 
+@SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
     x = (xp.astype(x, xp.float64) - shift) * scale
@@ -67,19 +69,20 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     }
 
 
+@SILENT
 def reassign(
     x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres; labels are changed in place."""
     z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    distances = squared_distances(z, centers)
-    nearest = np.argmin(distances, axis=1)
+    nearest = _nearest(z, centers)
     rows = np.flatnonzero(nearest != labels)
     new, old = nearest[rows], labels[rows]
     labels[rows] = new
     known = old >= 0
     w = np.ones(len(rows)) if weights is None else weights[rows]
-    to_new, to_old = w * distances[rows, new], (w * distances[rows, old])[known]
+    to_new = w * np.sum((z[rows] - centers[new]) ** 2, axis=1)
+    to_old = w[known] * np.sum((z[rows[known]] - centers[old[known]]) ** 2, axis=1)
     gain = np.maximum(to_old - to_new[known], 0.0).sum()
     came, went = (
         _indicators(k, w[some], len(centers)).T for k, some in ((new, slice(None)), (old[known], known))
@@ -89,6 +92,22 @@ def reassign(
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
 
 
+def _nearest(z: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
+    if len(centers) == 1:
+        return np.zeros(len(z), np.int64)
+    squares = np.sum(centers * centers, axis=1)
+    scores = squares - 2.0 * (z @ centers.T)
+    longest = np.sqrt(np.max(squares))
+    reach = 2.0 * np.sqrt(np.sum(z * z, axis=1)) * longest + longest * longest
+    two = np.partition(scores, 1, axis=1)
+    doubtful = np.flatnonzero(~(two[:, 1] - two[:, 0] > (z.shape[1] + 6) * 2.0**-52 * reach))
+    found = np.argmin(scores, axis=1)
+    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
+    return found
+
+
+@SILENT
 def cluster_sums(
     x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
 ) -> dict[str, Any]:
@@ -114,6 +133,7 @@ def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.
     return found
 
 
+@SILENT
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
     xp = namespace_of(x, columns)
     squares = xp.zeros_like(x[:, :1] * columns[:1, :])

@@ -3,6 +3,7 @@
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum, two_sum
 from tractable.arrays.linalg import product, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 
 def triangle(rows: Array) -> Array:
@@ -24,6 +25,7 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
     return triangle(rows), roots @ rows
 
 
+@SILENT
 def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     xp = namespace_of(x)
     one = xp.ones(x.shape[0], dtype=x.dtype, device=device(x)) if weights is None else weights
@@ -38,6 +40,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     return total, mean + remainder, scatter
 
 
+@SILENT
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
     xp = namespace_of(x)
     sums = [
@@ -66,6 +69,7 @@ def _at(pair: Pair, k: int) -> Pair:
     return pair[0][k, ...], pair[1][k, ...]
 
 
+@SILENT
 def gradient_pass(
     rows: Array, targets: Array, weights: Array, steps: Array, batch_size: int, start: Array
 ) -> tuple[Array, Array, float]:
@@ -82,6 +86,7 @@ def gradient_pass(
     return w, total, squared
 
 
+@SILENT
 def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
     xp = namespace_of(x, mean, lower)
     white = solve_triangular(lower, (x - mean).T)

@@ -116,8 +116,10 @@ def ascend(
     ([0.25, 5.0, 9.0], [2.0, 1.0, 0.0], [True, True, False])
     """
     if field.is_little(starts):
-        given = {"flat": flat, "tol": tol, "max_iter": max_iter, "modes": modes, "radii": radii}
-        return Ascents(**agnostic.ascend(field.points, field.weights, starts, **given))
+        given = field.points, field.weights, starts
+        return Ascents(
+            **agnostic.ascend(*given, flat=flat, tol=tol, max_iter=max_iter, modes=modes, radii=radii)
+        )
     from tractable.primitives.mean_shift.compiled import ascend_flat, ascend_gaussian
 
     ends = np.array(starts, dtype=np.float64, order="C")

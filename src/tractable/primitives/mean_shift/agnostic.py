@@ -3,11 +3,13 @@
 from typing import Any
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
 
 
+@SILENT
 def ascend(
     points: Array,
     weights: Array,
@@ -21,7 +23,6 @@ def ascend(
 ) -> dict[str, Any]:
     """See `tractable.primitives.mean_shift.ascend`: all starts that have not ended take a step at a time."""
     xp = namespace_of(points)
-    captures = modes is not None and radii is not None and modes.shape[0] and not flat
     x = xp.astype(x, points.dtype)
     rows = xp.arange(x.shape[0], device=device(points))
     mass, basin, ended = xp.zeros_like(x[:, 0]), xp.zeros_like(rows) - 1, []
@@ -36,7 +37,7 @@ def ascend(
         rows, x, mass, basin = (xp.take(a, others, axis=0) for a in state)
 
     for taken in range(max_iter):
-        if captures:
+        if modes is not None and radii is not None and modes.shape[0] and not flat:
             inside = _squared(modes, x) < radii * radii
             basin = xp.where(xp.any(inside, axis=1), xp.argmax(xp.astype(inside, xp.int64), axis=1), basin)
             end(basin >= 0, taken, converged=True)
@@ -56,6 +57,7 @@ def ascend(
     return {name: xp.take(a, order, axis=0) for name, a in zip(names, joined[1:], strict=True)}
 
 
+@SILENT
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
     xp = namespace_of(points)
     squared = _squared(points, x)

@@ -2,8 +2,10 @@
 
 from tractable.arrays.log_space import softmax
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT
 
 
+@SILENT
 def class_moments(
     x: Array, codes: Array, n_classes: int, weights: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
@@ -24,6 +26,7 @@ def class_moments(
     return weight, mean + rounding, scatter, xp.sum(indicator, axis=0)
 
 
+@SILENT
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
@@ -32,10 +35,12 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
     return xp.sum(xp.where(xp.isnan(x)[:, None, :], xp.zeros_like(terms), terms), axis=-1)
 
 
+@SILENT
 def softmax_rows(scores: Array) -> Array:
     return softmax(scores)
 
 
+@SILENT
 def category_scores(x: Array, tables: Array, starts: Array) -> Array:
     xp = namespace_of(x)
     seen = ~xp.isnan(x)

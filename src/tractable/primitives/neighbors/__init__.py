@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array
 from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.neighbors import agnostic
@@ -277,19 +278,11 @@ def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
     typical = float(np.sqrt(np.median(np.mean((some - centre) ** 2, axis=1))))
     largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
     if 0.0 < typical < np.inf and largest / typical < WIDEST:
-        return centre, _power_of_two(typical)
-    with np.errstate(over="ignore"):
-        centre = points.mean(axis=0)
-    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
-    scale = _power_of_two(largest)
-    total = sum(float(np.sum(((part - centre) * scale) ** 2)) for part in _parts(points))
-    return centre, scale * _power_of_two(np.sqrt(total / points.size))
+        return centre, 1.0 / power_of_two(typical)
+    centre = points.mean(axis=0)
+    total = sum(float(np.sum((part - centre) ** 2)) for part in _parts(points))
+    return centre, 1.0 / power_of_two((total / points.size) ** 0.5)
 
 
 def _parts(points: np.ndarray) -> Iterator[np.ndarray]:
     return (points[start : start + 4096] for start in range(0, len(points), 4096))
-
-
-def _power_of_two(size: float) -> float:
-    """Return the power of two nearest to 1 / size, or 1 where there is none."""
-    return float(2.0 ** -np.clip(np.round(np.log2(size)), -1000, 1000)) if 0.0 < size < np.inf else 1.0

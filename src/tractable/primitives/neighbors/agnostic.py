@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import SILENT
 
 
+@SILENT
 def nearest(
     x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array]:
@@ -29,6 +31,7 @@ def _smallest(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return apart[order][first], indices[order][first]
 
 
+@SILENT
 def within(
     x: Array, points: Array, radii: Array, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array, Array]:

@@ -1,10 +1,10 @@
 """
-One wild point
-==============
+One outlier
+===========
 
-Twenty measurements around 10, and one slip of the pen at 40. A normal distribution cannot believe in 40, so
-it moves and widens until it can. Student's t expects a wild point now and then, and the centre of a fitted
-Laplace is a median: both stay where the rows are.
+Twenty measurements around 10, and one typing error at 40. The mean and variance of a fitted normal
+distribution change much. Student's t has heavy tails, and the location of a fitted Laplace is the median:
+both are robust.
 """
 
 import matplotlib.pyplot as plt
@@ -29,14 +29,14 @@ ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 
 # %%
-# How far the fit goes when the wild point goes: the normal follows without end, the others let go of it.
-# Each column of the table is a sample of its own, and each is fitted.
+# The fit as a function of the outlier: the mean of the normal changes without bound, the others are robust.
+# Each column of the array is a sample, and each is fitted.
 places = np.array([10.0, 12.0, 15.0, 20.0, 30.0, 60.0])
 samples = np.vstack([np.repeat(clean[:, None], len(places), axis=1), places])
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for (name, family), colour in zip(families.items(), ("#E69F00", "#009E73", "#0072B2"), strict=True):
     ax.plot(places, family.fit(samples).mode, "o-", ms=3, color=colour, label=name)
-ax.set(xlabel="where the wild point is", ylabel="fitted centre")
+ax.set(xlabel="position of the outlier", ylabel="fitted centre")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 plt.show()

@@ -1,10 +1,10 @@
 """
-A mean, one number at a time
-============================
+The running mean and the Robbins–Monro algorithm
+================================================
 
-A mean needs no memory of the rows: move 1/N of the way to the N-th. The same steps come out of a method for
-finding where a function crosses zero when it is only seen through noise, due to Robbins and Monro: climb the
-log-likelihood of one row at a time, by steps that shrink as σ²/N. What the steps do matters.
+The mean can be updated row by row: a step of 1/N of the difference. The Robbins–Monro algorithm, which finds
+the root of a function observed with noise, gives the same steps: gradients of the log-likelihood of one row
+at a time, with step sizes σ²/N.
 """
 
 import matplotlib.pyplot as plt
@@ -24,20 +24,19 @@ def score(mean, x):
 
 
 # %%
-# Three ways to one number. The start, 123, is gone after the first step, which goes all the way to the first
-# row.
+# Three ways to one number. The start, 123, does not matter: the first step has length one.
 running = Moments.of(rows[:1, None])
 for x in rows[1:]:
     running = running + Moments.of(np.array([[x]]))
-climbed = sequential_mle(score, 123.0, rows, step=StepSize(scale=variance))
+found = sequential_mle(score, 123.0, rows, step=StepSize(scale=variance))
 print(f"all rows at once       {rows.mean():.12f}")
 print(f"running mean           {running.mean[0]:.12f}")
-print(f"Robbins–Monro from 123 {float(climbed.x):.12f}")
+print(f"Robbins–Monro from 123 {float(found.x):.12f}")
 
 # %%
-# Steps must be able to go any distance (their sum is infinite) and must tire out the noise (the sum of their
-# squares is finite). Steps a fifth as long still forget the start, but only as N to the power of -1/5; steps
-# that never shrink keep wandering; steps that shrink as 1/√N settle slowly.
+# Convergence needs Σ a_N = ∞, so that any distance can be covered, and Σ a_N² < ∞, so that the noise averages
+# out. With steps a fifth as long the influence of the start falls as N to the power of -1/5; constant steps
+# do not converge; steps of 1/√N converge slowly.
 steps = {
     "σ²/N": StepSize(scale=variance),
     "σ²/5N": StepSize(scale=variance / 5),

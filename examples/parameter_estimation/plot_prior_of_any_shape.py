@@ -1,10 +1,10 @@
 """
-A prior of any shape
-====================
+A prior of any shape, on a grid
+===============================
 
-A box of coins: most are fair, some are bent to fall on heads nine times in ten. No Beta looks like that, and
-no formula is needed: on a grid of probabilities, the posterior is prior times likelihood over their sum. It
-is slow and obvious, and it is the judge of every closed form.
+A box of coins: most are fair, some fall on heads nine times in ten. No Beta has two such modes. On a grid of
+probabilities, the posterior is prior times likelihood over their sum. Slow, but without assumptions: it is
+also the reference for the closed forms.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ for ax, (heads, tails) in zip(axes, [(0, 0), (4, 0), (9, 1)], strict=True):
     ax.set(title=f"{heads} heads, {tails} tails")
     share = posterior.mass[p > 0.7].sum() / posterior.mass.sum()
     evidence = np.exp(posterior.log_evidence)
-    print(f"{heads} heads, {tails} tails: bent with probability {share:.3f}, evidence {evidence:.5f}")
+    print(f"{heads} heads, {tails} tails: biased with probability {share:.3f}, evidence {evidence:.5f}")
 for ax in axes[:2]:
     ax.get_legend().remove()
 

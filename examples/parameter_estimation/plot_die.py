@@ -2,9 +2,8 @@
 A die and its pseudocounts
 ==========================
 
-Six throws, in which the two never came up. Relative frequencies call it impossible. Laplace's rule adds one
-imaginary throw to each face, which is the expected share under a flat Dirichlet prior, and the most probable
-one under Dirichlet(2, …, 2).
+Six throws without a two. Its relative frequency is zero. Laplace's rule adds one pseudocount to each face:
+the posterior mean under a flat Dirichlet prior, and the posterior mode under Dirichlet(2, …, 2).
 """
 
 from fractions import Fraction

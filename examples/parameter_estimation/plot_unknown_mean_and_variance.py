@@ -1,9 +1,9 @@
 """
-Neither mean nor variance is known
-==================================
+Unknown mean and variance
+=========================
 
-With both unknown the belief is normal-gamma: few rows leave mean and precision uncertain together, and the
-next row is Student-t, with tails that a normal distribution plugged in at the estimates would not have.
+With both unknown the posterior is normal-gamma, and the predictive distribution is a Student-t, whose tails
+are heavier than those of the normal distribution with estimated parameters.
 """
 
 import matplotlib.pyplot as plt
@@ -16,9 +16,9 @@ from tractable.distributions import Normal, NormalGamma
 hours = np.array([3.0, 5.0, 7.0, 9.0, 10.0])
 model = NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0)).update_rows(hours)
 predictive = model.predictive()
-belief = model.prior
-print(f"location {belief.location:.6f} with the strength of {belief.strength:g} rows")
-print(f"precision: shape {belief.shape:g}, rate {belief.rate:.6f}")
+posterior = model.prior
+print(f"location {posterior.location:.6f} with the strength of {posterior.strength:g} rows")
+print(f"precision: shape {posterior.shape:g}, rate {posterior.rate:.6f}")
 print(
     f"next row: Student-t with {predictive.dof:g} degrees of freedom, scale² {predictive.scale**2:.6f}; "
     f"p(6) = {predictive.prob(6.0):.6f}"
@@ -38,7 +38,7 @@ axes[1].legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# The evidence can be had at once, or as a chain of one-step predictions: each row scored before it is seen.
+# The log evidence equals the sum of the log predictive densities of the rows, each given the rows before it.
 start = NormalModel(prior=NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=3.0))
 now, chain = start, 0.0
 for row in hours:

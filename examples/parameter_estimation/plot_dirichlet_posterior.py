@@ -1,10 +1,10 @@
 """
-Three shares on a triangle
-==========================
+A Dirichlet posterior on the simplex
+====================================
 
-Stone, paper, scissors: how often does somebody play each? Three shares that sum to one are a point of a
-triangle, and a belief about them is a density over it, a Dirichlet. Each game played adds one to a count, and
-the cloud of what is possible draws together.
+How often is stone, paper or scissors played? Three probabilities that sum to one are a point of a triangle,
+and their posterior is a Dirichlet distribution on it. Each game adds one to a count, and the posterior
+becomes narrower.
 """
 
 import matplotlib.pyplot as plt
@@ -22,16 +22,16 @@ fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, n in zip(axes, (0, 10, 100), strict=True):
     after = player.update(player.summarize(played[:n]))
     tractable.plot(after.prior, ax=ax, names=names).set_title(f"{n} games", pad=16)
-    shares = ", ".join(
-        f"{name} {share:.3f}" for name, share in zip(names, after.predictive().probabilities, strict=True)
+    text = ", ".join(
+        f"{name} {p:.3f}" for name, p in zip(names, after.predictive().probabilities, strict=True)
     )
-    print(f"{n:3d} games: next {shares}")
+    print(f"{n:3d} games: next {text}")
 for ax in axes[:2]:
     if ax.get_legend():
         ax.get_legend().remove()
 
 # %%
-# Is stone really played more often than paper? Any question about the shares is answered by draws of them.
+# Is stone really played more often than paper? Probabilities of such statements are estimated by draws.
 draws = after.prior.sample(20_000, rng=0)
 print(f"stone before paper with probability {np.mean(draws[:, 0] > draws[:, 1]):.3f}")
 print(f"stone more than half of the time with probability {np.mean(draws[:, 0] > 0.5):.3f}")

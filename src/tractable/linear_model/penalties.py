@@ -1,4 +1,4 @@
-"""The cross-validation score of every penalty."""
+"""Penalties: which are accepted, and the cross-validation score of each."""
 
 from typing import Any
 
@@ -48,3 +48,22 @@ class CVCurve:
     def best_score(self) -> Any:
         """Its score."""
         return float(self.scores[self.best])
+
+
+def check_penalties(name: str, given: Any) -> np.ndarray:
+    """Return penalties, (k,), if they are numbers from 0."""
+    try:
+        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
+    return found
+
+
+def check_penalized_intercept(estimator: Any) -> None:
+    """Refuse a penalised intercept of a model without an intercept."""
+    if estimator.penalize_intercept and not estimator.fit_intercept:
+        raise ValueError(
+            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
+        )

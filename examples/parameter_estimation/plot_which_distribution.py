@@ -1,10 +1,9 @@
 """
-Which distribution did they come from?
-======================================
+Comparing distributions by their likelihood
+===========================================
 
-A few numbers and two candidates. The likelihood of a candidate is the product of its densities at the
-numbers: the heights of its curve there, multiplied. The candidate that makes them more probable is the better
-guess, and the sum of logarithms says by how much.
+The likelihood of a distribution is the product of its densities at the observations. The distribution with
+the larger likelihood fits better, and the difference of log-likelihoods measures by how much.
 """
 
 import matplotlib.pyplot as plt
@@ -30,13 +29,12 @@ ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="upper left")
 
 # %%
-# Candidates may be fitted too, on other rows than those that judge them: a family with more freedom always
-# fits its own rows better. Here the noise has heavy tails, and rows kept apart say so, with standard errors
-# of the differences, row by row.
+# Candidates may be fitted too, and are then compared on held-out rows: a family with more parameters always
+# fits the training rows better. Here the noise has heavy tails; the differences have standard errors.
 rng = np.random.default_rng(7)
 data = StudentT(dof=3.0, location=0.0, scale=1.0).sample(800, rng=rng)
 fitted = {family.__name__: family.fit(data[:400]) for family in (Normal, Laplace, StudentT)}
-judged = tractable.compare_likelihood(fitted, data[400:])
-print(judged)
-ax = tractable.plot(judged)
+compared = tractable.compare_likelihood(fitted, data[400:])
+print(compared)
+ax = tractable.plot(compared)
 plt.show()

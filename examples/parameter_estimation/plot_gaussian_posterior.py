@@ -1,10 +1,10 @@
 """
-A Gaussian that is only believed
-================================
+The posterior of a Gaussian
+===========================
 
-Few rows say little about a mean vector, and even less about a covariance. The belief about both together is
-normal-Wishart; each draw from it is a whole Gaussian, an ellipse. The next row follows a Student-t, which has
-the doubt about the ellipse in its tails; the ellipse fitted by maximum likelihood has none.
+Few rows determine a mean vector poorly, and a covariance even less. The joint posterior of both is
+normal-Wishart; each draw from it is a Gaussian, an ellipse. The predictive distribution is a Student-t, which
+includes the uncertainty of the parameters in its tails; the maximum likelihood Gaussian does not.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ def ellipse(mean, covariance):
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.3), layout="constrained", sharex=True, sharey=True)
 for ax, n in zip(axes, (5, 20, 100), strict=True):
-    belief = start.update_rows(rows[:n])
-    drawn = belief.prior.sample(25, rng=0)
+    posterior = start.update_rows(rows[:n])
+    drawn = posterior.prior.sample(25, rng=0)
     for mean, precision in zip(drawn.mean, drawn.precision, strict=True):
         ax.plot(*ellipse(mean, np.linalg.inv(precision)), color="#56B4E9", lw=0.6)
     fitted = MultivariateNormal.fit(rows[:n])
@@ -36,7 +36,7 @@ for ax, n in zip(axes, (5, 20, 100), strict=True):
     ax.plot(*ellipse(truth.mean, truth.covariance), color="0.2", ls="--", lw=1.0, label="truth")
     ax.plot(*rows[:n].T, ".", ms=4, color="0.3")
     ax.set(title=f"{n} rows", xlabel="first column", xlim=(-5, 5), ylim=(-5, 5), aspect="equal")
-    predictive = belief.predictive()
+    predictive = posterior.predictive()
     fresh = truth.sample(20_000, rng=rng)
     scores = predictive.log_prob(fresh).mean(), fitted.log_prob(fresh).mean()
     print(f"{n:3d} rows: log density of new rows, Student-t {scores[0]:.3f}, plugged in {scores[1]:.3f}")
@@ -44,7 +44,7 @@ axes[0].set_ylabel("second column")
 axes[0].legend(frameon=False, loc="lower right", fontsize=8)
 
 # %%
-# What the correlation is, as far as five rows and a hundred can tell.
+# The posterior of the correlation after five and a hundred rows.
 fig, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
 for n, colour in ((5, "#E69F00"), (100, "#0072B2")):
     covariance = np.linalg.inv(start.update_rows(rows[:n]).prior.sample(5000, rng=0).precision)
@@ -53,7 +53,7 @@ for n, colour in ((5, "#E69F00"), (100, "#0072B2")):
         correlation, bins=60, range=(-1, 1), density=True, histtype="step", color=colour, label=f"{n} rows"
     )
     low, high = np.quantile(correlation, [0.05, 0.95])
-    print(f"{n:3d} rows: 90% of the belief about the correlation between {low:.2f} and {high:.2f}")
+    print(f"{n:3d} rows: 90% interval of the correlation between {low:.2f} and {high:.2f}")
 ax.axvline(0.7, color="0.3", lw=0.8)
 ax.set(xlabel="correlation", ylabel="density")
 ax.spines[["top", "right"]].set_visible(False)

@@ -1,9 +1,9 @@
 """
-The mean of a stream
-====================
+Sequential estimation of a mean
+===============================
 
-Measurements with a known error, N(5, 2²), arrive in batches. What is believed about the mean narrows with
-each; what is predicted for the next measurement never gets narrower than the error itself.
+Measurements with known noise, N(5, 2²), arrive in batches. The posterior of the mean becomes narrower with
+each; the predictive distribution never becomes narrower than the noise.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ steps = model.trace(model.summarize(batch) for batch in batches)
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 labels = ["prior", "3 rows", "13", "63"]
-tractable.plot(steps, ax=axes[0], labels=labels).set(title="belief about the mean")
-tractable.plot(steps, ax=axes[1], labels=labels, show="predictive").set(title="the next row")
+tractable.plot(steps, ax=axes[0], labels=labels).set(title="posterior of the mean")
+tractable.plot(steps, ax=axes[1], labels=labels, show="predictive").set(title="predictive distribution")
 plt.show()
 
 # %%
@@ -32,7 +32,7 @@ for name, found in {"in sequence": steps[-1], "merged": merged}.items():
     print(f"{name}: mean {found.mean():.6f}, standard deviation {found.prior.stddev:.6f}")
 
 # %%
-# To forget, discount what was seen: a mean that drifts is followed with a memory of about twenty rows.
+# Discounting old rows follows a mean that drifts, with a memory of about twenty rows.
 drifting = np.concatenate([rng.normal(5.0, 2.0, 60), rng.normal(9.0, 2.0, 60)])
 memory, followed = model.summarize([]), []
 for x in drifting:
@@ -41,7 +41,7 @@ for x in drifting:
 low, high = np.array(followed).T
 fig, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
 ax.plot(drifting, ".", color="0.6", markersize=4)
-ax.fill_between(np.arange(120), low, high, alpha=0.4, label="90% of the belief")
+ax.fill_between(np.arange(120), low, high, alpha=0.4, label="90% of the posterior")
 ax.set(xlabel="row", ylabel="x")
 ax.legend(frameon=False)
 plt.show()

@@ -2,9 +2,8 @@
 Prior times likelihood
 ======================
 
-Before the tosses, a belief about the probability of heads. The likelihood says how well each probability
-would have foretold the tosses. Their product, scaled to area one, is the belief after. With few tosses the
-prior holds the posterior back; with many, the posterior is the likelihood.
+A prior of the probability of heads, times the likelihood of the tosses, normalised, is the posterior. With
+few tosses the prior matters; with many, the posterior has the shape of the likelihood.
 """
 
 import matplotlib.pyplot as plt
@@ -41,8 +40,8 @@ axes[0].set_ylabel("density")
 axes[0].legend(frameon=False)
 
 # %%
-# What area the product had before it was scaled is the evidence: how well this prior foretold the tosses. It
-# compares priors. One that expected fair coins, one that expected nothing, one that expected bent ones:
+# The normalising constant is the evidence, which compares priors: one concentrated on fair coins, a flat one,
+# and one concentrated on biased coins:
 seen = coin.summarize(tosses)
 for name, prior in {"fair": (50.0, 50.0), "anything": (1.0, 1.0), "bent": (14.0, 6.0)}.items():
     model = BernoulliModel(prior=Beta(alpha=prior[0], beta=prior[1]))

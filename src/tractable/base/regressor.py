@@ -1,27 +1,34 @@
-"""Models of p(y given x): the predictive distribution and its summaries, spelled the same everywhere."""
+"""Regression: the predictive distribution p(y given x), its summaries, and R²."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn import base
+from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.base.estimator import check_answerable
 from tractable.base.parameters import check_number
+from tractable.base.scores import SquaredErrorsOf, reduced, rows_in_memory
+from tractable.data import is_streamed
 
 
-class PredictiveMixin:
-    """`predict`, `predict_var`, `predict_interval` and `predict_quantiles` from `predict_dist`.
+def _has_distribution(regressor: Any) -> bool:
+    return hasattr(regressor, "predict_dist")
+
+
+class RegressorMixin(base.RegressorMixin):
+    """`score`, and from `predict_dist` also `predict`, `predict_var`, `predict_interval` and quantiles.
 
     A model supplies ``predict_dist(X, include_noise=True)``: a distribution with one batch entry a row (and a
-    second batch axis for several targets).
+    second batch axis for several targets), with `include_noise` (default) of a new observation, without it of
+    the noiseless function. A model without a predictive distribution supplies `predict` alone.
     """
 
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return the predictive distribution of the target, one batch entry a row.
+    predict_dist: Callable[..., Any]
 
-        With `include_noise` (default) of a new observation, without it of the noiseless function.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must give a predictive distribution")
-
+    @available_if(_has_distribution)
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return the mean of the predictive distribution, and on request its standard deviation.
 
@@ -40,6 +47,7 @@ class PredictiveMixin:
         dist = self.predict_dist(X, include_noise=include_noise)
         return (_centre(dist), _spread(dist.stddev)) if return_std else _centre(dist)
 
+    @available_if(_has_distribution)
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
         """Return the variance of the predictive distribution of each row, (n_samples,).
 
@@ -47,6 +55,7 @@ class PredictiveMixin:
         """
         return _spread(self.predict_dist(X, include_noise=include_noise).variance)
 
+    @available_if(_has_distribution)
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
         """Return the equal-tailed interval that holds the target with probability `coverage`, (n_samples, 2).
 
@@ -56,6 +65,7 @@ class PredictiveMixin:
         tail = 0.5 * (1.0 - coverage)
         return self.predict_quantiles(X, [tail, 1.0 - tail], include_noise=include_noise)
 
+    @available_if(_has_distribution)
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
     ) -> np.ndarray:
@@ -71,6 +81,23 @@ class PredictiveMixin:
             raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
         dist = self.predict_dist(X, include_noise=include_noise)
         return np.stack([dist.icdf(level) for level in levels], axis=-1)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R² = 1 - Σ w (y - ŷ)² / Σ w (y - ȳ)²; of several targets, the mean of theirs.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+            Targets; sources have their own.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        check_answerable(self)
+        if not is_streamed(X):
+            return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
+        return reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared
 
 
 def _centre(dist: Any) -> Array:

@@ -1,4 +1,4 @@
-"""The pages on belief print the numbers that they should."""
+"""The pages on parameter estimation print the numbers that they should."""
 
 from functools import partial
 
@@ -8,10 +8,10 @@ from scipy.special import betaincc, betaln
 
 from gallery_pages import numbers, page, pages
 
-page = partial(page, "belief")
+page = partial(page, "parameter_estimation")
 
 
-@pytest.mark.parametrize("name", pages("belief"))
+@pytest.mark.parametrize("name", pages("parameter_estimation"))
 def test_every_page_runs_and_draws(name):
     assert page(name).n_axes >= 1
 
@@ -36,10 +36,10 @@ def test_the_mean_in_batches():
 
 @pytest.mark.spec("W-15", "SEQ-09")
 def test_the_running_mean_from_any_start():
-    at_once, running, climbed = (numbers(line)[-1] for line in page("plot_running_mean").lines[:3])
+    at_once, running, found = (numbers(line)[-1] for line in page("plot_running_mean").lines[:3])
     assert at_once == pytest.approx(page("plot_running_mean").names["rows"].mean(), abs=1e-12)
     assert running == pytest.approx(at_once, abs=2e-12)
-    assert climbed == pytest.approx(at_once, abs=2e-12)
+    assert found == pytest.approx(at_once, abs=2e-12)
 
 
 @pytest.mark.spec("W-23", "DIST-50", "DIST-51")
@@ -82,21 +82,21 @@ def test_the_prior_holds_few_tosses_back():
 def test_the_likelier_distribution_is_named():
     names = page("plot_which_distribution").names
     assert names["found"].best == "wide, at 2"
-    assert names["judged"].best == "StudentT"
+    assert names["compared"].best == "StudentT"
 
 
 @pytest.mark.spec("DIST-45")
-def test_a_wild_point_moves_the_normal_alone():
-    moves = {line.split()[0]: numbers(line)[-2:] for line in page("plot_wild_point").lines}
+def test_an_outlier_moves_the_normal_alone():
+    moves = {line.split()[0]: numbers(line)[-2:] for line in page("plot_outlier").lines}
     shifts = {name: abs(after - before) for name, (before, after) in moves.items()}
     assert shifts["normal"] > 1.0
     assert max(shifts["Laplace"], shifts["Student-t"]) < 0.2
 
 
-def test_small_clinics_are_pulled_to_the_others():
-    errors = dict(zip(("own", "pulled", "same"), page("plot_many_clinics").lines[1:], strict=True))
+def test_small_clinics_are_shrunk_to_the_common_mean():
+    errors = dict(zip(("own", "shrunk", "same"), page("plot_many_clinics").lines[1:], strict=True))
     errors = {name: numbers(line)[-1] for name, line in errors.items()}
-    assert errors["pulled"] < min(errors["own"], errors["same"])
+    assert errors["shrunk"] < min(errors["own"], errors["same"])
     names = page("plot_many_clinics").names
     # The prior that the clinics were drawn from is worth 20 patients, with a mean of 0.7.
     assert abs(names["a"] / (names["a"] + names["b"]) - 0.7) < 0.05
@@ -106,25 +106,25 @@ def test_small_clinics_are_pulled_to_the_others():
 
 
 @pytest.mark.spec("PROB-14")
-def test_a_prior_of_two_humps():
+def test_a_prior_of_two_modes():
     found = [numbers(line) for line in page("plot_prior_of_any_shape").lines]
     for heads, tails, share, evidence in found[:3]:
         fair = 0.8 * np.exp(betaln(60 + heads, 60 + tails) - betaln(60, 60))
         bent = 0.2 * np.exp(betaln(36 + heads, 4 + tails) - betaln(36, 4))
         assert evidence == pytest.approx(fair + bent, abs=5.1e-6)
-        # A little of the bent hump is below 0.7, and of the fair one nothing above.
+        # A little of the biased mode is below 0.7, and of the fair one nothing above.
         assert share == pytest.approx(bent / (fair + bent), abs=2e-3)
     assert found[3][0] == pytest.approx(found[3][1], abs=1e-9)
 
 
 @pytest.mark.spec("DIST-14", "DIST-16")
-def test_three_shares_add_their_counts():
-    names = page("plot_three_shares").names
-    for line in page("plot_three_shares").lines[:3]:
+def test_dirichlet_posteriors_add_counts():
+    names = page("plot_dirichlet_posterior").names
+    for line in page("plot_dirichlet_posterior").lines[:3]:
         n, *shares = numbers(line)
         counts = np.bincount(names["played"][: int(n)], minlength=3)
         np.testing.assert_allclose(shares, (counts + 2.0) / (n + 6.0), atol=5.1e-4)
-    before, half = (numbers(line)[-1] for line in page("plot_three_shares").lines[3:])
+    before, half = (numbers(line)[-1] for line in page("plot_dirichlet_posterior").lines[3:])
     assert before > 0.9
     # One share of a Dirichlet is a Beta.
     a, b = names["after"].prior.concentration[0], names["after"].prior.concentration[1:].sum()
@@ -132,8 +132,8 @@ def test_three_shares_add_their_counts():
 
 
 @pytest.mark.spec("DIST-50", "DIST-51")
-def test_doubt_in_the_tails_pays():
-    lines = [numbers(line) for line in page("plot_gaussian_believed").lines]
+def test_the_predictive_distribution_scores_better():
+    lines = [numbers(line) for line in page("plot_gaussian_posterior").lines]
     for n, student, plugged in lines[:3]:
         assert student > plugged, n
     gaps = [student - plugged for _, student, plugged in lines[:3]]

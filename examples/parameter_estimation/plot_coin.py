@@ -1,9 +1,9 @@
 """
-A coin, toss by toss
-====================
+A coin: Beta prior and Bernoulli likelihood
+===========================================
 
-How probable is heads? Maximum likelihood believes a few tosses too much: after three heads in a row it is
-certain. A Beta prior is worth some tosses of its own, and its influence fades as tosses arrive.
+Maximum likelihood gives heads the probability one after three heads in a row. A Beta prior is equivalent to a
+number of earlier tosses, and its influence decreases as tosses arrive.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ print(f"after three heads: maximum likelihood {coin.maximum_likelihood(tosses):.
 print(f"mode of the posterior {after.mode():.3f}, mean of the posterior {after.mean():.3f}")
 
 # %%
-# A coin that falls on heads three times in ten. Yesterday's posterior is today's prior, so the order of the
-# batches does not matter, nor whether they come one by one.
+# A coin with a probability of heads of 0.3. The posterior is the prior of the next batch, so the order of the
+# batches does not matter, nor their sizes.
 batches = [
     [1, 1, 1],
     [0, 0, 1, 0, 0],
@@ -33,8 +33,8 @@ ax.axvline(0.3, color="0.5", linewidth=0.8)
 plt.show()
 
 # %%
-# The belief after all of them, and the probability that the coin is fair rather than of unknown bias: the
-# evidence of a prior that is sure of ½ against that of one that is not.
+# The posterior after all of them, and the evidence for a fair coin: of a prior concentrated at ½, against
+# that of the Beta prior.
 print("90% interval: {:.3f} to {:.3f}".format(*steps[-1].interval(0.9)))
 everything = sum((coin.summarize(batch) for batch in batches[1:]), coin.summarize(batches[0]))
 fair = BernoulliModel.from_mean_strength(0.5, 1e9)

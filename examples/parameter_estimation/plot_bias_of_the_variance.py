@@ -1,9 +1,9 @@
 """
-The variance that comes out too small
-=====================================
+Bias of the maximum likelihood variance
+=======================================
 
-Five draws from a Gaussian of variance 4. The maximum-likelihood variance divides by n and is too small by
-σ²/n = 0.8 on average; dividing by n − 1 is right on average, and scatters more.
+Five draws from a Gaussian of variance 4. The maximum likelihood variance divides by n and is too small by
+σ²/n = 0.8 on average; dividing by n − 1 is unbiased, with a larger variance.
 """
 
 import matplotlib.pyplot as plt

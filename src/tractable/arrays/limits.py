@@ -1,0 +1,78 @@
+"""Numbers too large or too small to square: the one limit, and the one check of it."""
+
+from math import frexp, isnan, ldexp
+from typing import Any
+
+from tractable.arrays.namespace import namespace_of
+
+__all__ = ["LARGEST", "check_squarable", "is_squarable", "power_of_two", "too_large"]
+
+#: Squares of differences of numbers up to this size, and sums of millions of such squares, do not overflow;
+#: squares of numbers down to its inverse do not underflow.
+LARGEST = 1e150
+
+
+def check_squarable(name: str, x: Any, *, nonzero: bool = False) -> Any:
+    """Return a number or an array whose squares do not overflow; missing entries may be among them.
+
+    If `nonzero`, the squares must not all underflow either, unless all entries are zero.
+
+    Examples
+    --------
+    >>> check_squarable("y", 1e100)
+    1e+100
+    >>> check_squarable("y", 1e200)
+    Traceback (most recent call last):
+        ...
+    ValueError: y has values so large that their squares overflow; rescale y
+    """
+    size = _largest(x)
+    if size > LARGEST:
+        raise too_large(name)
+    if nonzero and 0.0 < size < 1.0 / LARGEST:
+        raise ValueError(f"{name} has values so small that their squares underflow; rescale {name}")
+    return x
+
+
+def too_large(name: str) -> ValueError:
+    """Return the error of an argument whose squares overflow."""
+    return ValueError(f"{name} has values so large that their squares overflow; rescale {name}")
+
+
+def is_squarable(size: Any) -> bool:
+    """Return whether sizes are positive, and their squares and those of their inverses numbers.
+
+    Examples
+    --------
+    >>> is_squarable(1e-100), is_squarable(1e-160)
+    (True, False)
+    """
+    xp = namespace_of(size)
+    size = xp.asarray(size, dtype=xp.float64)
+    return bool(xp.all((size > 1.0 / LARGEST) & (size < LARGEST)))
+
+
+def power_of_two(size: Any) -> Any:
+    """Return the power of two at or below a size, or each of an array: division by it is exact. 1 for 0.
+
+    Examples
+    --------
+    >>> power_of_two(5.0), power_of_two(0.3), power_of_two(0.0)
+    (4.0, 0.25, 1.0)
+    """
+    if isinstance(size, float):
+        return ldexp(0.5, frexp(size)[1]) if size > 0.0 else 1.0
+    xp = namespace_of(size)
+    return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))
+
+
+def _largest(x: Any) -> float:
+    """Return max |x| over the entries that are not missing; 0 of none."""
+    if isinstance(x, float):
+        return abs(x)
+    xp = namespace_of(x)
+    if 0 in x.shape:
+        return 0.0
+    size = xp.abs(x)
+    largest = float(xp.max(size))
+    return float(xp.max(xp.where(xp.isnan(size), xp.zeros_like(size), size))) if isnan(largest) else largest

@@ -1,0 +1,64 @@
+"""The classes of a one-pass classifier, the weights of their rows, and their prior probabilities."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.batched import as_reals
+from tractable.base import NotYetDetermined
+from tractable.statistics import ByClass
+
+
+def known_classes(estimator: Any, statistic: ByClass) -> np.ndarray:
+    """Return the classes: those seen, and those that were declared to `partial_fit`."""
+    declared = getattr(estimator, "_declared_classes_", None)
+    if declared is None:
+        return statistic.labels
+    unknown = np.setdiff1d(statistic.labels, declared)
+    if len(unknown):
+        raise ValueError(f"y has the label {unknown[0]!r}, which is not among classes {list(declared)}")
+    return declared
+
+
+def class_weights(statistic: ByClass, classes: np.ndarray) -> np.ndarray:
+    """Return the weight of the rows of each class; 0 of one that was declared and not seen."""
+    found = np.zeros(len(classes))
+    found[np.searchsorted(classes, statistic.labels)] = statistic.weight
+    return found
+
+
+def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str = "priors") -> np.ndarray:
+    """Return p(C_k): those given, or the relative weights of the classes.
+
+    `counts` are the weights of the rows of each class, `name` that of the parameter in error messages.
+
+    Examples
+    --------
+    >>> class_priors(None, np.array([3.0, 1.0]), np.array(["a", "b"])).tolist()
+    [0.75, 0.25]
+    """
+    if priors is None:
+        return counts / counts.sum()
+    p = np.asarray(as_reals(name, priors), dtype=np.float64)
+    if p.ndim != 1 or not (np.all(p >= 0.0) and abs(p.sum() - 1.0) <= 1e-9):
+        raise ValueError(f"{name} must not be negative, and one in sum, got {p.tolist()}")
+    if len(p) != len(classes):
+        raise (NotYetDetermined if len(p) > len(classes) else ValueError)(
+            f"{name} must have one entry a class, got {len(p)} and y has {len(classes)}: {classes.tolist()}"
+        )
+    return p / p.sum()
+
+
+def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse a class of positive prior without rows."""
+    unseen = (counts <= 0.0) & (priors > 0.0)
+    if np.any(unseen):
+        k = int(np.argmax(unseen))
+        raise NotYetDetermined(
+            f"y has no rows of class {classes[k : k + 1].tolist()[0]!r}, whose prior is {priors[k]:g}"
+        )
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Return log p(C_k); -inf for a class of prior 0."""
+    return np.where(priors > 0, np.log(np.where(priors > 0, priors, 1.0)), -np.inf)
