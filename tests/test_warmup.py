@@ -10,8 +10,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tractable import primitives
+from tractable.cli import app
 from tractable.primitives.compiled_options import ARRAYS, SCALARS, Kernel, entry_kernels
 
 FOLDER = Path(primitives.__file__).parent
@@ -106,15 +108,11 @@ def test_a_terminal_is_told_of_a_compilation(tmp_path):
     os.close(reader)
 
 
-def test_a_warmup_without_a_folder_is_refused():
-    code = "import sys; from tractable.cli import main; sys.argv = ['tractable', 'warmup', 'bins']; main()"
-    # As where nothing can be written to: Numba finds no folder.
-    nowhere = "from numba.core import caching; caching._CacheImpl._locator_classes.clear()"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{nowhere}\n{code}"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "error: no folder can be written to" in done.stderr
+def test_a_warmup_without_a_folder_is_refused(monkeypatch):
+    monkeypatch.setattr(Kernel, "folder", None)
+    done = CliRunner().invoke(app, ["warmup", "bins"])
+    assert done.exit_code == 1
+    assert "error: no folder can be written to" in done.output
 
 
 def test_an_unknown_family_is_refused():

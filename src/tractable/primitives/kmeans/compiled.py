@@ -229,12 +229,12 @@ def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
         total += m
         last = i if m > 0.0 else last
     order = np.empty(len(levels), np.int64)  # of the levels, of which there are few
-    for t in range(len(levels)):
-        at = t
-        while at > 0 and levels[order[at - 1]] > levels[t]:
+    for new in range(len(levels)):
+        at = new
+        while at > 0 and levels[order[at - 1]] > levels[new]:
             order[at] = order[at - 1]
             at -= 1
-        order[at] = t
+        order[at] = new
     held, i = 0.0, -1
     for t in order:
         while i < last and (i < 0 or held <= levels[t] * total):
