@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives import runs_compiled
 from tractable.primitives.bins import agnostic
 from tractable.primitives.bins.agnostic import find_cells
@@ -48,7 +48,8 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     (array([0.75, 0.25]), 0.0)
     """
     if not runs_compiled(x, 16 * x.shape[0] * x.shape[1] * (2 ** x.shape[1] if linear else 1)):
-        return (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
+        counts, outside = (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
+        return counts, float(outside) if is_numpy_array(x) else outside
     from tractable.primitives.bins import compiled
 
     shape = tuple(len(axis) - 1 for axis in edges)

@@ -129,4 +129,6 @@ def perceptron_pass(
         return agnostic.perceptron_pass(rows, codes, weights, start)
     from tractable.primitives.glm.compiled import perceptron_pass as kernel
 
-    return kernel.for_work(64 * rows.shape[0] * start.size)(rows, codes, weights, start)
+    run = kernel.for_work(64 * rows.shape[0] * start.size)
+    coef, total, mistakes, visits = run(rows, codes, weights, start)
+    return coef, total, float(mistakes), float(visits)
