@@ -88,7 +88,8 @@ class Kernel:
             for x, form in zip(given, self._forms, strict=True)
         ]
         if "dispatcher" not in vars(self):
-            _announce_compiling()
+            with _LOCK:  # one thread alone imports Numba
+                _announce_compiling()
         return self.dispatcher(*ready)
 
     def for_work(self, work: float) -> Callable[..., Any]:

@@ -167,7 +167,7 @@ class WorkingSet:
         self.inside = np.zeros(problem.n_columns, dtype=bool)
         self.some: np.ndarray | None = None
         self.store = np.empty((0, 0))
-        self.state = SignedSupport(0, 0)
+        self.state = SignedSupport(0, 0, problem.n_columns)
 
     @property
     def gram(self) -> np.ndarray:
@@ -202,7 +202,7 @@ class WorkingSet:
         state.w = np.concatenate([state.w, np.zeros(n_new)])
         capacity = capacity if self.ridged else min(capacity, self.problem.rank)
         if capacity + 1 > len(state.factor):
-            larger = SignedSupport(0, capacity)
+            larger = SignedSupport(0, capacity, self.problem.n_columns)
             larger.support[: state.k] = state.support[: state.k]
             larger.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
             state.support, state.factor = larger.support, larger.factor

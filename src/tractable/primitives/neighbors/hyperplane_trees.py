@@ -128,7 +128,7 @@ def _searched(
     near, ids = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
     visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     seen = np.full(len(points), -1, np.int32)
-    run = compiled.for_work(2048 * len(x) * len(trees.roots))
+    run = compiled.for_work(4 * x.size * len(points))
     run(*_for_search(x, points, order, trees, size), near, ids, visited, measured, seen)
     return near, ids, visited, measured, seen
 
@@ -148,7 +148,7 @@ def tree_within(
     from tractable.primitives.neighbors.compiled_hyperplane_trees import tree_within as compiled
 
     cost = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
-    run = compiled.for_work(2048 * len(x) * len(trees.roots))
+    run = compiled.for_work(4 * x.size * len(points))
     found = run(*_for_search(x, points, order, trees, size), radii, *cost)
     return *sorted_pairs(*found), *cost
 

@@ -45,7 +45,7 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
     """
     from tractable.primitives.sparse.compiled import append_row as kernel
 
-    return bool(kernel.for_work(500 * k * k)(factor, k, cross, own))
+    return bool(kernel.for_work(1024 * factor.size)(factor, k, cross, own))
 
 
 def remove_row(factor: np.ndarray, k: int, at: int) -> None:
@@ -60,7 +60,7 @@ def remove_row(factor: np.ndarray, k: int, at: int) -> None:
     """
     from tractable.primitives.sparse.compiled import remove_row as kernel
 
-    kernel.for_work(500 * k * k)(factor, k, at)
+    kernel.for_work(1024 * factor.size)(factor, k, at)
 
 
 def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
     from tractable.primitives.sparse.compiled import solve_rows as kernel
 
     x = np.array(b, dtype=np.float64)
-    kernel.for_work(500 * k * k)(factor, x, k)
+    kernel.for_work(1024 * factor.size)(factor, x, k)
     return x
 
 
@@ -87,7 +87,7 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     >>> weighted_rows(np.eye(3), np.array([2, 0]), np.array([5.0, 7.0]))
     array([7., 0., 5.])
     """
-    if not _reads_rows(matrix, which):
+    if not _reads_rows(matrix):
         return agnostic.weighted_rows(matrix, which, weights)
     from tractable.primitives.sparse.compiled import weighted_rows as compiled
 
@@ -103,16 +103,16 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
     >>> row_products(np.eye(3), np.array([2, 0]), np.array([5.0, 6.0, 7.0]))
     array([7., 5.])
     """
-    if not _reads_rows(matrix, which):
+    if not _reads_rows(matrix):
         return agnostic.row_products(matrix, which, vector)
     from tractable.primitives.sparse.compiled import row_products as compiled
 
     return compiled(matrix, which, vector)
 
 
-def _reads_rows(matrix: Array, which: Array) -> bool:
+def _reads_rows(matrix: Array) -> bool:
     """Say whether rows of a matrix are read by compiled code, which would copy it where they are no rows."""
-    in_place = runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]) and matrix.flags.c_contiguous
+    in_place = runs_compiled(matrix, 4 * matrix.shape[0] * matrix.shape[1]) and matrix.flags.c_contiguous
     return in_place and matrix.dtype == np.float64
 
 
@@ -138,7 +138,7 @@ def first_to_enter(
     >>> first_to_enter(np.array([1.0, -1.5]), np.array([0.0, 0.5]), both, 2.0, positive=False)
     (1, 0.3333333333333333)
     """
-    if not runs_compiled(heights, 32 * heights.shape[0]):
+    if not runs_compiled(heights, 4096 * heights.shape[0]):
         return agnostic.first_to_enter(heights, slopes, free, level, positive)
     from tractable.primitives.sparse.compiled import first_to_enter as compiled
 
@@ -155,9 +155,12 @@ class SignedSupport:
     n_columns : int
     capacity : int
         The most columns that can be independent.
+    problem_columns : int
+        Of the whole problem, of which these columns may be a part: a large one is compiled from the start.
     """
 
-    def __init__(self, n_columns: int, capacity: int) -> None:
+    def __init__(self, n_columns: int, capacity: int, problem_columns: int = 0) -> None:
+        self.problem_columns = problem_columns
         self.w = np.zeros(n_columns)
         self.q = np.zeros(n_columns)  # moment - gram w
         self.support = np.zeros(capacity + 1, dtype=np.int64)
@@ -236,7 +239,7 @@ def solve_lasso(
     from tractable.primitives.sparse.compiled import solve_lasso as kernel
 
     state = state or _empty_state(moment)
-    state.k, n_iter, gap = kernel.for_work(500 * len(moment) ** 2)(
+    state.k, n_iter, gap = kernel.for_work(500 * max(len(moment), state.problem_columns) ** 2)(
         gram, moment, float(square), penalty, ridge, tol, positive, max_iter,
         state.w, state.q, state.support, state.factor, state.k,
     )  # fmt: skip
