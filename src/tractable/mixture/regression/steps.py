@@ -74,7 +74,8 @@ class RowSummary:
         """Summarise a block of rows."""
         if y is None:
             raise ValueError("y must be given: X is a source without a target")
-        found = LinearFactor.of(x, as_target(y), weights)
+        x = as_rows(x)
+        found = LinearFactor.of(x, as_target(y), weights, reduce=len(x) > x.shape[1])
         return cls(linear=found, n_rows=len(x) if weights is None else int(np.sum(np.asarray(weights) > 0)))
 
     def __add__(self, other: "RowSummary") -> "RowSummary":
@@ -128,7 +129,8 @@ class RegressionEStep:
             gate = LossExpansion.of(x, r, link=self.gate_link, coef=coef)
         return ExpectedRegressions(
             params=self.params,
-            factors=tuple(LinearFactor.of(x, y, column) for column in r.T),
+            # Rows fewer than their columns are a smaller factor than a triangle.
+            factors=tuple(LinearFactor.of(x, y, column, reduce=len(x) > x.shape[1]) for column in r.T),
             log_likelihood=float(w @ log_prob) + float(np.sum(w)) * log_jacobian,
             penalty=self.penalty,
             gate=gate,
