@@ -84,7 +84,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     cv_n_neighbors_, cv_scores_ : arrays of shape (k,)
         With "cv": the numbers that were tried, and the mean log density of rows left out; of the balloon
         form minus the integrated squared error, up to a constant. Not there where one number alone could be
-        tried: of fewer than 20 rows, and where columns are half as many as rows or more.
+        tried: of fewer than 3 distinct rows, and where columns are half as many as rows or more.
     normalized_ : bool
         Whether the estimate integrates to one.
     mass_ : float
