@@ -196,7 +196,7 @@ def test_the_posterior_has_names(rng):
     odds = model.coef_[1:] - model.coef_[0]
     np.testing.assert_allclose(model.posterior_.marginal(["birch: width"]).mean, odds[0, :1], rtol=1e-10)
     np.testing.assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-12)
-    two = BayesianLogisticRegression().fit(frame[labels != "ash"], labels[labels != "ash"])
+    two = BayesianLogisticRegression(alpha=1.0).fit(frame[labels != "ash"], labels[labels != "ash"])
     assert two.posterior_.names == ("intercept", "width", "height")
     np.testing.assert_allclose(two.posterior_.stddev[1:], two.coef_std_errors_[0], rtol=1e-10)
     low, high = two.posterior_.marginal(["width"]).interval(0.9)
@@ -245,3 +245,30 @@ def test_bad_questions_are_named(rng):
         model.sample_functions(X, 0)
     with pytest.raises(ValueError, match="1 class"):
         BayesianLogisticRegression().fit(X, np.zeros(len(X)))
+
+
+def test_many_classes_are_refused_before_any_work(rng):
+    """(K - 1)(d + 1) coefficients have a covariance of the square of their number."""
+    X, y = rng.standard_normal((900, 30)), np.arange(900) % 300
+    with pytest.raises(ValueError, match=r"300 classes .* 9269 coefficients .* GiB.* LogisticRegression"):
+        BayesianLogisticRegression().fit(X, y)
+
+
+def test_many_classes_are_predicted_in_blocks(rng, monkeypatch):
+    """The largest array of a prediction has K² d entries a row: blocks of rows bound it."""
+    from tractable.classification import bayesian_logistic
+
+    X, y = rng.standard_normal((40, 2)), np.arange(40) % 5
+    model = BayesianLogisticRegression(alpha=1.0).fit(X, y)
+    whole = model.predict_proba(X)
+    sizes = []
+    honest = bayesian_logistic.log_expected_softmax
+    monkeypatch.setattr(bayesian_logistic, "BLOCK_ENTRIES", 3 * 12 * 4)
+    monkeypatch.setattr(
+        bayesian_logistic,
+        "log_expected_softmax",
+        lambda mean, *others: (sizes.append(len(mean)), honest(mean, *others))[1],
+    )
+    np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-9)
+    assert max(sizes) == 3
+    assert sum(sizes) == 40

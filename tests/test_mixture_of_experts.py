@@ -164,12 +164,12 @@ def test_interruption_in_the_gate_keeps_the_best_so_far(rng, monkeypatch):
     X, y, _ = gated(rng)
     calls = iter(range(100))
 
-    def interrupted(*args, honest=regression_steps.softmax_regression, **options):
+    def interrupted(*args, honest=regression_steps.armijo_steps, **options):
         if next(calls) == 3:
             raise KeyboardInterrupt
         return honest(*args, **options)
 
-    monkeypatch.setattr(regression_steps, "softmax_regression", interrupted)
+    monkeypatch.setattr(regression_steps, "armijo_steps", interrupted)
     model = MixtureOfExperts(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

@@ -174,7 +174,7 @@ def test_regression_gives_the_distribution_of_the_neighbours_targets(rng):
         np.testing.assert_array_equal(dist[i].icdf(levels), same.icdf(levels))
         np.testing.assert_allclose(dist[i].cdf(y), same.cdf(y), atol=1e-15)
         np.testing.assert_allclose(dist[i].entropy(), same.entropy())
-    assert model.predict_interval(at).shape == (3, 2)
+    assert model.predict_interval(at, 0.75).shape == (3, 2)
     smooth = tractable.KNeighborsRegressor(7).fit(X, y)
     np.testing.assert_allclose(
         smooth.predict_var(at, include_noise=False), smooth.predict_var(at) / 7, rtol=1e-12
@@ -185,9 +185,12 @@ def test_several_targets(rng):
     X, Y = rng.normal(size=(50, 2)), rng.normal(size=(50, 3))
     both = tractable.KNeighborsRegressor("loo").fit(X, Y)
     assert both.predict(X).shape == (50, 3)
-    assert both.predict_interval(X).shape == (50, 3, 2)
+    assert both.predict_interval(X, 0.5).shape == (50, 3, 2)
     each = tractable.KNeighborsRegressor(both.n_neighbors_).fit(X, Y[:, 1])
-    np.testing.assert_array_equal(both.predict_quantiles(X)[:, 1], each.predict_quantiles(X))
+    for noise in (True, False):
+        options = {"alpha": [0.3, 0.5, 0.8], "include_noise": noise}
+        found = both.predict_quantiles(X, **options)[:, 1]
+        np.testing.assert_allclose(found, each.predict_quantiles(X, **options), rtol=1e-12)
     np.testing.assert_allclose(
         both.predict_var(X, include_noise=False)[:, 1], each.predict_var(X, include_noise=False)
     )

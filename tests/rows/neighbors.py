@@ -7,7 +7,7 @@ from tractable.spatial import Minkowski
 
 STEPS = {
     "quantiles_invert_the_cdf": "the targets of K neighbours are a sample, whose cdf has steps",
-    "intervals_are_equal_tailed": "intervals end at targets of neighbours: two may be the same",
+    "intervals_are_equal_tailed": "K neighbours cover at most (K - 1)/(K + 1): fewer than 199 refuse 0.99",
 }
 ALONE = {
     **STEPS,

@@ -182,6 +182,7 @@ class EMEstimator(Estimator):
             max_iter=self.max_iter,
             scale=problem.total,
             label=self._label(),
+            extrapolate=getattr(problem, "extrapolate", None),
         )
 
     def _label(self) -> str:

@@ -73,12 +73,7 @@ class RegressorMixin(base.RegressorMixin):
 
         With one more axis before the last for several targets. `include_noise` is as in `predict`.
         """
-        try:
-            levels = np.atleast_1d(np.asarray(alpha, dtype=float))
-        except (TypeError, ValueError):
-            levels = np.full(1, np.nan)
-        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
+        levels = check_levels(alpha)
         dist = self.predict_dist(X, include_noise=include_noise)
         return np.stack([dist.icdf(level) for level in levels], axis=-1)
 
@@ -98,6 +93,17 @@ class RegressorMixin(base.RegressorMixin):
         if not is_streamed(X):
             return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
         return reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared
+
+
+def check_levels(alpha: Any) -> np.ndarray:
+    """Return levels of quantiles, (n,), or refuse what is no probability between 0 and 1."""
+    try:
+        levels = np.atleast_1d(np.asarray(alpha, dtype=float))
+    except (TypeError, ValueError):
+        levels = np.full(1, np.nan)
+    if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+        raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
+    return levels
 
 
 def _centre(dist: Any) -> Array:

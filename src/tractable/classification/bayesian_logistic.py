@@ -23,6 +23,7 @@ from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import normal_interval
 from tractable.covariance import Full
 from tractable.data import Source
+from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.engines import fold
 from tractable.engines.glm import Logit, Probit
@@ -38,6 +39,11 @@ from tractable.primitives.linear import triangle
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace
 
+#: Most bytes that a fit takes, and how many matrices of the size of the covariance it holds.
+MOST_BYTES, MATRICES = 2**31, 8
+#: Entries of the largest array in the prediction of a block of rows.
+BLOCK_ENTRIES = 2**22
+
 
 class BayesianLogisticRegression(ClassifierMixin, Estimator):
     """Logistic regression with the prior coef ~ N(0, 1/alpha) and a Gaussian posterior.
@@ -48,6 +54,9 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     with m and s² the posterior mean and variance of the linear predictor, by quadrature. Far from the rows
     they are less certain than those of the mode; separable classes are no difficulty. The average of two
     classes has 12 digits and that of three 10, however small it is; of more it is by a fixed rule to 1e-4.
+
+    The covariance of all coefficients is held: with K classes and d columns, ((K - 1)(d + 1))² entries. A fit
+    that would take more than 2 GiB, 300 classes of 20 columns say, is refused before any work.
 
     Exact over several passes: every Newton step is a fold over the rows. Columns are standardized internally;
     parameters and predictions are in the units of X.
@@ -78,7 +87,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     intercept_ : array of shape (1,) or (n_classes,)
         The mode of the intercepts; 0 where there are none.
     coef_std_errors_, intercept_std_error_ : arrays like `coef_` and `intercept_`
-        Standard deviations of the posterior.
+        Standard deviations of the posterior at `alpha_`.
     alpha_ : array of shape (n_features,)
         Precision of the prior of each coefficient.
     gamma_ : float
@@ -140,6 +149,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         alpha = self._given_alpha()
         if self.link == "probit" and len(self.classes_) > 2:
             raise ValueError(f'link must be "logit" for more than two classes, y has {len(self.classes_)}')
+        self._check_size()
         self._standardizer_ = self._standardize(data)
         self._contrasts_ = Logit.of(len(self.classes_)).contrasts
         found = self._laplace(data, alpha)
@@ -153,8 +163,19 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         return self
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (..., 2) that holds each coefficient with probability `coverage`."""
+        """Return the interval (..., 2) that holds each coefficient with probability `coverage`, given alpha.
+
+        A precision that is learned from the same rows is uncertain, which the posterior at `alpha_` does not
+        allow for: where few rows say little of the coefficients, its intervals would be far too narrow. So
+        there is none with ``alpha="evidence"``.
+        """
         check_fitted(self)
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        if isinstance(self.alpha, str):
+            raise ValueError(
+                'alpha="evidence": intervals at a precision learned from the same rows would not cover what '
+                "they say; give alpha as a number or one a column, such as alpha_"
+            )
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def sample_functions(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
@@ -186,7 +207,8 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         """Return log p(C_k | x, data)."""
         z = limit_rows(self._design(X))
         if len(self.classes_) > 2:
-            return log_expected_softmax(*self._activations(z), self._contrasts_)
+            of = partial(_log_expected, activations=self._activations, contrasts=self._contrasts_)
+            return map_rows(of, z, rows=max(1, BLOCK_ENTRIES // (self._mode_.size * len(self._mode_))))
         mean, stddev = self._activation(z)
         expected = log_expected_sigmoid if self.link == "logit" else log_expected_probit
         return np.column_stack([expected(-mean, stddev), expected(mean, stddev)])
@@ -207,6 +229,18 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     def _design(self, X: Any) -> np.ndarray:
         z = self._standardizer_.transform(check_columns(self, X))
         return np.column_stack([np.ones(len(z)), z]) if self.fit_intercept else z
+
+    def _check_size(self) -> None:
+        """Refuse more coefficients than a covariance of all of them, and its factors, leave memory for."""
+        n = (len(self.classes_) - 1) * (self.n_features_in_ + int(self.fit_intercept))
+        needed = MATRICES * 8 * n * n
+        if needed > MOST_BYTES:
+            raise ValueError(
+                f"y has {len(self.classes_)} classes and X {self.n_features_in_} columns: the covariance of "
+                f"their {n} coefficients would take about {needed / 2**30:.1f} GiB, more than "
+                f"{MOST_BYTES / 2**30:g} GiB; use LogisticRegression, which needs no covariance, or fewer "
+                "columns or classes"
+            )
 
     def _given_alpha(self) -> np.ndarray | None:
         if isinstance(self.alpha, str):
@@ -270,6 +304,10 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         names = own if len(mean) == 1 else [f"{label}: {name}" for label in self.classes_[1:] for name in own]
         structure = Full.from_cholesky(triangle(root.reshape(len(names), -1).T).T)
         return MultivariateNormal(mean=mean.ravel(), covariance=structure, names=tuple(names))
+
+
+def _log_expected(z: np.ndarray, *, activations: Any, contrasts: np.ndarray) -> np.ndarray:
+    return log_expected_softmax(*activations(z), contrasts)
 
 
 def _moments(x: Any, codes: Any, weights: Any = None) -> DiagonalMoments:  # noqa: ARG001

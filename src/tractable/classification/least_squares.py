@@ -16,9 +16,9 @@ from tractable.base import (
 )
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import class_weights, known_classes
-from tractable.data.blocks import tree_sum
 from tractable.distributions import one_hot
 from tractable.engines import LeastSquares, least_squares
+from tractable.primitives.linear import triangle
 from tractable.statistics import ByClass, LinearFactor
 
 
@@ -110,18 +110,27 @@ def with_codes(statistic: ByClass, classes: np.ndarray) -> LinearFactor:
     """Return the factor of all rows with the one-of-K codes of their classes as targets.
 
     Codes are constant within a class, so that the factors of the columns alone suffice: classes need not be
-    known before the pass.
+    known before the pass. The scatter is that within classes, in which codes take no part, and that of the
+    means of classes, whose rows √N_k [m_k - m, e_k - N_k/N] stand below the factor within: one small QR for
+    any number of classes.
     """
-    codes = one_hot(np.searchsorted(classes, statistic.labels), len(classes))
-    return tree_sum(
-        LinearFactor(
-            weight=part.weight,
-            mean=np.concatenate([part.mean, code]),
-            factor=np.pad(part.triangular(), ((0, len(classes)), (0, len(classes)))),
-            n_targets=len(classes),
-            flat=False,
-        )
-        for part, code in zip(statistic.parts, codes, strict=True)
+    K, parts = len(classes), statistic.parts
+    codes = one_hot(np.searchsorted(classes, statistic.labels), K)
+    weight = np.array([float(part.weight) for part in parts])
+    means = np.stack([part.mean for part in parts])
+    total = float(np.sum(weight))
+    fractions = (weight / (total or 1.0))[:, None]
+    # About the first mean, so that columns far from the origin keep their digits.
+    centre = means[0] + np.sum(fractions * (means - means[0]), axis=0)
+    centre_codes = np.sum(fractions * codes, axis=0)
+    within = triangle(np.concatenate([part.triangular() for part in parts]))
+    between = np.sqrt(weight)[:, None] * np.column_stack([means - centre, codes - centre_codes])
+    return LinearFactor(
+        weight=total,
+        mean=np.concatenate([centre, centre_codes]),
+        factor=triangle(np.concatenate([np.pad(within, ((0, 0), (0, K))), between])),
+        n_targets=K,
+        flat=False,
     )
 
 

@@ -1,6 +1,6 @@
 """Loops and solvers that know no model: the fold, EM, least squares, Newton, Robbins and Monro."""
 
-from tractable.engines.em import EMResult, best_of, em
+from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
 from tractable.engines.glm import SoftmaxRegression, softmax_regression
@@ -33,4 +33,5 @@ __all__ = [
     "robbins_monro",
     "sequential_mle",
     "softmax_regression",
+    "squared_extrapolation",
 ]

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.base import RegressorMixin, Rows, check_targets
+from tractable.base import RegressorMixin, Rows, check_fitted, check_number, check_targets
+from tractable.base.regressor import check_levels
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
 from tractable.distributions.probabilities import log_or_minus_inf
@@ -17,6 +18,9 @@ from tractable.spatial.counted import Counted
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import value
+
+#: Ranks this near to a whole number, as a part of K, are that number.
+RANK_ROUNDING = 1e-12
 
 
 @value
@@ -142,9 +146,16 @@ class NeighborTargets(Univariate):
 class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
-    The distribution is discrete: quantiles and intervals are targets of neighbours, and no interval of K
-    neighbours can be wider than their range. Without noise (``include_noise=False``) the spread is that of
-    their average, variance / K: the same targets drawn towards their mean.
+    `predict_dist` is that sample itself, a discrete distribution; without noise (``include_noise=False``) it
+    is drawn towards its mean, so that its variance is that of the average, variance / K.
+
+    `predict_interval` and `predict_quantiles` allow for K targets being no more than a sample of p(y | x). A
+    new target lies between the r-th smallest and the r-th largest of K with probability (K + 1 - 2r)/(K + 1),
+    whatever p(y | x) is, as long as it hardly changes among the neighbours. An interval takes the largest r
+    with r / (K + 1) ≤ (1 - coverage) / 2: it covers what it says, or a little more, and K targets cover at
+    most (K - 1)/(K + 1), `max_coverage_`. A larger coverage is refused, and any with K = 1. Without noise the
+    interval is Student's, ȳ ∓ t s / √K with K - 1 degrees of freedom. Each neighbour counts once in
+    intervals, whatever `weights` it has in the mean.
 
     Training stores the rows, arranged for the search. ``n_neighbors="loo"`` chooses K by
     leave-one-out, all numbers in one search.
@@ -171,6 +182,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     ----------
     n_neighbors_ : int
         K.
+    max_coverage_ : float
+        The largest coverage of an interval for a new target, (K - 1) / (K + 1).
     loo_curve_ : NeighborCurve
         With "loo": R² of every number, averaged over targets, which `tractable.plot` draws.
     loo_scores_ : array
@@ -194,7 +207,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     --------
     >>> import tractable
     >>> model = tractable.KNeighborsRegressor(3).fit([[0.0], [1.0], [2.0], [9.0]], [0.0, 2.0, 1.0, 7.0])
-    >>> model.predict([[1.2]]), model.predict_interval([[1.2]], coverage=0.9)
+    >>> model.predict([[1.2]]), model.predict_interval([[1.2]], coverage=0.5)
     (array([1.]), array([[0., 2.]]))
     """
 
@@ -232,6 +245,69 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         narrower = np.sqrt(np.sum(p**2 / np.maximum(near_counts(near, p), 1e-300), axis=-1))
         return NeighborTargets(values=mean + (targets - mean) * narrower[..., None], weights=weights)
 
+    @property
+    def max_coverage_(self) -> float:
+        """The largest coverage of an interval for a new target, (K - 1) / (K + 1)."""
+        return (self.n_neighbors_ - 1) / (self.n_neighbors_ + 1)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
+        """Return the equal-tailed interval that holds the target with probability `coverage`, (n_samples, 2).
+
+        Its ends are targets of neighbours, and K neighbours cover at most `max_coverage_`: more is refused.
+        With one more axis before the last for several targets.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        coverage : float
+            Probability, between 0 and 1.
+        include_noise : bool
+            Whether the interval is of a new target (default) or of the mean of the targets at x: then
+            Student's interval, which supposes normal targets.
+        """
+        check_fitted(self)
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        tail = 0.5 * (1.0 - coverage)
+        self._check_levels("coverage", coverage, np.array([tail]), include_noise)
+        return self.predict_quantiles(X, [tail, 1.0 - tail], include_noise=include_noise)
+
+    def predict_quantiles(
+        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
+    ) -> np.ndarray:
+        """Return quantiles of a new target at probabilities `alpha`, (n_samples, len(alpha)).
+
+        A new target is below the j-th smallest of K with probability j / (K + 1). So a level below ½ is that
+        of the largest j with j / (K + 1) not above it, one above ½ of the smallest with j / (K + 1) not below
+        it; at ½ it is the median. Levels beyond 1 / (K + 1) and K / (K + 1) are refused.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        alpha : array of probabilities
+        include_noise : bool
+            As in `predict_interval`.
+        """
+        check_fitted(self)
+        levels = check_levels(alpha)
+        self._check_levels("alpha", alpha, levels, include_noise)
+        near = self._near(X)
+        targets, counts = self.targets_[near.indices], near.counts
+        if targets.ndim == 3:
+            targets, counts = np.swapaxes(targets, 1, 2), counts[:, None, :]
+        counts = np.broadcast_to(counts, targets.shape)
+        find = _sample_quantiles if include_noise else _mean_quantiles
+        return find(targets, counts, levels)
+
+    def _check_levels(self, name: str, given: Any, levels: np.ndarray, include_noise: bool) -> None:
+        """Refuse levels that a sample of K targets cannot give."""
+        K, tail = self.n_neighbors_, float(np.min(np.minimum(levels, 1.0 - levels)))
+        least = max(2, int(np.ceil(1.0 / tail - 1.0 - RANK_ROUNDING))) if include_noise else 2
+        if least > K:
+            raise ValueError(
+                f"{name} = {given!r} needs n_neighbors of at least {least}: the targets of K neighbours "
+                f"cover at most (K - 1)/(K + 1) of new ones, and n_neighbors is {K}"
+            )
+
     def _trial(self, rows: Rows) -> Trial:
         targets = _standardized(self.targets_, rows.weights)
 
@@ -256,6 +332,38 @@ def near_counts(near: Counted, probabilities: np.ndarray) -> np.ndarray:
     """Return how often each neighbour counts, in the shape of the probabilities."""
     counts = near.counts if probabilities.ndim == 2 else near.counts[:, None, :]
     return np.where(probabilities > 0.0, np.broadcast_to(counts, probabilities.shape), 1.0)
+
+
+def _sample_quantiles(targets: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return order statistics (..., levels) of samples (..., K), in which targets count so many times."""
+    order = np.argsort(targets, axis=-1, kind="stable")
+    values = np.take_along_axis(targets, order, axis=-1)
+    reached = np.cumsum(np.take_along_axis(counts, order, axis=-1), axis=-1)
+    total = reached[..., -1:]
+
+    def at_rank(rank: np.ndarray) -> np.ndarray:
+        column = np.sum(reached < rank - RANK_ROUNDING * total, axis=-1, keepdims=True)
+        return np.take_along_axis(values, np.minimum(column, values.shape[-1] - 1), axis=-1)[..., 0]
+
+    def quantile(level: float) -> np.ndarray:
+        rank = level * (total + 1.0)
+        below, above = np.floor(rank + RANK_ROUNDING * total), np.ceil(rank - RANK_ROUNDING * total)
+        if level == 0.5:
+            return 0.5 * at_rank(below) + 0.5 * at_rank(above)
+        return at_rank(below if level < 0.5 else above)
+
+    return np.stack([quantile(float(level)) for level in levels], axis=-1)
+
+
+def _mean_quantiles(targets: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return quantiles (..., levels) of the mean behind samples (..., K): ȳ + t s / √K, Student's."""
+    from scipy.special import stdtrit
+
+    total = np.sum(counts, axis=-1)
+    mean = np.sum(counts * targets, axis=-1) / total
+    scatter = np.sum(counts * (targets - mean[..., None]) ** 2, axis=-1)
+    error = np.sqrt(scatter / (total - 1.0) / total)
+    return mean[..., None] + error[..., None] * stdtrit(total[..., None] - 1.0, levels)
 
 
 def _standardized(targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -66,7 +66,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         The function from linear predictors to probabilities. Probit, Φ(intercept + xᵀ coef), is for two
         classes: a linear predictor with Gaussian noise.
     class_weight : None, "balanced" or dict of label to float
-        Factors of the weights of each class's rows; "balanced" gives all classes the same total weight.
+        Factors of the loss of each class's rows; "balanced" gives all classes the same total weight. They are
+        no frequencies: standard errors are those of the sandwich covariance.
     tol : float
         The search ends with the step after one whose predicted relative decrease of the objective is
         smaller, when no gradient is more than √tol of the sum of the absolute values of its terms. Of at most
@@ -89,10 +90,13 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Intercepts; of three classes or more, they sum to zero.
     parameter_covariance_ : array, or None where there are more than 1500 parameters
         Covariance of the parameters, class after class and in each the intercept first: the inverse of the
-        Fisher information and the curvature of the squared penalty. What the rows do not determine has an
+        Fisher information and the curvature of the squared penalty; with `class_weight` the sandwich
+        A⁻¹ B A⁻¹ of the curvature A and the variance B of the gradient. What the rows do not determine has an
         infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN.
-    coef_std_errors_, z_values_, p_values_ : arrays of the shape of `coef_`
-        Standard errors, and Wald's tests of each coefficient against 0.
+    coef_std_errors_ : array of the shape of `coef_`
+        Standard errors; with a squared penalty, standard deviations under the prior coef ~ N(0, C).
+    z_values_, p_values_ : arrays of the shape of `coef_`
+        Wald's tests of each coefficient against 0, where there is no penalty (``C=inf``).
     intercept_std_error_ : array of the shape of `intercept_`
         Standard errors of the intercepts; 0 where there are none.
     loss_ : float
@@ -195,7 +199,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
 
     @property
     def z_values_(self) -> np.ndarray:
-        """Coefficients divided by their standard errors, of the shape of `coef_`."""
+        """Coefficients divided by their standard errors, of the shape of `coef_`, without a penalty."""
+        check_answerable(self)
+        if np.isfinite(self.C):
+            raise AttributeError(
+                f"there is no test of coefficients that a penalty draws to 0: C is {self.C}; C=inf has none"
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.coef_ / self.coef_std_errors_
 
@@ -207,23 +216,36 @@ class LogisticRegression(ClassifierMixin, Estimator):
         return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's)."""
-        check_answerable(self)
+        """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's).
+
+        With a squared penalty it is that of the posterior under the prior coef ~ N(0, C), by Laplace's
+        approximation. After an L1 penalty has chosen coefficients no such interval covers: there is none, nor
+        for separable classes. Without a penalty it is for many rows, ten or more of the rarer class for
+        each coefficient.
+        """
+        self._check_intervals()
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (..., 2) of each intercept with confidence `coverage` (Wald's)."""
-        check_answerable(self)
+        """Return the interval (..., 2) of each intercept with confidence `coverage`, as `coef_interval`."""
+        self._check_intervals()
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """Return the interval that holds the probability of each class with confidence `coverage` (Wald's).
 
         The log odds of a class against the others, or the linear predictor of a probit, are taken to be
-        Gaussian; their interval is transformed to the probability, so that it is within [0, 1]. Coefficients
-        that are exactly zero by an L1 penalty are taken to be known. The shape is (n_samples, n_classes, 2).
+        Gaussian; their interval is transformed to the probability, so that it is within [0, 1]. The shape is
+        (n_samples, n_classes, 2). Class weights change the probabilities, and an L1 penalty chooses
+        coefficients: with either there is no interval.
         """
         check_number("coverage", coverage, above=0.0, below=1.0)
+        self._check_intervals()
+        if self.class_weight is not None:
+            raise ValueError(
+                "class_weight changes the probabilities that are estimated: there is no interval of those of "
+                "the rows; fit with class_weight=None"
+            )
         self._std_errors()
         x = np.asarray(check_columns(self, X), dtype=np.float64)
         covariance, z = self._centered_covariance_, x - self._center_
@@ -261,6 +283,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
             C=float(self.C),
             l1_ratio=float(self.l1_ratio),
             has_intercept=bool(self.fit_intercept),
+            class_factors=factors,
+            mean_factor=float(np.sum(total) / np.sum(summary.class_weight)),
         )
 
     def _warm_start(self, problem: LogisticProblem, earlier: Any) -> np.ndarray:
@@ -311,6 +335,19 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def _class_scores(self, X: Any) -> np.ndarray:
         rows = check_columns(self, X)
         return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
+
+    def _check_intervals(self) -> None:
+        check_answerable(self)
+        if self.l1_ratio > 0.0 and np.isfinite(self.C):
+            raise ValueError(
+                f"l1_ratio is {self.l1_ratio}: intervals after an L1 penalty chose coefficients would not "
+                "cover what they say; use l1_ratio=0 or C=inf"
+            )
+        if self.separable_:
+            raise ValueError(
+                "y has classes that hyperplanes separate: without a penalty coefficients have no estimate "
+                "and no interval; a finite C has both"
+            )
 
     def _std_errors(self) -> np.ndarray:
         check_answerable(self)

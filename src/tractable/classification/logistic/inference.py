@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.log_space import log_sum_exp
 from tractable.base import check_number
 from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import mapped_covariance
-from tractable.engines.glm.losses import Scaling, design
+from tractable.engines.glm.losses import Logit, Probit, Scaling, design
 from tractable.value import value
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -58,10 +59,13 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
     covariance = centered = separating = hessian = None
     if problem.few_parameters:
-        hessian = problem.information(coef) + np.diag(np.tile(problem.ridge, len(coef)))
+        ridge = np.diag(np.tile(problem.ridge, len(coef)))
+        hessian = problem.information(coef) + ridge
+        variability = None if problem.class_factors is None else _variability(problem, coef, ridge)
         shift = problem.standardizer.shift
-        covariance = _parameter_covariance(problem, coef, hessian, shift, held=np.nan)
-        centered = _parameter_covariance(problem, coef, hessian, np.zeros_like(shift), held=0.0)
+        options: Any = {"variability": variability}
+        covariance = _parameter_covariance(problem, coef, hessian, shift, held=np.nan, **options)
+        centered = _parameter_covariance(problem, coef, hessian, np.zeros_like(shift), held=0.0, **options)
     if unpenalised:
         # Where the search stopped and, where the curvature is known, the direction it was going.
         candidates = [coef]
@@ -79,18 +83,66 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     )
 
 
+def _variability(problem: LogisticProblem, coef: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """Return B of the sandwich A⁻¹ B A⁻¹ of a loss with class weights f: the variance of its gradient.
+
+    Class weights are no frequencies. They change the loss, so that its curvature A is no longer the variance
+    of its gradient, which is Σ_n w_n Σ_k p_k f_k² r_k r_kᵀ, r_k the derivative of the loss of a row of class
+    k. The weighted fit estimates q_k ∝ f_k p_k, so p_k ∝ q_k / f_k. With the same weight f for all classes
+    A⁻¹ B A⁻¹ is the inverse information of a fit without weights and with C f in place of C.
+    """
+    factors = np.asarray(problem.class_factors)
+    if np.all(factors == factors[0]):
+        return problem.information(coef) * factors[0] + problem.mean_factor * ridge
+    of = partial(_gradient_variance, link=problem.link, coef=coef, scaling=problem.scaling, factors=factors)
+    found: np.ndarray = problem.reduce(of)
+    return found + problem.mean_factor * ridge
+
+
+def _gradient_variance(
+    x: Any,
+    codes: Any,
+    weights: Any,
+    *,
+    link: Logit | Probit,
+    coef: np.ndarray,
+    scaling: Scaling,
+    factors: np.ndarray,
+) -> np.ndarray:
+    """Return Σ_n w_n Σ_k p_k f_k² (r_k ⊗ z)(r_k ⊗ z)ᵀ of a block whose weights are w_n f of its class."""
+    z, _ = link.residuals(x, codes, scaling, coef)
+    log_q = link.log_proba(z @ coef.T)
+    log_p = log_q - np.log(factors)
+    p = np.exp(log_p - log_sum_exp(log_p)[:, None])
+    frequency = weights / factors[codes]
+    found = np.zeros((coef.size, coef.size))
+    for k, factor in enumerate(factors):
+        _, r = link.residuals(x, np.full(len(codes), k), scaling, coef)
+        terms = (r[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+        found += (terms * (frequency * p[:, k] * factor**2)[:, None]).T @ terms
+    return found
+
+
 def _parameter_covariance(
-    problem: LogisticProblem, coef: np.ndarray, hessian: np.ndarray, shift: np.ndarray, *, held: float
+    problem: LogisticProblem,
+    coef: np.ndarray,
+    hessian: np.ndarray,
+    shift: np.ndarray,
+    *,
+    held: float,
+    variability: np.ndarray | None,
 ) -> np.ndarray:
     """Return the covariance of the parameters of columns ``x - center + shift``, class after class."""
     known = (coef != 0.0) | (problem.lasso == 0.0)
-    found = mapped_covariance(hessian, _column_map(problem, coef.shape, shift), known.reshape(-1))
+    mapping = _column_map(problem, coef.shape, shift)
+    found = mapped_covariance(hessian, mapping, known.reshape(-1), variability)
     each = problem.link.class_coef(coef)
     index = np.arange(each.size).reshape(each.shape)
     # Nothing but the penalty bounds the coefficient of a constant column.
     constant = index[:, int(problem.has_intercept) :][:, ~problem.standardizer.varies].reshape(-1)
     part = 1.0 if len(each) == 1 else 1.0 - 1.0 / len(each)
-    found[constant, constant] = part / problem.alpha if problem.alpha > 0.0 else np.inf
+    penalty = problem.alpha / problem.mean_factor
+    found[constant, constant] = part / penalty if penalty > 0.0 else np.inf
     zeros = index[(each == 0.0) & (problem.lasso > 0.0)]
     found[zeros], found[:, zeros] = held, held
     return found

@@ -137,6 +137,8 @@ class LogisticProblem:
     C: float
     l1_ratio: float
     has_intercept: bool  # whether the first coefficient of each linear predictor is an intercept
+    class_factors: np.ndarray | None = None  # (K,), by which the weights of each class's rows are multiplied
+    mean_factor: float = 1.0  # of a row
 
     @property
     def alpha(self) -> float:

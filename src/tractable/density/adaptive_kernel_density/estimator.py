@@ -17,14 +17,20 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.density.adaptive_kernel_density.cross_validation import box_about, lattice, search_n_neighbors
+from tractable.covariance import Full
+from tractable.density.adaptive_kernel_density.cross_validation import (
+    box_about,
+    candidates,
+    lattice,
+    search_n_neighbors,
+)
 from tractable.density.adaptive_kernel_density.windows import (
     balloon,
+    cholesky_of,
     local_covariances,
     neighbors_of_unique,
     sample_point,
     unique_rows,
-    whitening,
 )
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.choose import as_index
@@ -77,7 +83,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         K.
     cv_n_neighbors_, cv_scores_ : arrays of shape (k,)
         With "cv": the numbers that were tried, and the mean log density of rows left out; of the balloon
-        form minus the integrated squared error, up to a constant.
+        form minus the integrated squared error, up to a constant. Not there where one number alone could be
+        tried: of fewer than 3 distinct rows, and where columns are half as many as rows or more.
     normalized_ : bool
         Whether the estimate integrates to one.
     mass_ : float
@@ -177,6 +184,9 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         """Return the number of neighbours under which rows left out are most likely."""
         if len(self._unique_rows_.points) < FEW:
             return 1
+        tried = candidates(self._unique_rows_)
+        if len(tried) == 1:  # of fewer rows than twice the columns: nothing to compare
+            return int(tried[0])
         normalized, log_jacobian = _is_distribution(self), self._unique_rows_.standardizer.log_jacobian
         self.cv_n_neighbors_, found = search_n_neighbors(
             self._unique_rows_, self.shrinkage, normalized=normalized
@@ -190,7 +200,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         scale = unique.standardizer.scale
         near = neighbors_of_unique(unique, self.index_, self.n_neighbors_)
         windows = local_covariances(unique.points, unique.points, near, self.shrinkage)
-        whitening(windows)  # refuses windows without volume
+        lower = cholesky_of(windows)  # refuses windows without volume
         with np.errstate(over="ignore", under="ignore"):
             self.covariances_ = windows / np.outer(scale, scale)
         variances = np.diagonal(self.covariances_, axis1=1, axis2=2)
@@ -200,7 +210,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
             weights=unique.weights / unique.weights.sum(),
             components=MultivariateNormal(
                 mean=unique.standardizer.inverse_transform(unique.points),
-                covariance=self.covariances_,
+                covariance=Full.from_cholesky(lower / scale[:, None]),
                 names=None if names is None else tuple(names),
             ),
         )

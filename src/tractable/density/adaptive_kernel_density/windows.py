@@ -125,14 +125,19 @@ def _rates(covariances: np.ndarray) -> np.ndarray:
     return 0.5 / np.linalg.eigvalsh(covariances)[:, -1]
 
 
-def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return L⁻¹ and log N(0 | 0, Σ) of covariances Σ = L Lᵀ."""
+def cholesky_of(covariances: np.ndarray) -> np.ndarray:
+    """Return L of covariances Σ = L Lᵀ, or refuse those without volume."""
     try:
-        lower = np.linalg.cholesky(covariances)
+        return np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
         raise ValueError(
             "shrinkage must be larger: the neighbours of a row of X span no volume without it"
         ) from None
+
+
+def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return L⁻¹ and log N(0 | 0, Σ) of covariances Σ = L Lᵀ."""
+    lower = cholesky_of(covariances)
     dim = covariances.shape[-1]
     log_det = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
     return np.linalg.inv(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det

@@ -140,8 +140,12 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
 
 
 @single_threaded_blas()
-def mapped_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray) -> np.ndarray:
+def mapped_covariance(
+    hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray, variability: np.ndarray | None = None
+) -> np.ndarray:
     """Return the covariance of ``mapping @ parameters``, whose covariance is the inverse of the Hessian.
+
+    With the variance of the gradient given (`variability`, B) it is the sandwich A⁻¹ B A⁻¹, A the Hessian.
 
     A combination that the curvature does not determine has an infinite variance. Parameters that are not
     `known`, such as those that an L1 penalty holds at zero, take no part.
@@ -151,6 +155,7 @@ def mapped_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarra
     hessian : array (p, p)
     mapping : array (m, p)
     known : array (p,) of bool
+    variability : array (p, p), optional
 
     Examples
     --------
@@ -163,14 +168,24 @@ def mapped_covariance(hessian: np.ndarray, mapping: np.ndarray, known: np.ndarra
     unit = symmetrize(h / size / size[:, None])
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         carried = mapping[:, known] / size
+        between = None if variability is None else variability[np.ix_(known, known)] / size / size[:, None]
         try:
-            root = solve_triangular(cholesky(unit), carried.T)
-            return root.T @ root
+            lower = cholesky(unit)
+            root = solve_triangular(lower, carried.T)
+            if between is None:
+                return root.T @ root
+            root = solve_triangular(lower, root, transposed=True)
+            return symmetrize(root.T @ between @ root)
         except ValueError:  # singular
             values, vectors = np.linalg.eigh(unit)
         some = values > LOST * len(values) * _EPS * np.max(values, initial=0.0)
-        root = carried @ (vectors[:, some] / np.sqrt(values[some]))
-        found = root @ root.T
+        kept = vectors[:, some]
+        root = carried @ (kept / np.sqrt(values[some]))
+        if between is None:
+            found = root @ root.T
+        else:
+            root = root / np.sqrt(values[some])
+            found = symmetrize(root @ (kept.T @ between @ kept) @ root.T)
         lost = np.sum((carried @ vectors[:, ~some]) ** 2, axis=1)
         open_ = np.flatnonzero(lost > UNDETERMINED * np.sum(carried**2, axis=1))
         found[open_, open_] = np.inf

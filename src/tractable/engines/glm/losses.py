@@ -141,6 +141,11 @@ class Logit:
         """Return log p(C_k | x) up to a number a row, of linear predictors (n, 1) or (n, K)."""
         return np.column_stack([np.zeros(len(eta)), eta]) if eta.shape[1] == 1 else eta
 
+    def log_proba(self, eta: np.ndarray) -> np.ndarray:
+        """Return log p(C_k | x), (n, K), of the linear predictors of free coefficients, (n, c)."""
+        scores = eta @ self.contrasts.T
+        return scores - log_sum_exp(scores)[:, None]
+
     def log_odds_jacobian(self, eta: np.ndarray) -> np.ndarray:
         """Return ∂ log(p_k / (1 - p_k)) / ∂η, (n, K, 1) or (n, K, K)."""
         k = eta.shape[1]
@@ -192,6 +197,8 @@ class Probit:
     def log_scores(self, eta: np.ndarray) -> np.ndarray:
         """Return log Φ(∓η), (n, 2)."""
         return np.column_stack([log_ndtr(-eta[:, 0]), log_ndtr(eta[:, 0])])
+
+    log_proba = log_scores
 
     def log_odds_jacobian(self, eta: np.ndarray) -> np.ndarray:
         """Return ∓1, the derivatives of the arguments of Φ by η, (n, 2, 1)."""

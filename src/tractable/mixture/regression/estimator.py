@@ -351,8 +351,8 @@ class MixtureOfExperts(MixtureOfRegressors):
 
     The gate is a softmax, π_k(x) ∝ exp(gate_intercept_k + xᵀ gate_coef_k); the experts are linear, f_k(x) =
     intercept_k + xᵀ coef_k. EM as for :class:`MixtureOfRegressors`, with one more part of the M-step: the
-    gate is a softmax regression on the responsibilities, which has no closed form; a few steps of Newton's
-    method (iteratively reweighted least squares), halved until the objective grows, make a generalised EM.
+    gate is a softmax regression on the responsibilities, which has no closed form; one step of Newton's
+    method (iteratively reweighted least squares), halved until the objective grows, makes a generalised EM.
     The penalised log-likelihood never falls. Exact over several passes.
 
     With constant mixing weights every component has density everywhere, also where none of its rows is. The

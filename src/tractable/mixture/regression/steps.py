@@ -5,18 +5,18 @@ statistic of the rows with these weights for every component. M-step (:meth:`Reg
 weighted least squares, the noise, and the mixing weights or the gate.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
+from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.data import Batch, Source
-from tractable.engines import LeastSquares, fold, least_squares
-from tractable.engines.glm import softmax_regression
-from tractable.engines.glm.losses import LossExpansion
+from tractable.engines import LeastSquares, fold, least_squares, squared_extrapolation
+from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
+from tractable.engines.newton import armijo_steps
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
 from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer
@@ -29,8 +29,8 @@ LEAST_RESPONSIBILITY = 1e-100
 #: How far apart the logits of two components are initially, at most, in standard deviations.
 INITIAL_GATE = 4.0
 
-#: Newton steps of the gate in one M-step, which need only raise the objective.
-GATE_STEPS = 2
+#: A step of the gate that would raise the objective of a row by less than this is not taken.
+LEAST_GATE_STEP = 1e-12
 
 
 @value
@@ -41,6 +41,7 @@ class ExpectedRegressions:
     factors: tuple[LinearFactor, ...]
     log_likelihood: float  # of the rows, in their own scale
     penalty: float  # part of the objective once, however many statistics are merged
+    gate: LossExpansion | None = None  # of the softmax loss of the gate, at the gate of the parameters
 
     @property
     def objective(self) -> float:
@@ -57,6 +58,7 @@ class ExpectedRegressions:
             self,
             factors=tuple(a + b for a, b in zip(self.factors, other.factors, strict=True)),
             log_likelihood=self.log_likelihood + other.log_likelihood,
+            gate=None if self.gate is None or other.gate is None else self.gate + other.gate,
         )
 
 
@@ -72,7 +74,8 @@ class RowSummary:
         """Summarise a block of rows."""
         if y is None:
             raise ValueError("y must be given: X is a source without a target")
-        found = LinearFactor.of(x, as_target(y), weights)
+        x = as_rows(x)
+        found = LinearFactor.of(x, as_target(y), weights, reduce=len(x) > x.shape[1])
         return cls(linear=found, n_rows=len(x) if weights is None else int(np.sum(np.asarray(weights) > 0)))
 
     def __add__(self, other: "RowSummary") -> "RowSummary":
@@ -120,12 +123,23 @@ class RegressionEStep:
         w = block.row_weights
         r = np.where(r > LEAST_RESPONSIBILITY, r, 0.0) * w[:, None]
         log_jacobian = float(np.log(self.standardizer.scale[-1]))
+        gate = None
+        if self.params.gate.shape[1] > 1 and len(self.params.gate) > 1:
+            coef = self.gate_link.free_coef(self.params.gate)
+            gate = LossExpansion.of(x, r, link=self.gate_link, coef=coef)
         return ExpectedRegressions(
             params=self.params,
-            factors=tuple(LinearFactor.of(x, y, column) for column in r.T),
+            # Rows fewer than their columns are a smaller factor than a triangle.
+            factors=tuple(LinearFactor.of(x, y, column, reduce=len(x) > x.shape[1]) for column in r.T),
             log_likelihood=float(w @ log_prob) + float(np.sum(w)) * log_jacobian,
             penalty=self.penalty,
+            gate=gate,
         )
+
+    @cached_property
+    def gate_link(self) -> Logit:
+        """The softmax link, over contrasts of the components."""
+        return Logit(contrasts=helmert_contrasts(len(self.params.gate)))
 
     def responsibilities(self, block: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return standardized rows and targets, responsibilities (n, K) and log p(y | x) (n,)."""
@@ -136,15 +150,17 @@ class RegressionEStep:
 
 
 @value
-class GateExpansion:
-    """A softmax loss expanded at given coefficients, with responsibilities for targets."""
+class GateLoss:
+    """-Σ_n w_n Σ_k γ_nk log π_k(x_n) of a block, at free coefficients of a gate."""
 
     step: RegressionEStep
-    of: Callable[..., LossExpansion]
+    coef: np.ndarray
 
-    def __call__(self, block: Batch) -> LossExpansion:
+    def __call__(self, block: Batch) -> float:
         x, _, r, _ = self.step.responsibilities(block)
-        return self.of(x, r, weights=block.weights)
+        gate = self.step.gate_link.contrasts @ self.coef
+        log_weights = log_softmax(gate[:, 0] + x @ gate[:, 1:].T)
+        return -float(block.row_weights @ np.sum(r * log_weights, axis=1))
 
 
 @value
@@ -234,8 +250,32 @@ class RegressionProblem:
         return RegressionMixture(
             regressions=regressions,
             noise=self._noise(squares, weight, before.noise),
-            gate=self._constant_gate(weight) if self.gate_alpha is None else self._gate(before),
+            gate=self._constant_gate(weight) if self.gate_alpha is None else self._gate(expected),
         )
+
+    def extrapolate(
+        self, start: RegressionMixture, once: RegressionMixture, twice: RegressionMixture
+    ) -> RegressionMixture | None:
+        """Return parameters farther along two steps of EM, or None; see `squared_extrapolation`.
+
+        A gate where the experts differ little moves slowly: EM alone takes hundreds of iterations there.
+        """
+        if self.gate_alpha is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = squared_extrapolation(*(_as_vector(params) for params in (start, once, twice)))
+            if found is None or not np.all(np.isfinite(found)):
+                return None
+            noise = np.maximum(np.exp(found[: self.n_components]), self.floor)
+        if not np.all(noise < np.inf):
+            return None
+        coef = found[self.n_components :].reshape(self.n_components, -1)
+        split = 1 + twice.coef.shape[1]
+        regressions = tuple(
+            replace(one, coef=w[None, 1:split], intercept=w[:1], offset=w[:1] + one.centre @ w[1:split])
+            for one, w in zip(twice.regressions, coef, strict=True)
+        )
+        return RegressionMixture(regressions=regressions, noise=noise, gate=coef[:, split:])
 
     def penalty(self, params: RegressionMixture) -> float:
         """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
@@ -261,21 +301,41 @@ class RegressionProblem:
         with np.errstate(divide="ignore"):
             return np.log(weight / np.sum(weight))[:, None]
 
-    def _gate(self, before: RegressionMixture) -> np.ndarray:
-        """Return a gate that fits the responsibilities better: softmax regression on them (IRLS)."""
-        if self.data is None:
+    def _gate(self, expected: ExpectedRegressions) -> np.ndarray:
+        """Return a gate that fits the responsibilities better: one step of Newton's method (IRLS).
+
+        The E-step has expanded the loss of the softmax regression at the gate of its parameters. A step is
+        halved until the loss falls, so that EM stays monotone; EM goes on from there in its next iteration.
+        """
+        before, gate = expected.params, expected.gate
+        if self.data is None or gate is None:
             return before.gate
         step = self.expect(before)
-        K, p = before.gate.shape
-        found = softmax_regression(
-            lambda of: self.data.reduce(GateExpansion(step=step, of=of)),
-            K,
-            p - 1,
-            penalty=self.gate_alpha,
-            start=before.gate,
-            max_iter=GATE_STEPS,
-        )
-        return np.column_stack([found.intercept, found.coef])
+        coef = step.gate_link.free_coef(before.gate)
+        ridge = np.append(0.0, np.full(coef.shape[1] - 1, float(self.gate_alpha or 0.0)))
+
+        def loss(value: float, b: np.ndarray) -> float:
+            return value + 0.5 * float(np.sum(ridge * b * b))
+
+        gradient = gate.gradient + ridge * coef
+        curvature = gate.curvature + np.diag(np.tile(ridge, len(coef)))
+        lower = jittered_cholesky(curvature, max_jitter=1.0).lower
+        direction = solve_cholesky(lower, gradient.reshape(-1, 1)).reshape(coef.shape)
+        here, slope = loss(float(gate.value), coef), float(np.sum(gradient * direction))
+        least = LEAST_GATE_STEP * float(np.sum(expected.weight))
+        for length, bound in armijo_steps(here, slope, least):
+            if length * slope <= least:
+                break
+            there = coef - length * direction
+            if loss(self.data.reduce(GateLoss(step=step, coef=there)), there) <= bound:
+                return step.gate_link.contrasts @ there
+        return before.gate
+
+
+def _as_vector(params: RegressionMixture) -> np.ndarray:
+    """Return log noises, and for each component its intercept, coefficients and gate, as one vector."""
+    coef = np.column_stack([params.intercept, params.coef, params.gate])
+    return np.concatenate([np.log(params.noise), coef.reshape(-1)])
 
 
 def as_target(y: Any) -> np.ndarray:

@@ -202,7 +202,7 @@ class StudentTProblem:
         if white.ndim == 2:
             trace = np.sum(inner * white**2, axis=1)
         else:
-            trace = np.einsum("kij,kjl,kil->k", white, inner, white)
+            trace = np.sum((white @ inner) * white, axis=(1, 2))
         student = ScaleMixture(dof=sums.params.dof, dim=d)
         precisions = student.expected_log_density(sums.precisions, dof, expansion)
         return precisions - 0.5 * (structure.log_det + d * np.log(expansion) + trace)

@@ -71,7 +71,7 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
         draw_rows(ax, np.column_stack([at, observed]), s=12, color="0.55")
     asked = with_column_names(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
-    for noise, shade, what in bands if _has_intervals(x) else ():
+    for noise, shade, what in bands if _has_intervals(x, coverage) else ():
         interval = x.predict_interval(asked, coverage, include_noise=noise)
         if interval.size != 2 * len(interval):
             raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
@@ -94,7 +94,7 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: st
         raise ValueError("y must have one target for each row of data")
     order = np.argsort(centre, kind="stable")
     across = centre[order] if observed is not None else np.arange(1, len(order) + 1)
-    if _has_intervals(x):
+    if _has_intervals(x, coverage):
         low, high = np.reshape(x.predict_interval(rows, coverage), (-1, 2))[order].T
         style: dict[str, Any] = {"color": COLOURS[0], "label": f"{coverage:.0%}, new targets"}
         if len(order) > MAX_BARS:
@@ -108,10 +108,11 @@ def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: st
     return finish(ax, ylabel=name)
 
 
-def _has_intervals(x: Any) -> bool:
-    """Return whether there are intervals to draw; a fit without residuals has none."""
+def _has_intervals(x: Any, coverage: float) -> bool:
+    """Return whether there are intervals to draw: not of a fit without residuals, nor of few neighbours."""
     noise = np.asarray(getattr(x, "noise_variance_", 1.0), dtype=float)
-    return hasattr(x, "predict_interval") and bool(np.all(noise > 0.0))
+    enough = coverage <= getattr(x, "max_coverage_", 1.0)
+    return hasattr(x, "predict_interval") and enough and bool(np.all(noise > 0.0))
 
 
 def draw_coefficients(

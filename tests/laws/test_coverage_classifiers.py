@@ -1,0 +1,203 @@
+"""Intervals of neighbours and of classifiers cover what they say, on data from their own assumptions.
+
+A simulated coverage is compared with the claim by the standard error of its binomial count, √(c (1 - c) / n).
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from tractable import BayesianLogisticRegression, KNeighborsRegressor, LogisticRegression
+
+#: Standard errors by which a simulated coverage may be off.
+MOST_ERRORS = 4.0
+COVERAGES = (0.5, 0.9, 0.99)
+
+
+def within(held, coverage):
+    """Fail where the part of intervals that held is not the coverage, up to its standard error."""
+    found, error = np.mean(held), np.sqrt(coverage * (1.0 - coverage) / np.size(held))
+    assert abs(found - coverage) <= MOST_ERRORS * error, (found, coverage, error)
+
+
+class TestNeighbours:
+    """The targets of K neighbours and the new one are exchangeable."""
+
+    DRAWS: ClassVar = {
+        "normal": lambda rng, shape: rng.standard_normal(shape),
+        "exponential": lambda rng, shape: rng.exponential(size=shape),
+        "cauchy": lambda rng, shape: rng.standard_cauchy(shape),
+    }
+
+    @pytest.mark.parametrize("draw", DRAWS)
+    @pytest.mark.parametrize(("coverage", "K"), [(0.5, 3), (0.5, 7), (0.9, 19), (0.9, 39), (0.99, 199)])
+    def test_intervals_of_new_targets(self, draw, coverage, K, rng):
+        """At a K for which ranks are whole numbers, exactly."""
+        trials = 4000 if K < 100 else 1500
+        y = self.DRAWS[draw](rng, (K + 1, trials))
+        model = KNeighborsRegressor(K).fit(np.zeros((K, 1)), y[:K])
+        low, high = model.predict_interval([[0.0]], coverage)[0].T
+        within((low <= y[K]) & (y[K] <= high), coverage)
+
+    @pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
+    @pytest.mark.parametrize(
+        ("coverage", "K", "exact"), [(0.5, 5, 4 / 6), (0.9, 25, 24 / 26), (0.8, 12, 11 / 13)]
+    )
+    def test_at_least_where_no_rank_is_exact(self, coverage, K, exact, weights, rng):
+        y = rng.standard_normal((K + 1, 4000))
+        model = KNeighborsRegressor(K, weights=weights).fit(1.0 + np.arange(K)[:, None], y[:K])
+        low, high = model.predict_interval([[0.0]], coverage)[0].T
+        assert exact >= coverage
+        within((low <= y[K]) & (y[K] <= high), exact)
+
+    @pytest.mark.parametrize("coverage", COVERAGES)
+    @pytest.mark.parametrize("K", [2, 5, 12])
+    def test_intervals_of_the_mean(self, coverage, K, rng):
+        y = rng.standard_normal((K, 4000))
+        model = KNeighborsRegressor(K).fit(np.zeros((K, 1)), y)
+        low, high = model.predict_interval([[0.0]], coverage, include_noise=False)[0].T
+        within((low <= 0.0) & (high >= 0.0), coverage)
+
+    def test_rows_that_count_several_times(self, rng):
+        X, y, times = rng.standard_normal((30, 2)), rng.standard_normal(30), rng.integers(0, 4, 30)
+        at = rng.standard_normal((5, 2))
+        weighted = KNeighborsRegressor(20).fit(X, y, times)
+        repeated = KNeighborsRegressor(20).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        for noise in (True, False):
+            expected = repeated.predict_interval(at, 0.9, include_noise=noise)
+            found = weighted.predict_interval(at, 0.9, include_noise=noise)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    def test_what_K_neighbours_cannot_cover_is_refused(self, rng):
+        X, y = rng.standard_normal((300, 1)), rng.standard_normal(300)
+        for coverage, least in ((0.5, 3), (0.9, 19), (0.99, 199)):
+            enough = KNeighborsRegressor(least).fit(X, y)
+            assert enough.predict_interval(X, coverage).shape == (300, 2)
+            np.testing.assert_allclose(enough.max_coverage_, coverage)
+            few = KNeighborsRegressor(least - 1).fit(X, y)
+            with pytest.raises(
+                ValueError, match=rf"coverage = {coverage} needs n_neighbors of at least {least}:"
+            ):
+                few.predict_interval(X, coverage)
+            with pytest.raises(ValueError, match=f"alpha = .* needs n_neighbors of at least {least}:"):
+                few.predict_quantiles(X, [0.5 * (1.0 - coverage)])
+        one = KNeighborsRegressor(1).fit(X, y)
+        for noise in (True, False):
+            with pytest.raises(ValueError, match="needs n_neighbors of at least"):
+                one.predict_interval(X, 0.01, include_noise=noise)
+
+    def test_quantiles(self):
+        model = KNeighborsRegressor(4).fit(np.zeros((4, 1)), [4.0, 1.0, 2.0, 8.0])
+        found = model.predict_quantiles([[0.0]], [0.2, 0.39, 0.4, 0.5, 0.6, 0.61, 0.8])
+        assert found.tolist() == [[1.0, 1.0, 2.0, 3.0, 4.0, 8.0, 8.0]]
+
+
+def draw(rng, n, coef, intercept=0.0):
+    """Rows and their classes by the logistic model; again where one class has no row."""
+    while True:
+        X = rng.standard_normal((n, len(coef)))
+        y = (rng.random(n) < 1.0 / (1.0 + np.exp(-intercept - X @ coef))).astype(int)
+        if 0 < y.sum() < n:
+            return X, y
+
+
+class TestLogisticRegression:
+    """Rows from the model; with a penalty, coefficients from the prior N(0, C) that it stands for."""
+
+    @staticmethod
+    def simulate(make, rng, *, n, d, trials, intercept=0.0, prior=False):
+        """Return which intervals of coefficients held the coefficients that rows were drawn with."""
+        held = {coverage: [] for coverage in COVERAGES}
+        for _ in range(trials):
+            coef = rng.standard_normal(d) if prior else np.linspace(0.8, -0.4, d)
+            X, y = draw(rng, n, coef, intercept)
+            model = make().fit(X, y)
+            for coverage in COVERAGES:
+                low, high = model.coef_interval(coverage)[0].T
+                held[coverage].append((low <= coef) & (coef <= high))
+        return held
+
+    CASES: ClassVar = {
+        "plain": (lambda: LogisticRegression(np.inf), {"n": 120, "d": 2}),
+        "unequal": (lambda: LogisticRegression(np.inf), {"n": 300, "d": 2, "intercept": -2.0}),
+        "balanced": (
+            lambda: LogisticRegression(np.inf, class_weight="balanced"),
+            {"n": 300, "d": 2, "intercept": -2.0},
+        ),
+        "weighted": (
+            lambda: LogisticRegression(np.inf, class_weight={0: 0.2, 1: 3.0}),
+            {"n": 120, "d": 2},
+        ),
+        "penalty": (lambda: LogisticRegression(1.0), {"n": 12, "d": 4, "prior": True}),
+        "bayes": (lambda: BayesianLogisticRegression(alpha=1.0), {"n": 12, "d": 4, "prior": True}),
+        "bayes, more rows": (
+            lambda: BayesianLogisticRegression(alpha=1.0),
+            {"n": 100, "d": 2, "prior": True},
+        ),
+    }
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_intervals_of_coefficients(self, case, rng):
+        make, options = self.CASES[case]
+        for coverage, held in self.simulate(make, rng, trials=200, **options).items():
+            within(held, coverage)
+
+    @pytest.mark.parametrize(("C", "n"), [(np.inf, 150), (1.0, 12)])
+    def test_intervals_of_probabilities(self, C, n, rng):
+        held = {coverage: [] for coverage in COVERAGES}
+        for _ in range(200):
+            coef = rng.standard_normal(2) if np.isfinite(C) else np.array([0.8, -0.4])
+            X, y = draw(rng, n, coef)
+            at = rng.standard_normal(2)
+            p = 1.0 / (1.0 + np.exp(-at @ coef))
+            model = LogisticRegression(C).fit(X, y)
+            for coverage in COVERAGES:
+                low, high = model.proba_interval(at[None, :], coverage)[0, 1]
+                held[coverage].append(low <= p <= high)
+        for coverage, each in held.items():
+            within(each, coverage)
+
+    def test_constant_class_weights_change_no_standard_error(self, rng):
+        X, y = draw(rng, 80, np.array([0.8, -0.4]))
+        for link in ("logit", "probit"):
+            plain = LogisticRegression(np.inf, link=link).fit(X, y)
+            for factor in (0.01, 100.0):
+                model = LogisticRegression(np.inf, link=link, class_weight={0: factor, 1: factor}).fit(X, y)
+                np.testing.assert_allclose(model.coef_std_errors_, plain.coef_std_errors_, rtol=1e-5)
+                np.testing.assert_allclose(model.intercept_std_error_, plain.intercept_std_error_, rtol=1e-5)
+        penalised = LogisticRegression(5.0).fit(X, y)
+        model = LogisticRegression(0.05, class_weight={0: 100.0, 1: 100.0}).fit(X, y)
+        np.testing.assert_allclose(model.parameter_covariance_, penalised.parameter_covariance_, rtol=1e-5)
+
+    def test_sandwich_of_three_classes(self, rng):
+        """Standard errors with class weights are the spread of fits to fresh rows."""
+        true = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+        fits, errors = [], []
+        for _ in range(150):
+            X = rng.standard_normal((200, 2))
+            y = (X @ true.T + [1.5, 0.0, -0.5] + rng.gumbel(size=(200, 3))).argmax(axis=1)
+            model = LogisticRegression(np.inf, class_weight="balanced").fit(X, y)
+            fits.append(model.coef_)
+            errors.append(model.coef_std_errors_)
+        ratio = np.mean(errors, axis=0) / np.std(fits, axis=0)
+        assert np.all(np.abs(ratio - 1.0) < MOST_ERRORS / np.sqrt(2.0 * 150)), ratio
+
+    def test_what_would_not_cover_is_not_offered(self, rng):
+        X, y = draw(rng, 60, np.array([0.8, -0.4]))
+        for model in (LogisticRegression(1.0), LogisticRegression(0.5, l1_ratio=1.0)):
+            model.fit(X, y)
+            for name in ("z_values_", "p_values_"):
+                with pytest.raises(AttributeError, match="C is"):
+                    getattr(model, name)
+        for ask in (model.coef_interval, model.intercept_interval, lambda: model.proba_interval(X)):
+            with pytest.raises(ValueError, match="l1_ratio"):
+                ask()
+        with pytest.raises(ValueError, match="class_weight"):
+            LogisticRegression(class_weight="balanced").fit(X, y).proba_interval(X)
+        with pytest.warns(UserWarning, match="separate"):
+            separable = LogisticRegression(np.inf).fit(X, X[:, 0] > 0.0)
+        with pytest.raises(ValueError, match="separate"):
+            separable.coef_interval()
+        with pytest.raises(ValueError, match='alpha="evidence"'):
+            BayesianLogisticRegression().fit(X, y).coef_interval()
