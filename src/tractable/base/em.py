@@ -182,6 +182,7 @@ class EMEstimator(Estimator):
             max_iter=self.max_iter,
             scale=problem.total,
             label=self._label(),
+            options=self.get_params(deep=False),
         )
 
     def _label(self) -> str:
