@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tractable.persistence.archive import ARRAY_KINDS, Archive
+from tractable.persistence.guarantees import check_guarantees
 from tractable.persistence.names import (
     SKLEARN_STATE,
     Registry,
@@ -332,6 +333,7 @@ class _Decoder:
         row = row_of(cls)
         if learned and row is not None:
             vars(estimator).update({name: rebuild(estimator) for name, rebuild in row.rebuilt})
+        check_guarantees(estimator)
         return estimator
 
     def _items(self, content: Any, length: int | None = None) -> list[Any]:
