@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import Estimator
 from tractable.value import parameters
 
 #: Attributes that hold finite numbers, and their axes: d columns, C classes, K components, n stored rows, any
@@ -55,6 +54,8 @@ def check_guarantees(estimator: Any) -> None:
     ...
     ValueError: Ridge.coef_ holds NaN or infinity, which no fit gives
     """
+    from tractable.base import Estimator
+
     learned = {name: x for name, x in vars(estimator).items() if name.endswith("_")}
     if not isinstance(estimator, Estimator) or not learned:
         return
