@@ -1,5 +1,6 @@
 """A killed search goes on where it was, and ends where it would have."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -231,3 +232,67 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path, rng):
         with pytest.raises(ValueError, match="another search"), tractable.checkpoint(path, every=0.0):
             other.fit(given)
     assert path.exists()
+
+
+ROWS = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0.0], [4.0]], 100, axis=0)
+
+
+def mixture(**options):
+    return tractable.GaussianMixture(2, **{"random_state": 0, "tol": 1e-9, **options})
+
+
+def interrupted(path, X, **options):
+    """Leave the checkpoint of a fit that was done, in a block that failed afterwards."""
+
+    def fails():
+        with tractable.checkpoint(path, every=0.0):
+            mixture(**options).fit(X)
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        fails()
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "other"),
+    [
+        (ROWS + 1.0, {}, "other data"),
+        (np.vstack([ROWS[:-1], ROWS[-1:] + 1e-9]), {}, "other data"),
+        (ROWS[::-1].copy(), {}, "other data"),
+        (ROWS, {"random_state": 1}, "other parameters"),
+        (ROWS, {"reg_covar": 1e-3}, "other parameters"),
+        (ROWS + 1.0, {"tol": 1e-8}, "other data and other parameters"),
+    ],
+)
+def test_other_data_of_the_same_shape_are_refused(tmp_path, X, options, other):
+    path = tmp_path / "fit.checkpoint"
+    interrupted(path, ROWS)
+    with pytest.raises(ValueError, match=f"path: the checkpoint is of {other}; "), tractable.checkpoint(path):
+        mixture(**options).fit(X)
+    with tractable.checkpoint(path):
+        resumed = mixture().fit(ROWS)
+    np.testing.assert_array_equal(resumed.means_, mixture().fit(ROWS).means_)
+
+
+def test_a_fit_without_a_seed_is_resumed(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    interrupted(path, ROWS, random_state=None)
+    with tractable.checkpoint(path):
+        assert mixture(random_state=None).fit(ROWS).converged_
+
+
+def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "fit.checkpoint"
+    monkeypatch.setattr(os, "fsync", full)
+    with (
+        pytest.warns(RuntimeWarning, match="the fit goes on: .*No space left") as said,
+        tractable.checkpoint(path, every=0.0),
+    ):
+        fitted = mixture(n_init=2).fit(ROWS)
+    assert len(said) == 1
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    np.testing.assert_array_equal(fitted.means_, mixture(n_init=2).fit(ROWS).means_)

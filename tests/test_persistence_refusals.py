@@ -37,7 +37,7 @@ def with_private_state():
 REFUSED = {
     "function": (lambda: Mean(kernel=np.sin), "Mean.kernel: it is a numpy.ufunc"),
     "lambda": (lambda: Mean(kernel=lambda x: x), "Mean.kernel: it is a function"),
-    "class": (lambda: Mean(kernel=np.float64), "Mean.kernel: it is a type"),
+    "class": (lambda: Mean(kernel=dict), "Mean.kernel: it is a type"),
     "generator": (lambda: Mean(random_state=np.random.default_rng(0)), "Mean.random_state.*integer seed"),
     "random state": (lambda: Mean(random_state=np.random.RandomState(0)), "Mean.random_state.*integer seed"),
     "object": (lambda: Mean(kernel=Slotless()), "Mean.kernel.*Slotless"),
@@ -51,7 +51,8 @@ REFUSED = {
     "key": (lambda: {(1, frozenset()): 3}, r"its key \(1, frozenset\(\)\)"),
     "object array": (lambda: {"a": np.array(["b", [1]], dtype=object)}, r"dict\['a'\]\[1\]: it is a list"),
     "structured array": (lambda: np.zeros(2, dtype="i4,f8"), "an array of"),
-    "masked array": (lambda: np.ma.masked_array([1.0], [True]), "MaskedArray"),
+    "structured dtype": (lambda: np.dtype("i4,f8"), "VoidDType"),
+    "kind of objects": (lambda: Mean(kernel=np.void), "Mean.kernel: it is a type"),
     "void": (lambda: np.void(b"ab"), "void"),
     "itself": (loop, "contains itself"),
     "deep": (deep, "nested more than"),

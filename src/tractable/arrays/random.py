@@ -9,8 +9,10 @@ from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, na
 __all__ = ["as_generator", "log_standard_gamma", "moved", "standard_gamma", "standard_normal", "uniform"]
 
 
-def as_generator(rng: Any = None) -> np.random.Generator:
+def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:
     """Return a NumPy Generator from None (fresh entropy), a seed, a RandomState or a Generator.
+
+    `name` is what an error calls it.
 
     Examples
     --------
@@ -23,7 +25,9 @@ def as_generator(rng: Any = None) -> np.random.Generator:
         return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
     if rng is None or (isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0):
         return np.random.default_rng(rng)
-    raise ValueError(f"rng must be None, a non-negative integer, a RandomState or a Generator, got {rng!r}")
+    raise ValueError(
+        f"{name} must be None, a non-negative integer, a RandomState or a Generator, got {rng!r}"
+    )
 
 
 def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:

@@ -161,7 +161,7 @@ class EMEstimator(Estimator):
         """Run EM from the earlier fit (`warm_start`), or from `n_init` starts, and return the best."""
         if getattr(self, "warm_start", False) and hasattr(earlier, "n_features_in_"):
             return self._run_em(problem, earlier._fitted_params(problem))  # noqa: SLF001
-        rng = as_generator(self.random_state)
+        rng = as_generator(self.random_state, name="random_state")
         return best_of(
             lambda _: self._run_em(problem, problem.initial(rng)),
             self._n_starts(),
@@ -183,6 +183,7 @@ class EMEstimator(Estimator):
             scale=problem.total,
             label=self._label(),
             extrapolate=getattr(problem, "extrapolate", None),
+            options=self.get_params(deep=False),
         )
 
     def _label(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.base.parameters import check_flags
+from tractable.base.parameters import check_flags, plain_numbers
 from tractable.value import value
 
 
@@ -80,9 +80,10 @@ class Estimator(BaseEstimator):
 def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
-    It runs on a copy, once parameters that are True or False are seen to be. An interruption (Ctrl-C) leaves
-    the estimator as it was too, unless the method raises `FitInterrupted`: a model was learned before it
-    stopped. With `afresh`, the copy begins without what earlier fits learned.
+    It runs on a copy, once parameters that are True or False are seen to be, with the numbers of NumPy among
+    its parameters as Python's: eight bits hold what was given, and not what is computed from it. An
+    interruption (Ctrl-C) leaves the estimator as it was too, unless the method raises `FitInterrupted`: a
+    model was learned before it stopped. With `afresh`, the copy begins without what earlier fits learned.
     """
 
     def decorate(learn: F) -> F:
@@ -92,12 +93,14 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             work = copy.copy(self)
             if afresh:
                 work.__dict__ = {name: x for name, x in vars(self).items() if not name.endswith("_")}
+            narrow = plain_numbers(self)
+            vars(work).update(narrow)
             try:
                 learn(work, *args, **options)
             except FitInterrupted:
-                self.__dict__ = work.__dict__
+                self.__dict__ = {**vars(work), **{name: vars(self)[name] for name in narrow}}
                 raise
-            self.__dict__ = work.__dict__
+            self.__dict__ = {**vars(work), **{name: vars(self)[name] for name in narrow}}
             return self
 
         return learned  # type: ignore[return-value]

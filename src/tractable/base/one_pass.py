@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tractable.base.estimator import Estimator, all_or_nothing, check_fitted
 from tractable.base.labels import check_class_rows
 from tractable.base.validation import Rows, check_rows
-from tractable.engines import fold
+from tractable.engines.fold import fold
 from tractable.statistics import ByClass
 
 

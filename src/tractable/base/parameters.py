@@ -122,3 +122,20 @@ def check_flags(estimator: Any) -> None:
 def _flags(kind: Any) -> tuple[str, ...]:
     own = inspect.signature(kind).parameters.values()
     return tuple(p.name for p in own if isinstance(p.default, bool))
+
+
+def plain_numbers(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that are numbers of NumPy, as numbers of Python.
+
+    Examples
+    --------
+    >>> import tractable
+    >>> plain_numbers(tractable.GaussianMixture(np.int8(2)))
+    {'n_components': 2}
+    """
+    given = vars(estimator).items()
+    return {
+        name: x.item()
+        for name, x in given
+        if not name.endswith("_") and isinstance(x, (np.integer, np.floating, np.bool_))
+    }

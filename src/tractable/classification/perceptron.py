@@ -122,7 +122,7 @@ class Perceptron(ClassifierMixin, Estimator):
         """
         self._check_parameters()
         data, classes = labelled_rows(self, X, y, sample_weight)
-        rng = as_generator(self.random_state) if self.shuffle else None
+        rng = as_generator(self.random_state, name="random_state") if self.shuffle else None
         extremes = fold(_extremes, data)
         self._begin(classes, max(-float(np.min(extremes.low)), float(np.max(extremes.high)), 0.0))
         augment = self._augment()

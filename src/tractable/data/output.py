@@ -2,12 +2,16 @@
 
 import math
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+_MINUTE, _DAY = 60.0, 86400.0
 
 
 def check_writable(path: Path, argument: str) -> None:
@@ -22,11 +26,15 @@ def check_writable(path: Path, argument: str) -> None:
 def replacing(target: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file that replaces the target when the block succeeds, and is removed otherwise.
 
-    Who may read the target may read what replaces it, and nobody else.
+    Who may read the target may read what replaces it, and nobody else. What killed processes left of earlier
+    drafts of the target is removed.
     """
+    _remove_abandoned(target)
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         with draft.open("xb") as file:
+            with suppress(OSError):  # a file system without locks
+                _lock(file)
             with suppress(FileNotFoundError):  # a new file has the mode that the system gives
                 draft.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
@@ -42,6 +50,34 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
         _removed(draft)
         raise
     _sync_folder(target.parent)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove the drafts of a target that no process is writing any more."""
+    name = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{16}}\.part")
+    with suppress(OSError):  # a folder that cannot be listed
+        for draft in [path for path in target.parent.iterdir() if name.fullmatch(path.name)]:
+            if _is_abandoned(draft):
+                _removed(draft)
+
+
+def _is_abandoned(draft: Path) -> bool:
+    """Whether a draft has no writer: nobody holds its lock, and it is older than the moment before a lock."""
+    with suppress(OSError):  # gone, held by another, or not ours
+        age = time.time() - draft.stat().st_mtime
+        with draft.open("rb") as file:
+            return age > (_MINUTE if _lock(file) else _DAY)
+    return False
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock an open file until it is closed; return whether locks are known here."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows: age alone decides
+        return False
+    flock(file, LOCK_EX | LOCK_NB)
+    return True
 
 
 def _removed(draft: Path) -> None:

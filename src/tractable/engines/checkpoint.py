@@ -4,11 +4,18 @@ Engines know only this contract. Who keeps the states, and where, is said from a
 :func:`tractable.checkpoint`.
 """
 
+import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import is_dataclass
 from typing import Any, Protocol
+
+import numpy as np
+
+from tractable.arrays.namespace import is_foreign_array, to_numpy
+from tractable.value import parameters, value
 
 
 class Store(Protocol):
@@ -27,6 +34,11 @@ class Checkpoint:
     def __init__(self, store: Store | None, number: int, every: float) -> None:
         self._store, self._number, self._every = store, number, every
         self._last = time.monotonic()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a store."""
+        return self._store is not None
 
     @property
     def state(self) -> Any | None:
@@ -70,3 +82,46 @@ def next_checkpoint() -> Checkpoint:
         return Checkpoint(None, 0, 0.0)
     session.begun += 1
     return Checkpoint(session.store, session.begun - 1, session.every)
+
+
+@value
+class BlockDigest:
+    """A function of a block of data: a number that changes with any entry, and adds."""
+
+    def __call__(self, block: Any) -> int:
+        return int.from_bytes(fingerprint(block)[:7])
+
+
+def fingerprint(x: Any) -> bytes:
+    """Return a digest of what an object holds: numbers, text, arrays, and values and containers of them.
+
+    Of anything else, functions and generators of random numbers say, the type alone counts: a digest is equal
+    in every process that runs the same code.
+
+    Examples
+    --------
+    >>> same = fingerprint({"tol": 0.1, "start": np.zeros(3)})
+    >>> same == fingerprint({"tol": 0.1, "start": np.zeros(3)}), same == fingerprint({"tol": 0.2})
+    (True, False)
+    """
+    digest = hashlib.blake2b(type(x).__name__.encode(), digest_size=16)
+    for part in _parts(x):
+        digest.update(part if isinstance(part, bytes) else fingerprint(part))
+    return digest.digest()
+
+
+def _parts(x: Any) -> list[Any]:
+    """Return what a digest is of: bytes, or the parts of an object."""
+    if x is None or isinstance(x, bool | int | float | complex | str | np.generic):
+        return [repr(x).encode()]
+    if isinstance(x, np.ndarray) or is_foreign_array(x):
+        array = to_numpy(x)
+        entries = array.ravel().tolist() if array.dtype.hasobject else [np.ascontiguousarray(array).tobytes()]
+        return [array.dtype.str, *array.shape, *entries]
+    if isinstance(x, Mapping):
+        return [part for pair in x.items() for part in pair]
+    if isinstance(x, list | tuple):
+        return [*x]
+    if isinstance(x, type) or not (is_dataclass(x) or hasattr(x, "get_params")):
+        return []
+    return [parameters(x) if is_dataclass(x) else x.get_params(deep=False)]

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tractable.data.progress import progress
-from tractable.engines.checkpoint import Checkpoint, next_checkpoint
+from tractable.engines.checkpoint import BlockDigest, Checkpoint, fingerprint, next_checkpoint
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import parameters, replace, value
 
@@ -55,6 +55,7 @@ def em(
     scale: float | None = None,
     settled: Callable[[P, P], bool] | None = None,
     extrapolate: Callable[[P, P, P], P | None] | None = None,
+    options: Any = None,
 ) -> EMResult:
     """Alternate E- and M-steps until the objective grows by less than `tol` of itself, or of a `scale`.
 
@@ -91,8 +92,11 @@ def em(
         ``(params, after one step, after two) -> params``, or None: parameters farther on, such as those of
         `squared_extrapolation`. They are taken, after every second step, where the objective is higher
         there, so that it never falls; one more E-step is what a trial costs.
+    options : mapping, optional
+        The parameters of the model, which a search that is resumed must have too.
     """
-    mark, kind = next_checkpoint(), (label, _shapes(params))
+    mark = next_checkpoint()
+    kind = _identity(label, params, data, (tol, max_iter, scale, options)) if mark.is_kept else {}
     params, trace, done = _resumed(mark, kind, params)
     # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
     with single_threaded_blas(), progress(label, max_iter) as line:
@@ -183,18 +187,30 @@ def _fell(trace: tuple[float, ...]) -> bool:
     return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
 
 
-def _state(kind: Any, params: Any, trace: tuple[float, ...], done: bool) -> dict[str, Any]:
-    return {"kind": kind, "params": parameters(params), "trace": trace, "done": done}
+def _identity(label: str, params: Any, data: Reducible, options: Any) -> dict[str, Any]:
+    """Return what a search is of: two of the same identity go the same way from the same state."""
+    return {
+        "kind": (label, _shapes(params)),
+        "data": data.reduce(BlockDigest(), label="fingerprint"),
+        "parameters": fingerprint(options).hex(),
+    }
 
 
-def _resumed(mark: Checkpoint, kind: Any, start: P) -> tuple[P, tuple[float, ...], bool]:
+def _state(identity: Any, params: Any, trace: tuple[float, ...], done: bool) -> dict[str, Any]:
+    return {**identity, "params": parameters(params), "trace": trace, "done": done}
+
+
+def _resumed(mark: Checkpoint, identity: dict[str, Any], start: P) -> tuple[P, tuple[float, ...], bool]:
     state = mark.state
     if state is None:
         return start, (), False
-    if not (isinstance(state, dict) and state.get("kind") == kind):
+    found = state if isinstance(state, dict) else {}
+    others = [name for name in identity if found.get(name) != identity[name]]
+    if others:
+        of = "another search" if "kind" in others else " and ".join(f"other {name}" for name in others)
         raise ValueError(
-            "path: the checkpoint is of another search (other code, data or parameters); remove the file, "
-            "or choose another"
+            f"path: the checkpoint is of {of}; run the same code on the same data, or remove the file, or "
+            "choose another"
         )
     return type(start)(**state["params"]), tuple(state["trace"]), state["done"]
 

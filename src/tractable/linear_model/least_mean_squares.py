@@ -282,7 +282,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
         state = self._initial()
-        rng = as_generator(self.random_state)
+        rng = as_generator(self.random_state, name="random_state")
         self._check_whole_batch_step(rows)
         mean_weight = float(fold(_weight_moments, rows.data, rows.y, weights=rows.weights).mean[0])
         losses = []

@@ -4,12 +4,13 @@ JSON's own scalars and lists stand for themselves; everything else is a dictiona
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tractable.persistence.archive import ARRAY_KINDS, Archive
+from tractable.persistence.guarantees import check_guarantees
 from tractable.persistence.names import (
     SKLEARN_STATE,
     Registry,
@@ -18,11 +19,13 @@ from tractable.persistence.names import (
     is_value,
     name_of,
 )
+from tractable.persistence.scikit_learn import arguments, is_splitter, row_of
 from tractable.value import parameters
 
 #: What an object array may hold.
 PLAIN = (str, int, float, bool, type(None))
 _MAX_DEPTH = 100
+_DTYPE_KINDS = f"{ARRAY_KINDS}O"  # of dtypes by themselves; arrays of objects are written item by item
 _MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
 
 
@@ -60,13 +63,7 @@ class _Encoder:
         cls = type(x)
         if cls in _WRITERS:  # exact types: a subclass would come back as something else
             return _WRITERS[cls]
-        if isinstance(x, np.generic):
-            return _Encoder.write_scalar
-        if isinstance(x, type) and is_value(x):  # a family of distributions: its name is data
-            return _Encoder.write_class
-        if is_value(cls):
-            return _Encoder.write_value
-        return _Encoder.write_estimator if is_estimator(cls) else _Encoder.refuse
+        return next((write for admits, write in _KINDS if admits(x)), _Encoder.refuse)
 
     def write_itself(self, x: Any, path: str) -> Any:
         return x
@@ -114,6 +111,21 @@ class _Encoder:
         self.arrays.append(np.asarray(x).view(np.dtype(x.dtype.str)))
         return {"array": len(self.arrays) - 1}
 
+    def write_masked(self, x: np.ma.MaskedArray, path: str) -> Any:
+        parts = (np.ma.getdata(x), np.ma.getmaskarray(x))
+        return {"masked": [self.write_array(part, path) for part in parts]}
+
+    def write_dtype(self, x: np.dtype, path: str) -> Any:
+        if x.kind not in _DTYPE_KINDS:
+            self.refuse(x, path)
+        return {"dtype": x.str}
+
+    def write_numbers(self, x: type[np.generic], path: str) -> Any:
+        dtype = np.dtype(x)
+        if dtype.kind not in _DTYPE_KINDS or dtype.type is not x:
+            self.refuse(x, path)
+        return {"numbers": dtype.str}
+
     def write_objects(self, x: np.ndarray, path: str) -> Any:
         for index, item in np.ndenumerate(x):
             if type(item) not in PLAIN:
@@ -131,9 +143,11 @@ class _Encoder:
 
     def write_estimator(self, x: Any, path: str) -> Any:
         given = x.get_params(deep=False)
-        learned = {name: item for name, item in vars(x).items() if name not in given}
+        row = row_of(type(x))
+        left = () if row is None else (*row.left_out, *(name for name, _ in row.rebuilt))
+        learned = {name: item for name, item in vars(x).items() if name not in given and name not in left}
         for name in learned:
-            if not is_fitted_name(name):
+            if not is_fitted_name(name, type(x)):
                 raise ValueError(
                     f"cannot save {path}.{name}: it is no parameter, and learned names end in '_'"
                 )
@@ -144,6 +158,9 @@ class _Encoder:
                 "attributes": self.write_named(learned, path),
             }
         }
+
+    def write_splitter(self, x: Any, path: str) -> Any:
+        return {"splitter": {"class": name_of(type(x)), "parameters": self.write_named(arguments(x), path)}}
 
     def write_named(self, items: dict[str, Any], path: str) -> dict[str, Any]:
         return {name: self.node(item, f"{path}.{name}") for name, item in items.items()}
@@ -177,14 +194,41 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
     range: _Encoder.write_slice,
     np.ndarray: _Encoder.write_array,
     np.memmap: _Encoder.write_array,
+    np.ma.MaskedArray: _Encoder.write_masked,
 }
+
+
+_KINDS: tuple[tuple[Callable[[Any], bool], Callable[[_Encoder, Any, str], Any]], ...] = (
+    (lambda x: isinstance(x, np.generic), _Encoder.write_scalar),
+    (lambda x: isinstance(x, np.dtype), _Encoder.write_dtype),
+    # The name of a kind of numbers is data, and so is that of a family of distributions.
+    (lambda x: isinstance(x, type) and issubclass(x, np.generic), _Encoder.write_numbers),
+    (lambda x: isinstance(x, type) and is_value(x), _Encoder.write_class),
+    (lambda x: is_value(type(x)), _Encoder.write_value),
+    (lambda x: is_splitter(type(x)), _Encoder.write_splitter),
+    (lambda x: is_estimator(type(x)), _Encoder.write_estimator),
+)
 
 
 def decode(tree: Any, archive: Archive, registry: Registry) -> Any:
     """Return the object of a tree."""
+    registry.check_known(_class_names(tree))
     found = _Decoder(archive, registry).item(tree)
     archive.finish()
     return found
+
+
+def _class_names(tree: Any) -> Iterator[Any]:
+    """Yield the names of classes in a tree, in their order."""
+    below = [tree]
+    while below:
+        node = below.pop()
+        if isinstance(node, dict):
+            if "class" in node:
+                yield node["class"]
+            below.extend(reversed(node.values()))
+        elif isinstance(node, list):
+            below.extend(reversed(node))
 
 
 class _Decoder:
@@ -232,6 +276,25 @@ class _Decoder:
     def read_array(self, content: Any) -> np.ndarray:
         return self._archive.take(content)
 
+    def read_masked(self, content: Any) -> np.ma.MaskedArray:
+        entries, mask = _expect(self._items(content, 2), np.ndarray)
+        if mask.dtype != bool or mask.shape != entries.shape:
+            raise ValueError("a mask is not of its array")
+        return np.ma.MaskedArray(entries, mask)
+
+    def read_dtype(self, content: Any) -> np.dtype:
+        dtype = np.dtype(_expect([content], str)[0][:32])
+        if dtype.kind not in _DTYPE_KINDS or dtype.hasobject != (dtype.kind == "O"):
+            raise ValueError(f"{content!r} is not the dtype of an array")
+        return dtype
+
+    def read_numbers(self, content: Any) -> type[np.generic]:
+        return self.read_dtype(content).type
+
+    def read_splitter(self, content: Any) -> Any:
+        name, given = _parts(content, "class", "parameters")
+        return _built(self._registry.splitter(name), self._named(given))
+
     def read_objects(self, content: Any) -> np.ndarray:
         shape, items = self._items(content, 2)
         _expect(_expect([shape], list)[0], int)
@@ -258,15 +321,19 @@ class _Decoder:
 
     def read_estimator(self, content: Any) -> Any:
         name, given, learned = _parts(content, "class", "parameters", "attributes")
-        for attribute in learned:
-            if not is_fitted_name(attribute) or attribute in given:
-                raise ValueError(f"{name} has no learned attribute {attribute!r}")
         cls = self._registry.estimator(name)
+        for attribute in learned:
+            if not is_fitted_name(attribute, cls) or attribute in given:
+                raise ValueError(f"{name} has no learned attribute {attribute!r}")
         for attribute in learned:
             if attribute.startswith("_") and attribute not in SKLEARN_STATE and hasattr(cls, attribute):
                 raise ValueError(f"{name} has no learned attribute {attribute!r}: it is the class's own")
         estimator = _built(cls, self._named(given))
         vars(estimator).update(self._named(learned))
+        row = row_of(cls)
+        if learned and row is not None:
+            vars(estimator).update({name: rebuild(estimator) for name, rebuild in row.rebuilt})
+        check_guarantees(estimator)
         return estimator
 
     def _items(self, content: Any, length: int | None = None) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Which classes a file may name: the public ones of this package, and those the caller gives."""
+"""Which classes a file may name: the public ones, those of scikit-learn in pipelines, and those given."""
 
 from collections.abc import Iterable
 from dataclasses import is_dataclass
@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import tractable
+from tractable.persistence.scikit_learn import class_of, is_splitter, row_of
 
 #: Packages whose classes are no part of a model: they read files, draw pictures, run commands, or are
 #: what others are made of.
@@ -26,10 +27,11 @@ def is_estimator(cls: type) -> bool:
     return callable(getattr(cls, "get_params", None))
 
 
-def is_fitted_name(name: str) -> bool:
-    """Whether an estimator's attribute of this name is saved and restored.
+def is_fitted_name(name: str, cls: type = object) -> bool:
+    """Whether an attribute of this name, of an estimator of that class, is saved and restored.
 
-    Learned attributes end in an underscore; one that users are not meant to read begins with one too.
+    Learned attributes end in an underscore; one that users are not meant to read begins with one too. Classes
+    of scikit-learn have names of their own beside them.
 
     Examples
     --------
@@ -37,7 +39,8 @@ def is_fitted_name(name: str) -> bool:
     [True, True, False, False, False]
     """
     learned = name.isidentifier() and name.endswith("_") and not name.startswith("__") and name.strip("_")
-    return name in SKLEARN_STATE or bool(learned)
+    row = row_of(cls)
+    return name in SKLEARN_STATE or bool(learned) or (row is not None and name in row.state)
 
 
 def name_of(cls: type) -> str:
@@ -45,7 +48,8 @@ def name_of(cls: type) -> str:
     name = cls.__name__
     if _public("tractable", name) is cls:
         return f"tractable:{name}"
-    package = ".".join(cls.__module__.split(".")[:2])
+    row = row_of(cls)
+    package = ".".join(cls.__module__.split(".")[:2]) if row is None else row.module
     return f"{package if _public(package, name) is cls else cls.__module__}:{name}"
 
 
@@ -57,7 +61,7 @@ def _public(package: str, name: str) -> Any:
     if top == "tractable" and inner in tractable.PACKAGES and inner not in _OUTSIDE:
         module = import_module(package)
         return getattr(module, name) if name in getattr(module, "__all__", ()) else None
-    return None
+    return class_of(package, name)
 
 
 class Registry:
@@ -77,23 +81,47 @@ class Registry:
         """Return the estimator class of that name."""
         return self._find(name, is_estimator, "estimator")
 
+    def splitter(self, name: Any) -> type:
+        """Return the class of that name, of what splits rows."""
+        return self._find(name, is_splitter, "splitter")
+
+    def check_known(self, names: Iterable[Any]) -> None:
+        """Refuse names of classes that are neither public nor given, all of them in one message."""
+        unknown = dict.fromkeys(
+            name
+            for name in names
+            if isinstance(name, str)
+            and not isinstance(_public(*_split(name)), type)
+            and not self._given(name)
+        )
+        if unknown:
+            parts = [_split(name) for name in unknown]
+            listed = ", ".join(f"{short} of {package}" for package, short in parts)
+            types = ", ".join(dict.fromkeys(short for _, short in parts))
+            these = "the class" if len(parts) == 1 else "the classes"
+            verb = "is" if len(parts) == 1 else "are"
+            raise ValueError(f"it holds {these} {listed}, which {verb} not known here; pass types=[{types}]")
+
     def _find(self, name: Any, admits: Any, kind: str) -> type:
         if not isinstance(name, str):
             raise ValueError(f"a class has the name {name!r}")
-        package, _, short = name.partition(":")
-        found = _public(package, short)
+        found = _public(*_split(name))
         if not isinstance(found, type):
-            found = self._given(package, short)
-        if not admits(found):
+            self.check_known([name])
+            [found] = self._given(name)
+        if not (isinstance(found, type) and admits(found)):
             raise ValueError(f"{name} is not a class of {kind}s")
         return found
 
-    def _given(self, package: str, short: str) -> type:
+    def _given(self, name: str) -> list[type]:
+        """Return the one class given that has the name; none where several have it, or no one."""
+        package, short = _split(name)
         found = [cls for cls in self._types if cls.__name__ == short]
         if len(found) > 1:
             found = [cls for cls in found if cls.__module__ == package]
-        if len(found) != 1:
-            raise ValueError(
-                f"it holds the class {short} of {package}, which is not known here; pass types=[{short}]"
-            )
-        return found[0]
+        return found if len(found) == 1 else []
+
+
+def _split(name: str) -> tuple[str, str]:
+    package, _, short = name.partition(":")
+    return package, short

@@ -1,6 +1,7 @@
 """The two verbs, `save` and `load`."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -20,8 +21,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     The file is a zip archive of ``model.json`` and one ``.npy`` member an array; equal objects give equal
     bytes. It appears under its name only when it is complete: after a failure the old file is still there.
 
-    What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``),
-    values, NumPy arrays and scalars, None, booleans, numbers, strings, slices, ranges, and lists, tuples and
+    What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``), the
+    pipelines, column transformers, scalers, encoders and searches of scikit-learn around them, values, NumPy
+    arrays, scalars and dtypes, None, booleans, numbers, strings, slices, ranges, and lists, tuples and
     dictionaries of these. Functions are refused, since a file holds data and never code; so are random
     generators, whose spawned children cannot be restored: give ``random_state`` an integer.
 
@@ -58,8 +60,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
     """Read what :func:`save` wrote.
 
-    A file is data: the only classes it can name are the public ones of this package and those in `types`, and
-    the only calls it can cause are their constructors with keywords. Every value is checked again on the way.
+    A file is data: the only classes it can name are the public ones of this package, those of scikit-learn
+    that stand around a model in a pipeline, and those in `types`; the only calls it can cause are their
+    constructors with keywords. Every value is checked again on the way.
 
     Parameters
     ----------
@@ -111,8 +114,9 @@ def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[No
 
     Run the same code again after a kill: finished searches (restarts, say) are read, the one that was under
     way goes on, and the answer is the one that an undisturbed run would have given. The same code means the
-    same data, parameters and seed; a search of another kind or size is refused. When the block ends well, the
-    file is removed.
+    same data, parameters and seed: the file keeps a fingerprint of them, and a search of others is refused.
+    When the block ends well, the file is removed. A state that cannot be written, to a full disk say, is
+    warned of once; the fit goes on.
 
     Parameters
     ----------
@@ -150,10 +154,21 @@ class _File:
         if not (isinstance(found, dict) and all(isinstance(number, int) for number in found)):
             raise ValueError(f"path: {path} is not a checkpoint; choose another file")
         self.states: dict[int, Any] = found
+        self._warned = False
 
     def load(self, number: int) -> Any | None:
         return self.states.get(number)
 
     def save(self, number: int, state: Any) -> None:
         self.states[number] = state
-        save(self.states, self.path)
+        try:
+            save(self.states, self.path)
+        except OSError as error:
+            # A fit of hours must not end because its safeguard failed; the next write may succeed.
+            if not self._warned:
+                warnings.warn(
+                    f"the checkpoint could not be written, and the fit goes on: {error}",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            self._warned = True

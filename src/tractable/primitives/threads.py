@@ -1,6 +1,8 @@
 """The library's one thread pool, and the one guard that keeps BLAS to a thread of its own inside it."""
 
+import math
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -8,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,11 +20,87 @@ _here = threading.local()
 
 
 def default_threads() -> int:
-    """Return how many threads a fold uses: ``TRACTABLE_NUM_THREADS``, else the cores this process may use."""
-    asked = os.environ.get("TRACTABLE_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many threads a fold uses.
+
+    It is ``TRACTABLE_NUM_THREADS`` where that is set. Else it is the number of cores that this process may
+    use, by its affinity and by the quota of its container, and no more than OpenMP is allowed: by
+    ``OMP_NUM_THREADS``, which the workers of joblib and of Dask are started with, or inside
+    ``threadpoolctl.threadpool_limits``.
+    """
+    asked = _positive(os.environ.get("TRACTABLE_NUM_THREADS", ""))
+    return min([_cores(), *_omp_variable(), *_openmp_limits()]) if asked is None else asked
+
+
+def _omp_variable() -> list[int]:
+    """Return what ``OMP_NUM_THREADS`` allows at the outermost level, where it is set: "4,2" is 4, then 2."""
+    allowed = _positive(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip())
+    return [] if allowed is None else [allowed]
+
+
+def _positive(text: str) -> int | None:
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+@cache
+def _cores() -> int:
+    affine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return math.ceil(min(affine, cpu_quota()))
+
+
+def cpu_quota(root: Path = Path("/")) -> float:
+    """Return how many cores the control groups of this process grant it; infinity where none sets a quota.
+
+    A group has at most what each group around it has. Inside a container the path of the group may be that
+    of the host, which is not to be seen there: its own quota then stands at the mount.
+
+    Parameters
+    ----------
+    root : path
+        The root of the file system.
+    """
+    least = math.inf
+    mount = root / "sys/fs/cgroup"
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        # The second version has one tree, without a name; the first has one for each set of controllers.
+        trees = [mount / controllers, mount / "cpu"] if controllers else [mount, mount / "unified"]
+        groups = [path.strip("/")]
+        while groups[-1]:
+            groups.append(groups[-1].rpartition("/")[0])
+        least = min([least, *(_group_quota(tree / group) for tree in trees for group in groups)])
+    return least
+
+
+def _group_quota(group: Path) -> float:
+    """Return the cores that one control group grants, of either version."""
+    words = _text(group / "cpu.max").split()  # "200000 100000" or "max 100000": of microseconds
+    if not words:
+        words = [_text(group / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+    quota, period = (_positive(word) for word in (*words, "", "")[:2])  # -1 is no quota
+    return math.inf if quota is None or period is None else quota / period
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _openmp_limits() -> list[int]:
+    """Return what the OpenMP libraries that are loaded allow the calling thread."""
+    # Scikit-learn brings one, and is loaded with the first estimator.
+    return [library.num_threads for library in _openmp("sklearn.base" in sys.modules).lib_controllers]
+
+
+@cache
+def _openmp(loaded: bool) -> Any:  # noqa: ARG001  (the key of the cache)
+    """Return the controls of OpenMP, looked for again once scikit-learn is `loaded`."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="openmp")
 
 
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int | None = None) -> Iterator[R]:
@@ -30,10 +109,11 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int |
     At most four items a thread are in flight, so a long stream is read no faster than it is used. A call
     from inside the pool runs in the caller's thread, so folds may be nested.
     """
-    threads = default_threads() if n_threads is None else n_threads
     items = iter(items)
     first = list(islice(items, 2))
-    if threads == 1 or len(first) < 2 or getattr(_here, "inside", False):
+    alone = len(first) < 2 or getattr(_here, "inside", False)
+    threads = 1 if alone else default_threads() if n_threads is None else n_threads
+    if threads == 1:
         yield from map(function, first)
         yield from map(function, items)
         return

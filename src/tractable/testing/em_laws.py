@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines import em
+from tractable.engines.em import em
 from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 

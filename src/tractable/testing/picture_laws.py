@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.plotting import plot
+from tractable.plotting.plot import plot
 from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 

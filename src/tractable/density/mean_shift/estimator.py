@@ -202,7 +202,10 @@ class MeanShift(ClusterMixin, Estimator):
 
     def _starts(self, scaling: Standardizer) -> np.ndarray:
         if self.seeds is not None:
-            seeds = np.asarray(self.seeds, dtype=np.float64)
+            try:
+                seeds = np.asarray(self.seeds, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"seeds must be rows of numbers: {error}") from None
             if seeds.ndim != 2 or seeds.shape[1] != self.n_features_in_ or not np.all(np.isfinite(seeds)):
                 raise ValueError(
                     f"seeds must be finite rows of {self.n_features_in_} columns, as X has, "

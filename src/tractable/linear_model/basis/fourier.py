@@ -1,6 +1,6 @@
 """Fourier basis functions."""
 
-from math import inf, pi
+from math import pi
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base.parameters import check_number
@@ -40,8 +40,8 @@ class FourierBasis(Basis):
 
     def _learn(self, X: Array, weights: Array) -> None:
         check_number("n_frequencies", self.n_frequencies, least=1, whole=True)
-        if self.period is not None and not 0.0 < self.period < inf:
-            raise ValueError(f"period must be positive and finite, or None; got {self.period!r}")
+        if self.period is not None:
+            check_number("period, where it is not None,", self.period, above=0.0)
         xp = namespace_of(X)
         middle, half = column_range(X)
         if self.period is None:

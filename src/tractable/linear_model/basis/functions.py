@@ -46,13 +46,15 @@ class FunctionBasis(Basis):
         self.names = names
 
     def _learn(self, X: Array, weights: Array) -> None:
-        if isinstance(self.functions, str) or not len(self.functions):
+        if not _is_sequence(self.functions) or not len(self.functions):
             raise ValueError(f"functions must be a sequence of at least one, got {self.functions!r}")
         for function in self.functions:
             if not callable(function) and function not in KNOWN:
                 raise ValueError(f"functions must be callables or of {list(KNOWN)}, got {function!r}")
-        if self.names is not None and len(self.names) != len(self.functions):
-            raise ValueError(f"names must have {len(self.functions)} entries, got {len(self.names)}")
+        if self.names is not None and (
+            not _is_sequence(self.names) or len(self.names) != len(self.functions)
+        ):
+            raise ValueError(f"names must be {len(self.functions)} words, got {self.names!r}")
         found = [_applied(function, X) for function in self.functions]
         self.widths_ = [0 if columns.ndim == 1 else int(columns.shape[1]) for columns in found]
 
@@ -99,3 +101,7 @@ def _applied(function: str | Callable[[Array], Array], X: Array) -> Array:
     if found.ndim not in (1, 2) or found.shape[0] != X.shape[0] or 0 in found.shape[1:]:
         raise ValueError(f"functions must make columns of {X.shape[0]} rows, got shape {tuple(found.shape)}")
     return found
+
+
+def _is_sequence(x: Any) -> bool:
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str | dict)

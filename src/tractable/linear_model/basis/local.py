@@ -27,7 +27,10 @@ class _LocalBasis(Basis):
             check_number("centers", self.centers, least=1, whole=True)
             return None
         xp = namespace_of(X)
-        found = xp.asarray(self.centers, dtype=xp.float64, device=device(X))
+        try:
+            found = xp.asarray(self.centers, dtype=xp.float64, device=device(X))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"centers must be a number or rows of numbers: {error}") from None
         if found.ndim != 2 or found.shape[0] < 1 or found.shape[1] != X.shape[1]:
             raise ValueError(f"centers must be of shape (n_centers, {X.shape[1]}), got {tuple(found.shape)}")
         if not bool(xp.all(xp.isfinite(found))):

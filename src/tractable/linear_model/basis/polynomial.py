@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.base.parameters import check_number
+from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.basis.base import Basis, column_range, standardised
 
 LETTERS = {"legendre": "P", "chebyshev": "T", "monomial": ""}
@@ -77,8 +77,7 @@ class PolynomialBasis(Basis):
 
     def _learn(self, X: Array, weights: Array) -> None:
         check_number("degree", self.degree, least=1, whole=True)
-        if self.kind not in LETTERS:
-            raise ValueError(f"kind must be one of {list(LETTERS)}, got {self.kind!r}")
+        check_choice("kind", self.kind, LETTERS)
         self.powers_ = _exponents(X.shape[1], self.degree, interactions=self.interactions)
         if self.include_bias:
             self.powers_ = np.concatenate([np.zeros_like(self.powers_[:1]), self.powers_])

@@ -175,7 +175,7 @@ class BayesianLinearRegression(BayesianLinearModel):
         both = (self.noise_shape, self.noise_scale)
         if both != (0.0, 0.0):
             for name, x in zip(("noise_shape", "noise_scale"), both, strict=True):
-                check_number(f"{name}, where one of both is not 0,", x, above=0.0)
+                check_number(f"{name}, where noise_shape and noise_scale are not both 0,", x, above=0.0)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = statistic = self._check_factor(statistic, some=self.noise_variance == "ml")

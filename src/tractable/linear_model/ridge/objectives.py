@@ -6,7 +6,7 @@ from typing import Any
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base.parameters import check_number
-from tractable.engines import least_squares
+from tractable.engines.least_squares import least_squares
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 

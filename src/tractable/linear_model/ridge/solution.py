@@ -4,7 +4,7 @@ from typing import Any
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.engines import least_squares
+from tractable.engines.least_squares import least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle

@@ -168,7 +168,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         problem = self._em_problem(self._validate_rows(X, y, sample_weight, reset=first), fitted=False)
         standardizer = problem.standardizer
         if first:
-            centers = problem.initial(as_generator(self.random_state)).centers
+            centers = problem.initial(as_generator(self.random_state, name="random_state")).centers
             self.counts_, self.n_steps_ = np.zeros(self.n_clusters), 0
         else:
             centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
@@ -288,7 +288,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     def _search_online(self, problem: KMeansProblem, size: int) -> EMResult:
         """Follow batches until a whole pass moves the centres by less than `tol` of the variance."""
-        rng, counts = as_generator(self.random_state), np.zeros(self.n_clusters)
+        rng, counts = as_generator(self.random_state, name="random_state"), np.zeros(self.n_clusters)
         first = problem.initial(rng).centers
         state = OnlineCenters(centers=first, counts=counts, standardizer=problem.standardizer)
         whole = problem.source.collect() if problem.source.in_memory else None

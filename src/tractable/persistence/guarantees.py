@@ -1,0 +1,139 @@
+"""What every fit guarantees, checked of a model that comes from a file.
+
+A file may have been written by another program, or altered: its checksums are then right and its numbers are
+not. A model that no fit can have given is refused, so that predictions do not fail, or search without end.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+
+from tractable.value import parameters
+
+#: Attributes that hold finite numbers, and their axes: d columns, C classes, K components, n stored rows, any
+#: number (None).
+_FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
+    "coef_": (("d",), (None, "d")),
+    "intercept_": ((), (None,)),
+    "means_": (("K", "d"),),
+    "weights_": (("K",),),
+    "cluster_centers_": ((None, "d"),),
+    "class_prior_": (("C",),),
+    "class_count_": (("C",),),
+    "feature_names_in_": (("d",),),
+    "classes_": (("C",),),
+    "codes_": (("n",),),
+    "targets_": (("n",), ("n", None)),
+    "row_indices_": (("n",),),
+}
+
+#: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, say.
+_UNKNOWN = ("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_")
+
+#: What a model is asked for two rows of zeros.
+_QUESTIONS = (
+    *("score_samples", "predict_proba", "decision_function", "predict", "predict_interval", "transform"),
+    "kneighbors",
+)
+
+
+def check_guarantees(estimator: Any) -> None:
+    """Refuse a loaded model that no fit can have given: one ValueError that names the attribute.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> model = tractable.Ridge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
+    >>> check_guarantees(model)
+    >>> model.coef_ = np.array([np.nan])
+    >>> check_guarantees(model)
+    Traceback (most recent call last):
+    ...
+    ValueError: Ridge.coef_ holds NaN or infinity, which no fit gives
+    """
+    from tractable.base import Estimator
+
+    learned = {name: x for name, x in vars(estimator).items() if name.endswith("_")}
+    if not isinstance(estimator, Estimator) or not learned:
+        return
+    kind = type(estimator).__name__
+    width = learned.get("n_features_in_")
+    if width is not None and (type(width) is not int or width < 1):
+        raise ValueError(f"{kind}.n_features_in_ is {str(width)[:60]}, which no fit gives")
+    incomplete = estimator.model_tags.missing_values  # NaN in rows and their statistics is a missing entry
+    for name, x in learned.items():
+        if name in _FINITE or not incomplete:
+            _check_numbers(f"{kind}.{name}", name, x)
+    _check_axes(kind, learned)
+    if width is not None:
+        _check_answers(kind, estimator, width)
+
+
+def _check_numbers(where: str, name: str, x: Any) -> None:
+    unknown = any(part in name for part in _UNKNOWN)
+    for array in _arrays(x):
+        if array.dtype.kind == "c":
+            raise ValueError(f"{where} holds complex numbers, which no fit gives")
+        if array.dtype.kind != "f":
+            continue
+        bad = ~np.isfinite(array) if name in _FINITE else np.isnan(array)
+        if not unknown and bad.any():
+            what = "NaN or infinity" if name in _FINITE else "NaN"
+            raise ValueError(f"{where} holds {what}, which no fit gives")
+
+
+def _arrays(x: Any) -> Iterator[np.ndarray]:
+    """Yield the arrays in an attribute; models inside a model are checked by themselves."""
+    if isinstance(x, np.ndarray):
+        yield x
+    elif isinstance(x, dict):
+        yield from _arrays(list(x.values()))
+    elif isinstance(x, list | tuple):
+        for part in x:
+            yield from _arrays(part)
+    elif is_dataclass(x) and not isinstance(x, type):
+        yield from _arrays(parameters(x))
+
+
+def _check_axes(kind: str, learned: dict[str, Any]) -> None:
+    """Refuse attributes whose axes do not fit each other."""
+    given = {"d": "n_features_in_", "n": "n_samples_fit_"}
+    lengths = {axis: learned[name] for axis, name in given.items() if name in learned}
+    for name, shapes in _FINITE.items():
+        if name not in learned or learned[name] is None:
+            continue
+        shape = np.shape(learned[name])
+        fitting = [axes for axes in shapes if len(axes) == len(shape)]
+        if not fitting:
+            raise ValueError(f"{kind}.{name} has the shape {shape}, which no fit gives")
+        for axis, length in zip(fitting[0], shape, strict=True):
+            if axis is not None and lengths.setdefault(axis, length) != length:
+                raise ValueError(f"{kind}.{name} has the shape {shape}, where {lengths[axis]} was expected")
+
+
+def _check_answers(kind: str, estimator: Any, width: int) -> None:
+    """Refuse a model that fails on ordinary rows otherwise than by refusing them."""
+    rows = np.zeros((2, width))
+    for question in _QUESTIONS:
+        if not hasattr(estimator, question):
+            continue
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                answer = getattr(estimator, question)(rows)
+        except ValueError:  # a model may refuse zeros: text was learned, or directions of rows
+            continue
+        except Exception as error:
+            raise ValueError(
+                f"{kind} cannot {question}: its parts do not fit each other ({error})"
+            ) from error
+        if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(answer)):
+            raise ValueError(f"{kind} answers {question} with NaN, which no fit does")
+        if question in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
+            classes = np.shape(estimator.classes_)
+            one = question == "decision_function" and classes == (2,)
+            if answer.shape[1:] != (() if one else classes):
+                raise ValueError(f"{kind}.classes_ are not those of its scores")
