@@ -20,7 +20,7 @@ from tractable.covariance.low_rank import LowRankPlusDiagonal, fit_factors
 from tractable.covariance.structure import Covariance
 from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, SUM_OF_SQUARES
 from tractable.statistics.moments import FourthMoments, over
-from tractable.statistics.standardizer import ROUNDINGS, Standardizer
+from tractable.statistics.standardizer import ROUNDINGS, Standardizer, column_varies
 from tractable.value import value
 
 #: The least variance of a standardized column: the square of a few roundings.
@@ -311,7 +311,7 @@ def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     """Return what constant columns need as a variance (0 for the others), and which they are."""
     xp = namespace_of(variances)
     rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
-    constant = variances <= rounding**2
+    constant = ~column_varies(mean, xp.sqrt(variances))
     size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))
     # The square of the smallest numbers would be zero again.
     square = (ROUNDINGS * size) ** 2

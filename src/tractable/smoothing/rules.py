@@ -8,7 +8,7 @@ import numpy as np
 from tractable.primitives.bins import linear_binning
 from tractable.smoothing.rows import as_rows
 from tractable.smoothing.windows import WINDOWS, Window
-from tractable.statistics import DiagonalMoments
+from tractable.statistics import DiagonalMoments, column_varies
 
 
 def silverman(X: Any, weights: Any = None, window: Window = WINDOWS["gaussian"]) -> np.ndarray:
@@ -75,7 +75,7 @@ def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
             f"is {total:g}; give bandwidth as a number"
         )
     scales = np.sqrt(moments.scatter / (total - 1.0))
-    constant = np.flatnonzero(scales <= 4.0 * np.finfo(float).eps)
+    constant = np.flatnonzero(~column_varies(moments.mean, scales))
     if len(constant):
         raise ValueError(
             f"X has constant columns {constant.tolist()}, which give no scale for a bandwidth; "

@@ -93,7 +93,7 @@ class MeanShift(ClusterMixin, Estimator):
         Radii, in bandwidths, of balls about Gaussian modes from which every ascent is proven to end there.
     rows_ : array of shape (n_rows, n_features)
         The rows of the density estimate, which `predict` ascends.
-    row_weights_ : array of shape (n_rows,) or None
+    sample_weight_ : array of shape (n_rows,) or None
         Frequencies of the rows; None where none were given.
     n_features_in_ : int
         Number of columns of X.
@@ -147,9 +147,9 @@ class MeanShift(ClusterMixin, Estimator):
         self._check_parameters()
         stored = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         X = stored.data
-        self.rows_, self.row_weights_ = counted(X, stored.weights)
+        self.rows_, self.sample_weight_ = counted(X, stored.weights)
         flat = self.kernel == "flat"
-        self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.row_weights_, flat=flat)
+        self.bandwidth_ = bandwidths(self.bandwidth, self.rows_, self.sample_weight_, flat=flat)
         scaling, field = self._field()
         starts, all_rows = self._starts(scaling), self.seeds is None and not self.bin_seeding
         find = flat_modes if flat else gaussian_modes
@@ -197,8 +197,8 @@ class MeanShift(ClusterMixin, Estimator):
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
     def _field(self) -> tuple[Standardizer, KernelField]:
-        scaling = in_bandwidths(self.rows_, self.row_weights_, self.bandwidth_)
-        return scaling, kernel_field(standardized(scaling, self.rows_), self.row_weights_)
+        scaling = in_bandwidths(self.rows_, self.sample_weight_, self.bandwidth_)
+        return scaling, kernel_field(standardized(scaling, self.rows_), self.sample_weight_)
 
     def _starts(self, scaling: Standardizer) -> np.ndarray:
         if self.seeds is not None:
@@ -215,11 +215,11 @@ class MeanShift(ClusterMixin, Estimator):
                 raise ValueError("seeds must have at least one row, got none")
             return standardized(scaling, seeds, "seeds")
         z = standardized(scaling, self.rows_)
-        return binned(z, self.row_weights_, self.min_bin_freq) if self.bin_seeding else z
+        return binned(z, self.sample_weight_, self.min_bin_freq) if self.bin_seeding else z
 
     def _set_fitted(self, modes: Modes, scaling: Standardizer) -> None:
         self.cluster_centers_ = scaling.inverse_transform(modes.centers)
-        d, total = self.n_features_in_, total_weight(Rows(data=self.rows_, weights=self.row_weights_))
+        d, total = self.n_features_in_, total_weight(Rows(data=self.rows_, weights=self.sample_weight_))
         log_volume = (
             0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
             if self.kernel == "flat"
