@@ -307,7 +307,8 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
 
 
 def _log_expected(z: np.ndarray, *, activations: Any, contrasts: np.ndarray) -> np.ndarray:
-    return log_expected_softmax(*activations(z), contrasts)
+    mean, root = activations(z)
+    return log_expected_softmax(mean, root, contrasts)
 
 
 def _moments(x: Any, codes: Any, weights: Any = None) -> DiagonalMoments:  # noqa: ARG001
