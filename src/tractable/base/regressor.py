@@ -45,7 +45,7 @@ class RegressorMixin(base.RegressorMixin):
             Whether the spread is that of a new observation (default) or of the noiseless function.
         """
         dist = self.predict_dist(X, include_noise=include_noise)
-        return (_centre(dist), _spread(dist.stddev)) if return_std else _centre(dist)
+        return (_centre(dist), spread(dist.stddev)) if return_std else _centre(dist)
 
     @available_if(_has_distribution)
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
@@ -53,7 +53,7 @@ class RegressorMixin(base.RegressorMixin):
 
         It is infinite where the tails are too heavy. `include_noise` is as in `predict`.
         """
-        return _spread(self.predict_dist(X, include_noise=include_noise).variance)
+        return spread(self.predict_dist(X, include_noise=include_noise).variance)
 
     @available_if(_has_distribution)
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
@@ -73,12 +73,7 @@ class RegressorMixin(base.RegressorMixin):
 
         With one more axis before the last for several targets. `include_noise` is as in `predict`.
         """
-        try:
-            levels = np.atleast_1d(np.asarray(alpha, dtype=float))
-        except (TypeError, ValueError):
-            levels = np.full(1, np.nan)
-        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
+        levels = check_levels(alpha)
         dist = self.predict_dist(X, include_noise=include_noise)
         return np.stack([dist.icdf(level) for level in levels], axis=-1)
 
@@ -100,6 +95,17 @@ class RegressorMixin(base.RegressorMixin):
         return reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared
 
 
+def check_levels(alpha: Any) -> np.ndarray:
+    """Return the levels of quantiles, (k,), if they are probabilities between 0 and 1."""
+    try:
+        levels = np.atleast_1d(np.asarray(alpha, dtype=float))
+    except (TypeError, ValueError):
+        levels = np.full(1, np.nan)
+    if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+        raise ValueError(f"alpha must be probabilities between 0 and 1, got {alpha!r}")
+    return levels
+
+
 def _centre(dist: Any) -> Array:
     """Return the mean, or the mode where the tails are too heavy for a mean."""
     mean = dist.mean
@@ -108,7 +114,7 @@ def _centre(dist: Any) -> Array:
     return xp.where(lost, dist.mode, mean) if bool(xp.any(lost)) else mean
 
 
-def _spread(squares: Array) -> Array:
+def spread(squares: Array) -> Array:
     """Return a spread, infinite where there is no mean to spread about."""
     xp = namespace_of(squares)
     return xp.where(xp.isnan(squares), xp.full_like(squares, xp.inf), squares)
