@@ -285,7 +285,11 @@ def test_the_noise_of_maximum_likelihood_is_plugged_in(X, y):
     noise = LinearRegression().fit(X, y).noise_variance_ml_
     assert model.noise_variance_ == pytest.approx(noise, rel=1e-12)
     known = BayesianLinearRegression(noise_variance=float(noise), prior_precision=0.1).fit(X, y)
-    np.testing.assert_allclose(model.predict_interval(X), known.predict_interval(X), rtol=1e-10)
+    np.testing.assert_allclose(model.posterior_.covariance, known.posterior_.covariance, rtol=1e-10)
+    # Predictions know that the noise was estimated.
+    unbiased, dist = LinearRegression().fit(X, y).noise_variance_ / noise, model.predict_dist(X)
+    np.testing.assert_allclose(dist.scale**2, unbiased * known.predict_var(X), rtol=1e-10)
+    assert np.all(dist.dof == LinearRegression().fit(X, y).residual_dof_)
     with pytest.warns(NoiseVanishedWarning, match="vanished"):
         exact = BayesianLinearRegression(noise_variance="ml").fit(HOURS[:, None], MARKS)
     assert np.isfinite(exact.log_evidence_)

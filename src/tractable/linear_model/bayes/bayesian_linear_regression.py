@@ -79,8 +79,8 @@ class BayesianLinearRegression(BayesianLinearModel, LinearFit):
     noise_variance : float or {"conjugate", "ml"}
         σ² if it is known. "conjugate": unknown, with an inverse gamma prior; the prior of the coefficients is
         then in units of the noise, w ~ N(m₀, σ² S₀), and all predictions are Student's t. "ml": plugged in,
-        the mean squared residual of least squares. Where the fit is without error it is 1e-16 of the mean
-        square of y, with a warning.
+        the mean squared residual of least squares; predictions are Student's t of its degrees of freedom.
+        Where the fit is without error it is 1e-16 of the mean square of y, with a warning.
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
@@ -193,6 +193,7 @@ class BayesianLinearRegression(BayesianLinearModel, LinearFit):
             precision=self.prior_precision,
             like=statistic.mean,
         )
+        self._plug_in_ = None
         if self.noise_variance == "conjugate":
             posterior = linear_posterior(statistic, prior)
             self._set_conjugate_noise(posterior)
@@ -210,7 +211,10 @@ class BayesianLinearRegression(BayesianLinearModel, LinearFit):
             return float(self.noise_variance)
         found = least_squares(statistic, fit_intercept=bool(self.fit_intercept))
         variance = float(found.noise_variance_ml[0])
-        return noise_floor(statistic) if is_rounding(variance, statistic) else variance
+        if is_rounding(variance, statistic):
+            return noise_floor(statistic)
+        self._plug_in_ = float(found.noise_variance[0]), found.residual_dof
+        return variance
 
     def _set_conjugate_noise(self, posterior: LinearPosterior) -> None:
         """Update the inverse gamma: shape + ½ residual_dof, scale + ½ of the penalised residuals."""

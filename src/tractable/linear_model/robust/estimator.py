@@ -161,11 +161,11 @@ class RobustRegression(RegressorMixin, Estimator):
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
         """Return the predictive distribution of each row's target: the noise about the linear predictor.
 
-        A mixture over draws of the coefficients and of the scale from their posterior with a flat prior of
-        the coefficients and of the logarithm of the scale: intervals cover, also of few rows, where the family
-        of the noise is known. Gaussian noise needs no draws, and has Student's t. Where `dof` is estimated it
-        is taken as known, and fewer than ten rows a parameter are refused. Without noise, it is Student's t of
-        the same spread as the draws of the linear predictor.
+        A mixture over draws of the coefficients and of the scale from their posterior, with a flat prior of
+        the coefficients and of the logarithm of the scale: intervals cover, also of few rows, where the
+        family of the noise is known. Gaussian noise needs no draws, and has Student's t. Where `dof` is
+        estimated it is taken as known, and fewer than ten rows a parameter are refused. Without noise, it is
+        Student's t of the same spread as the draws of the linear predictor.
         """
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)
@@ -200,8 +200,8 @@ class RobustRegression(RegressorMixin, Estimator):
             )
         if not np.all(np.isfinite(whole.leverage(rows))):
             raise ValueError(
-                "X has rows outside of the span of the rows of the fit, whose columns are linearly dependent: "
-                "their linear predictor is not determined"
+                "X has rows outside of the span of the rows of the fit, whose columns are linearly "
+                "dependent: their linear predictor is not determined"
             )
 
     def _linear_predictor(self, X: np.ndarray) -> np.ndarray:

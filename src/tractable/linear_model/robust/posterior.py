@@ -1,8 +1,8 @@
 """What the rows leave uncertain of coefficients and scale: draws, by Gibbs sampling over precisions of rows.
 
-With the prior 1/σ of the scale and a flat one of the coefficients, the posterior of a linear model with noise of
-a known family is its conditional distribution given the configuration of the residuals (Fraser, 1979): intervals
-of predictions from it cover with the stated probability, whatever the number of rows.
+With the prior 1/σ of the scale and a flat one of the coefficients, the posterior of a linear model with noise
+of a known family is its conditional distribution given the configuration of the residuals (Fraser, 1979):
+intervals of predictions from it cover with the stated probability, whatever the number of rows.
 """
 
 from typing import Any
@@ -42,10 +42,12 @@ class RobustPosterior:
         return np.sqrt(np.sum((columns @ self.root) ** 2, axis=1))
 
 
-def robust_posterior(columns: np.ndarray, residuals: np.ndarray, w: np.ndarray, noise: Any) -> RobustPosterior:
+def robust_posterior(
+    columns: np.ndarray, residuals: np.ndarray, w: np.ndarray, noise: Any
+) -> RobustPosterior:
     """Return the posterior given the residuals of the likeliest coefficients.
 
-    `columns` are independent, with Σ w φφᵀ = I; w are the frequencies of the rows, more than there are columns.
+    `columns` are independent, with Σ w φφᵀ = I; w are the frequencies of the rows, more than the columns.
     """
     rng = np.random.default_rng(0)  # the same draws for the same rows
     n, p = columns.shape
@@ -91,6 +93,4 @@ def _gibbs(
             unit = theta / scale[:, None]
             squares += unit.T @ unit / (N_SWEEPS * N_CHAINS)
             precision += float(np.mean(dof / rss)) / N_SWEEPS
-    return RobustPosterior(
-        theta=theta, scale=scale, root=np.linalg.cholesky(squares / precision), dof=dof
-    )
+    return RobustPosterior(theta=theta, scale=scale, root=np.linalg.cholesky(squares / precision), dof=dof)

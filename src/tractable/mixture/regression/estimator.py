@@ -181,7 +181,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         components. Without noise the scale is s_k √h_k. With one component this is the distribution of
         `LinearRegression`, and covers exactly. With several, responsibilities stand for the labels of the
         rows, and the mixing weights for known ones: intervals cover where there are many rows, and of no more
-        than two rows a parameter they are refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
+        than four rows a parameter they are refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
         """
         x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
         noise, dof = self._noise_estimates()

@@ -10,7 +10,7 @@ from tractable.engines import LeastSquares
 from tractable.value import value
 
 #: Rows a parameter that the noise of one component is estimated from, whose labels are not known.
-FEWEST_ROWS = 2.0
+FEWEST_ROWS = 4.0
 
 
 @value
