@@ -18,7 +18,7 @@ from tractable.cli import app, main
 from tractable.cli.console import first_line, open_console
 from tractable.cli.models import model_classes
 
-COMMANDS = ("report", "fit", "predict", "models", "datasets")
+COMMANDS = ("report", "fit", "predict", "models", "datasets", "warmup")
 
 
 def run(*words):

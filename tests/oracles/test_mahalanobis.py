@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tractable.primitives.linear import squared_mahalanobis as fast
 from tractable.primitives.linear.agnostic import squared_mahalanobis as obvious
-from tractable.primitives.linear.compiled import squared_mahalanobis as fast
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 4, 5, 8, 17, 64])

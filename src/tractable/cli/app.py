@@ -13,6 +13,7 @@ from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
+from tractable.cli.warmup import warmup
 
 app = typer.Typer(
     name="tractable",
@@ -57,7 +58,7 @@ def tractable(
         typer.echo(context.get_help())
 
 
-for command in (report, fit, predict, models, datasets):
+for command in (report, fit, predict, models, datasets, warmup):
     app.command()(command)
 
 

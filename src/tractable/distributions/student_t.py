@@ -1,7 +1,7 @@
 """Student's t distributions of numbers and of vectors."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, log, pi, prod
+from math import ceil, inf, log, pi, prod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -201,6 +201,9 @@ def _fitted(column: Array, weights: Array | None, dof: float | None) -> tuple[Ar
     return found, centre + size * location[0], size * xp.sqrt(scale[0, 0])
 
 
+#: Moves of parameters below this part of their size end the search.
+SETTLED = 1e-12
+
 #: The least degrees of freedom that are looked for.
 LEAST_DOF = 1e-2
 
@@ -210,6 +213,8 @@ class _Params:
     dof: Array  # (1,)
     location: Array  # (d,)
     scale: Array  # (d, d)
+    steps: tuple[float, float] = (inf, inf)  # how far the last two steps moved, relative
+    moved_scale: bool = False  # whether the last one was of location and scale
 
 
 @value
@@ -217,7 +222,6 @@ class _Expected:
     """Expected statistics of rows: of their precisions u, and the moments that w u weights."""
 
     params: _Params  # where the precisions were computed
-    log_det: float
     precisions: PrecisionSums
     moments: Moments
     objective: float  # Σ w log St
@@ -250,7 +254,6 @@ class _EStep:
         logs = student.log_peak - 0.5 * log_det - student.log_fall(squared)[0, :]
         return _Expected(
             params=self.params,
-            log_det=log_det,
             precisions=student.sums(weights[None, :], u, more),
             moments=Moments.of(X, weights * u[0, :]),
             objective=float(xp.sum(weights * logs)),
@@ -261,9 +264,9 @@ class _EStep:
 class _Steps:
     """Both steps of a Student's t, by ECME with the expanded scale of PX-EM.
 
-    The E-step weighs a row by u = (ν + d) / (ν + Δ²); the M-step takes the weighted mean and scatter, divided
-    by the sum of the weights (which has the same fixed point as dividing by n, and gets there sooner), or
-    changes the degrees of freedom alone where that promises more.
+    The E-step weighs a row by u = (ν + d) / (ν + Δ²). M-steps take turns: the weighted mean and scatter,
+    divided by the sum of the weights (which has the same fixed point as dividing by n, and gets there
+    sooner), then Newton's step on the likelihood of the degrees of freedom.
     """
 
     known: bool  # whether the degrees of freedom are
@@ -275,13 +278,23 @@ class _Steps:
     def maximize(self, expected: _Expected) -> _Params:
         """Return better parameters."""
         before, moments = expected.params, expected.moments
-        averaged = _Params(dof=before.dof, location=moments.mean, scale=moments.covariance())
-        if self.known:
-            return averaged
-        student = ScaleMixture(dof=before.dof, dim=before.location.shape[0])
-        log_det = float(log_det_cholesky(cholesky(averaged.scale, name="the scatter of X")))
-        moves, dof = student.better_step(expected.precisions, log_det - expected.log_det, LEAST_DOF)
-        return replace(averaged if moves else before, dof=dof)
+        if not self.known and before.moved_scale:
+            student = ScaleMixture(dof=before.dof, dim=before.location.shape[0])
+            dof, _ = student.likelier_dof(expected.precisions, LEAST_DOF)
+            step = float(abs(dof[0] / before.dof[0] - 1.0))
+            return replace(before, dof=dof, steps=(before.steps[1], step), moved_scale=False)
+        location, scale = moments.mean, moments.covariance()
+        xp = namespace_of(location)
+        stddev = xp.sqrt(xp.linalg.diagonal(scale))
+        moved = xp.max(xp.abs(location - before.location) / stddev)
+        grown = xp.max(xp.abs(scale - before.scale) / stddev / stddev[:, None])
+        steps = before.steps[1], float(xp.maximum(moved, grown))
+        return _Params(dof=before.dof, location=location, scale=scale, steps=steps, moved_scale=True)
+
+
+def _settled(_: _Params, after: _Params) -> bool:
+    """Say whether no parameter has moved in the last two steps: one of each kind."""
+    return max(after.steps) < SETTLED
 
 
 def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, Array, Array]:
@@ -298,9 +311,8 @@ def fit_student_t(X: Any, sample_weight: Any, dof: float | None) -> tuple[Any, A
     start = xp.full((1,), 8.0 if dof is None else float(dof), dtype=rows.dtype, device=device(X))
     params = _Params(dof=start, location=moments.mean, scale=moments.covariance())
     steps = _Steps(known=dof is not None)
-    for tol, max_iter in ((1e-14, 4000), (-1.0, 120)):
-        # Where the likelihood is flat to its last digit the parameters still move: more steps settle them.
-        params = em(steps.expect, steps.maximize, params, data, tol=tol, max_iter=max_iter).params
+    # Where the likelihood is flat to its last digit the parameters still move: they say when it is enough.
+    params = em(steps.expect, steps.maximize, params, data, max_iter=4000, settled=_settled).params
     found = params.dof[0], params.location, params.scale
     return tuple(xp.astype(part, X.dtype) for part in found)
 

@@ -4,8 +4,7 @@ Functions are written once, in Python that Numba can compile. A call from Python
 (the code is stored on disk) or, for a little work, runs them as they are: see `Kernel.interpreted`. An import
 of a function neither compiles it nor imports Numba.
 
-A signature with read-only arrays of any memory order takes writable and contiguous ones too, so that a
-function is compiled once.
+What Python calls has one signature, and is compiled once: a call converts the arrays that are only read.
 """
 
 import logging
@@ -13,9 +12,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property, update_wrapper
+from importlib import import_module
+from pkgutil import walk_packages
 from threading import RLock
 from types import CodeType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from tractable import primitives
 
@@ -25,25 +28,23 @@ FAST = {"contract", "nsz", "arcp", "reassoc"}
 #: Types of scalars in signatures.
 SCALARS = {"INT": "int64", "FLOAT": "float64", "BOOL": "boolean"}
 
-#: Types of arrays in signatures: the type of an entry, the number of axes, the memory order (A is any), and
-#: whether the function only reads it.
+#: Types of arrays in signatures: the type of an entry, the number of axes, and the memory order (A is any). A
+#: function only reads them; where it writes, OUT_ comes before the name, and entries lie side by side.
 ARRAYS = {
-    "ROWS": ("float64", 2, "A", True),
-    "SINGLE_ROWS": ("float32", 2, "A", True),
-    "VECTOR": ("float64", 1, "A", True),
-    "CODES": ("int64", 1, "A", True),
-    "DENSE_VECTOR": ("float64", 1, "C", True),
-    "MATRIX": ("float64", 2, "C", True),
-    "MATRICES": ("float64", 3, "C", True),
-    "INDICES": ("int64", 1, "C", True),
-    "LABELS": ("int32", 1, "C", True),
-    "MASKS": ("boolean", 2, "C", True),
-    "OUT_VECTOR": ("float64", 1, "C", False),
-    "OUT_MATRIX": ("float64", 2, "C", False),
-    "OUT_MATRICES": ("float64", 3, "C", False),
-    "OUT_INDICES": ("int64", 1, "C", False),
-    "OUT_LABELS": ("int32", 1, "C", False),
-    "OUT_BOUNDS": ("float32", 1, "C", False),
+    "ROWS": ("float64", 2, "A"),
+    "VECTOR": ("float64", 1, "A"),
+    "CODES": ("int64", 1, "A"),
+    "DENSE_VECTOR": ("float64", 1, "C"),
+    "MATRIX": ("float64", 2, "C"),
+    "MATRICES": ("float64", 3, "C"),
+    "SINGLE_VECTOR": ("float32", 1, "C"),
+    "SINGLE_MATRIX": ("float32", 2, "C"),
+    "INDICES": ("int64", 1, "C"),
+    "INDEX_MATRIX": ("int64", 2, "C"),
+    "LABELS": ("int32", 1, "C"),
+    "LABEL_MATRIX": ("int32", 2, "C"),
+    "MASK": ("bool_", 1, "C"),
+    "MASKS": ("bool_", 2, "C"),
 }
 
 _LOCK = RLock()
@@ -59,9 +60,9 @@ class Kernel:
     ----------
     function : callable
         Kernels that it calls by their global names are compiled into it.
-    signatures : tuple of str
-        Lines of the names of types above, as "ROWS VECTOR INT", to which alone the function is compiled;
-        without any, to the types of each call.
+    signature : str
+        The names of types above, as "ROWS VECTOR INT", to which alone the function is compiled; a function
+        without one is compiled to the types of each call, and other kernels alone call it.
     options
         Those of `numba.njit`.
 
@@ -72,14 +73,23 @@ class Kernel:
     3
     """
 
-    def __init__(
-        self, function: Callable[..., Any], signatures: tuple[str, ...] = (), **options: Any
-    ) -> None:
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], signature: str = "", **options: Any) -> None:
         update_wrapper(self, function)
-        self.function, self.signatures, self.options = function, signatures, options
+        self.function, self.signature, self.options = function, signature, options
+        self._forms = [_form(name) for name in signature.split()]
 
     def __call__(self, *given: Any) -> Any:
-        return self.dispatcher(*given)
+        if not self._forms:
+            raise TypeError(f"{self.__name__} has no signature: kernels alone call it")
+        ready = [
+            x if form is None else np.asarray(x, form[0], order=form[1])
+            for x, form in zip(given, self._forms, strict=True)
+        ]
+        if "dispatcher" not in vars(self):
+            _announce_compiling()
+        return self.dispatcher(*ready)
 
     def for_work(self, work: float) -> Callable[..., Any]:
         """Return the function compiled, or interpreted where the work is little: see `runs_compiled`.
@@ -101,26 +111,46 @@ class Kernel:
                 return vars(self)["dispatcher"]
             from numba import njit
 
-            _announce_compiling()
             function = _bound(self.function, lambda kernel: kernel.dispatcher)
             made = njit(nogil=True, **self.options)(function)
             with suppress(RuntimeError):  # Numba's, where it finds no folder to write to
                 made._cache = _disk_cache(function)  # noqa: SLF001  (what `cache=True` sets, with a class of its own)
-            for line in self.signatures:
-                made.compile(tuple(_type(name) for name in line.split()))
-            if self.signatures:
+            if self.signature:
+                made.compile(tuple(_type(name) for name in self.signature.split()))
                 made.disable_compile()
             return made
 
+    @property
+    def family(self) -> str:
+        """The package of primitives it belongs to."""
+        return str(self.__module__).removeprefix(f"{primitives.__name__}.").partition(".")[0]
+
+    @property
+    def folder(self) -> str | None:
+        """Where compiled code is stored; None where no folder can be written to."""
+        with suppress(RuntimeError):
+            return str(_disk_cache(self.function).cache_path)
+        return None
+
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a kernel that is compiled to the types of each call; options are `numba.njit`'s."""
-    return lambda function: Kernel(function, **options)
+    """Make a function a kernel that kernels call, compiled to the types of each call; see `numba.njit`."""
+    return lambda function: Kernel(function, **{"error_model": "numpy", **options})
 
 
-def entry(*signatures: str) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a kernel of these signatures alone, compiled when it is first called."""
-    return lambda function: Kernel(function, signatures, error_model="numpy", fastmath=FAST)
+def entry(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a kernel that Python calls, of this signature alone; options are `numba.njit`'s."""
+    return lambda function: Kernel(
+        function, signature, **{"error_model": "numpy", "fastmath": FAST, **options}
+    )
+
+
+def entry_kernels() -> list[Kernel]:
+    """Return every kernel that Python calls."""
+    found = walk_packages(primitives.__path__, f"{primitives.__name__}.")
+    modules = [info.name for info in found if info.name.rpartition(".")[2].startswith("compiled")]
+    kernels = [x for name in modules for x in vars(import_module(name)).values() if isinstance(x, Kernel)]
+    return list(dict.fromkeys(kernel for kernel in kernels if kernel.signature))
 
 
 def _bound(function: Callable[..., Any], made: Callable[[Kernel], Any]) -> Callable[..., Any]:
@@ -143,25 +173,35 @@ def _names(code: CodeType) -> set[str]:
 
 @cache
 def _announce_compiling() -> None:
-    """Say so when the first kernel of this process is compiled, not read from disk: it may take seconds."""
+    """Say so when a call first has a kernel compiled, not read from disk: it may take seconds."""
     from numba.core import event
 
     class Announcement(event.Listener):
         def on_start(self, happened: Any) -> None:
-            function = happened.data["dispatcher"].py_func
-            if not said and function.__module__.startswith("tractable."):
-                said.append(function)
-                text = "compiling numerical kernels, once on this machine (in advance: tractable warmup)"
-                if sys.stderr is not None and sys.stderr.isatty():
-                    print(f"tractable: {text}", file=sys.stderr)  # noqa: T201
-                else:
-                    logging.getLogger("tractable").info(text)
+            dispatcher = happened.data["dispatcher"]
+            if said or not dispatcher.py_func.__module__.startswith("tractable."):
+                return
+            stored = hasattr(dispatcher._cache, "cache_path")  # noqa: SLF001  (see `Kernel.dispatcher`)
+            how = "once on this machine" if stored else "in every process, as no folder can be written to"
+            said.append(f"compiling numerical kernels, {how}; in advance: tractable warmup")
+            if sys.stderr is not None and sys.stderr.isatty():
+                print(f"tractable: {said[0]}", file=sys.stderr)  # noqa: T201
+            else:
+                logging.getLogger("tractable").info(said[0])
 
         def on_end(self, happened: Any) -> None:
             pass
 
-    said: list[Any] = []
+    said: list[str] = []
     event.register("numba:compile", Announcement())
+
+
+def _form(name: str) -> tuple[Any, Any] | None:
+    """Return the type and the memory order to which an argument is converted; None where it is not."""
+    if name not in ARRAYS:
+        return None
+    held, _, order = ARRAYS[name]
+    return np.dtype(held), "C" if order == "C" else None
 
 
 def _type(name: str) -> Any:
@@ -169,8 +209,8 @@ def _type(name: str) -> Any:
 
     if name in SCALARS:
         return getattr(types, SCALARS[name])
-    entry_type, n_axes, order, read_only = ARRAYS[name]
-    return types.Array(getattr(types, entry_type), n_axes, order, readonly=read_only)
+    held, n_axes, order = ARRAYS[name.removeprefix("OUT_")]
+    return types.Array(getattr(types, held), n_axes, order, readonly=not name.startswith("OUT_"))
 
 
 def _disk_cache(function: Callable[..., Any]) -> Any:

@@ -36,7 +36,7 @@ def exp_tile(x, bits, n, lowest):  # type: ignore[no-untyped-def]
         x[j] *= power[j]
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def tile_squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
     """Squared distances from a query to a tile of points, four coordinates at a time."""
     d = len(query)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives import runs_compiled
 from tractable.primitives.bins import agnostic
 from tractable.primitives.bins.agnostic import find_cells
@@ -48,14 +48,15 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     (array([0.75, 0.25]), 0.0)
     """
     if not runs_compiled(x, 16 * x.shape[0] * x.shape[1] * (2 ** x.shape[1] if linear else 1)):
-        return (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
+        counts, outside = (agnostic.linear_bin_counts if linear else agnostic.bin_counts)(x, weights, edges)
+        return counts, float(outside) if is_numpy_array(x) else outside
     from tractable.primitives.bins import compiled
 
     shape = tuple(len(axis) - 1 for axis in edges)
     weights = np.empty(0) if weights is None else weights
     scales = np.array([_scale(axis) for axis in edges])
     if len(edges) == 1 and not linear:
-        counts, outside = compiled.count_numbers(x[:, 0], weights, np.ascontiguousarray(edges[0]), scales[0])
+        counts, outside = compiled.count_numbers(x[:, 0], weights, edges[0], scales[0])
         return counts, outside
     starts = np.cumsum([0, *(len(axis) for axis in edges)])
     count = compiled.split_rows if linear else compiled.count_rows
@@ -83,8 +84,7 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
         return agnostic.linear_binning(x, weights, low, step, n)
     from tractable.primitives.bins.compiled import linear_binning as compiled
 
-    given = np.empty(0) if weights is None else weights
-    return compiled(np.ascontiguousarray(x, dtype=np.float64), given, float(low), float(step), n)
+    return compiled(x, np.empty(0) if weights is None else weights, float(low), float(step), n)
 
 
 def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:

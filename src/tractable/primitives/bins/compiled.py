@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 
 #: Numbers binned at a time: their bins fit the first-level cache.
 _TILE = 1024
@@ -11,7 +11,7 @@ _TILE = 1024
 _NEAR = 1e-6
 
 
-@compiled()
+@entry("DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR FLOAT", fastmath=False)
 def count_numbers(x, weights, edges, scale):  # type: ignore[no-untyped-def]
     """Count numbers in bins; see `tractable.primitives.bins.bin_counts`."""
     n = len(edges) - 1
@@ -30,8 +30,9 @@ def count_numbers(x, weights, edges, scale):  # type: ignore[no-untyped-def]
                 heavy[positions[i]] += weights[start + i]
         else:
             _count(positions, len(tile), seen)
-    total = heavy + (seen[0] + seen[1]) + (seen[2] + seen[3])
-    return total[1:].copy(), total[0]
+    for k in range(n + 1):
+        heavy[k] += (seen[0, k] + seen[1, k]) + (seen[2, k] + seen[3, k])
+    return heavy[1:].copy(), heavy[0]
 
 
 @compiled()
@@ -58,7 +59,9 @@ def _table(edges):  # type: ignore[no-untyped-def]
     table = np.zeros(4 * n + 2, dtype=np.int64)
     for k in range(1, n):
         table[_even_cell(edges[k], edges[0], edges[n], 4 * n) + 1] += 1
-    return np.cumsum(table)
+    for cell in range(1, len(table)):
+        table[cell] += table[cell - 1]
+    return table
 
 
 @compiled(inline="always")
@@ -98,7 +101,7 @@ def _count(positions, m, seen):  # type: ignore[no-untyped-def]
         one[positions[i]] += 1
 
 
-@compiled()
+@entry("ROWS DENSE_VECTOR DENSE_VECTOR INDICES DENSE_VECTOR", fastmath=False)
 def count_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Count rows in cells; the edges of all axes are one array, those of axis j begin at starts[j]."""
     counts, outside = np.zeros(_n_cells(starts)), 0.0
@@ -119,7 +122,7 @@ def count_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-de
     return counts, outside
 
 
-@compiled()
+@entry("ROWS DENSE_VECTOR DENSE_VECTOR INDICES DENSE_VECTOR", fastmath=False)
 def split_rows(x, weights, edges, starts, scales):  # type: ignore[no-untyped-def]
     """Share each row between the cells whose middles surround it."""
     d = len(scales)
@@ -191,8 +194,8 @@ def _n_cells(starts):  # type: ignore[no-untyped-def]
     return cells
 
 
-@compiled(error_model="numpy")
-def linear_binning(x: np.ndarray, weights: np.ndarray, low: float, step: float, n: int) -> np.ndarray:
+@entry("DENSE_VECTOR DENSE_VECTOR FLOAT FLOAT INT", fastmath=False)
+def linear_binning(x, weights, low, step, n):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.bins.linear_binning`; empty weights are ones."""
     masses = np.zeros(n)
     for i in range(len(x)):
@@ -205,11 +208,12 @@ def linear_binning(x: np.ndarray, weights: np.ndarray, low: float, step: float, 
     return masses
 
 
-@compiled()
-def best_blocks(mass: np.ndarray, positions: np.ndarray, penalty: float) -> np.ndarray:
+@entry("DENSE_VECTOR DENSE_VECTOR FLOAT", fastmath=False)
+def best_blocks(mass, positions, penalty):  # type: ignore[no-untyped-def]
     m = len(mass)
     total = np.zeros(m + 1)
-    total[1:] = np.cumsum(mass)
+    for i in range(m):
+        total[i + 1] = total[i] + mass[i]
     best, last = np.zeros(m + 1), np.zeros(m + 1, dtype=np.int64)
     starts, found, n = np.zeros(m + 1, dtype=np.int64), np.empty(m + 1), 1
     for end in range(1, m + 1):

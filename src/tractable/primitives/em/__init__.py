@@ -81,7 +81,8 @@ def mixture_pass(
 
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
     block = int(np.clip(1_000_000 // (K * P) // 32 * 32, 64, 512))
-    sums, evidence = compiled(*_rows(x, weights), shift, scale, np.ascontiguousarray(natural), kind, block)
+    w = np.empty(0) if weights is None else weights
+    sums, evidence = compiled(x, w, shift, scale, natural, kind, block)
     return sums.T, evidence
 
 
@@ -141,20 +142,13 @@ def whitened_pass(
     from tractable.primitives.em import compiled
 
     n, d = x.shape
-    ready = (*_rows(x, weights), shift, scale, _dense(means), _dense(whiteners), log_constants)
+    w = np.empty(0) if weights is None else weights
+    ready = (x, w, shift, scale, means, whiteners, log_constants)
     if diagonal:
         return compiled.whitened_diagonal_pass(*ready, _block(n, d))
     sums, evidence = compiled.whitened_pass(*ready, white, _block(n, d))
     first, second = np.triu_indices(1 + d)
     return sums[:, first, second], evidence
-
-
-def _rows(x: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(x, dtype=np.float64), np.empty(0) if weights is None else weights
-
-
-def _dense(x: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(x, dtype=np.float64)
 
 
 def _block(n: int, d: int) -> int:
@@ -310,7 +304,7 @@ def pattern_pass(
 
     given = (
         rows.flat, rows.starts, rows.begins, rows.masks, np.empty(0) if weights is None else weights,
-        log_weights, means, np.ascontiguousarray(covariances), first, last,
+        log_weights, means, covariances, first, last,
     )  # fmt: skip
     if covariances.ndim == 2:
         _check_definite(~(covariances > 0.0).all(axis=1) & (log_weights > -np.inf))
@@ -363,8 +357,7 @@ def pattern_scores(
         return agnostic.pattern_scores(rows, means, covariances, first, last)
     from tractable.primitives.em.compiled import pattern_scores as compiled
 
-    given = np.ascontiguousarray(means), np.ascontiguousarray(covariances)
-    return compiled(rows.flat, rows.starts, rows.begins, rows.masks, *given, first, last)
+    return compiled(rows.flat, rows.starts, rows.begins, rows.masks, means, covariances, first, last)
 
 
 def scores_by_pattern(x: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:

@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import (
-    FAST,
-    compiled,
-    entry,
-)
+from tractable.primitives.compiled_options import FAST, compiled, entry
+from tractable.primitives.compiled_search import first_above
 from tractable.primitives.em.compiled_blocks import (
     add_completed,
     centred_products,
@@ -142,7 +139,7 @@ def pattern_pass(flat, starts, begins, masks, w, log_weights, means, covariances
     joint_buffer, white_buffer, mean_buffer = np.empty(K * _BLOCK), np.empty(K * D * D), np.empty(K * D)
     scatter_buffer, sums = np.empty(K * (D + 1) * (D + 1)), np.zeros((K, D + 1, D + 1))
     evidence = 0.0
-    p = np.searchsorted(begins, first, side="right") - 1
+    p = first_above(begins, first) - 1
     while p < masks.shape[0] and begins[p] < last:
         d = observed_first(masks[p], order)
         start, stop = max(first, begins[p]), min(last, begins[p + 1])
@@ -194,10 +191,8 @@ def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, va
     mean, whitener, bits = np.empty(D), np.empty(D), np.empty(_BLOCK, np.int64)
     top, total = np.empty(_BLOCK), np.empty(_BLOCK)
     z_buffer, joint_buffer = np.empty(D * _BLOCK), np.empty(K * _BLOCK)
-    scale = 1.0 / np.sqrt(variances)
-    log_scale = np.log(scale) - 0.5 * _LOG_2PI
     evidence = 0.0
-    p = np.searchsorted(begins, first, side="right") - 1
+    p = first_above(begins, first) - 1
     while p < masks.shape[0] and begins[p] < last:
         d = observed_first(masks[p], order)
         start, stop = max(first, begins[p]), min(last, begins[p + 1])
@@ -206,11 +201,14 @@ def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, va
             z, log_joint = z_buffer[: d * n].reshape(d, n), joint_buffer[: K * n].reshape(K, n)
             _load_entries(flat, starts[p] + (a - begins[p]) * d, z)
             for k in range(K):
-                log_joint[k] = log_weights[k]
+                constant = log_weights[k] - 0.5 * d * _LOG_2PI
                 if log_weights[k] > -np.inf:
                     for i in range(d):
-                        mean[i], whitener[i] = means[k, order[i]], scale[k, order[i]]
-                        log_joint[k] += log_scale[k, order[i]]
+                        mean[i], variance = means[k, order[i]], variances[k, order[i]]
+                        whitener[i] = 1.0 / np.sqrt(variance)
+                        constant -= 0.5 * np.log(variance)
+                log_joint[k] = constant
+                if log_weights[k] > -np.inf:
                     diagonal_log_joint(z, mean[:d], whitener[:d], log_joint[k])
             evidence += softmax_columns(log_joint, n, w[a : a + n], top[:n], total[:n], bits[:n])
             for k in range(K):
@@ -248,7 +246,7 @@ def pattern_scores(flat, starts, begins, masks, means, covariances, first, last)
     K, D = means.shape
     order, lower, whitener = np.empty(D, np.int64), np.empty((D, D)), np.empty((D, D))
     mean, centred, out = np.empty(D), np.empty(D), np.zeros((last - first, K))
-    p = np.searchsorted(begins, first, side="right") - 1
+    p = first_above(begins, first) - 1
     while p < masks.shape[0] and begins[p] < last:
         d = observed_first(masks[p], order)
         start, stop = max(first, begins[p]), min(last, begins[p + 1])

@@ -13,15 +13,18 @@ FLOOR = -230.0
 def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of scores, (K, B), into exp(score - top), and write their tops and sums."""
     K, B = scores.shape
-    top[:] = scores[0]
+    for j in range(B):
+        top[j], total[j] = scores[0, j], 0.0
     for k in range(1, K):
         for j in range(B):
             top[j] = max(top[j], scores[k, j])
-    total[:] = 0.0
     for k in range(K):
-        scores[k] -= top
-        exp_tile(scores[k], bits, B, FLOOR)
-        total += scores[k]
+        row = scores[k]
+        for j in range(B):
+            row[j] -= top[j]
+        exp_tile(row, bits, B, FLOOR)
+        for j in range(B):
+            total[j] += row[j]
 
 
 @compiled(error_model="numpy", fastmath=FAST)
@@ -50,7 +53,8 @@ def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyp
         for j in range(B):
             total[j] = w[j] / total[j] if j < n else 0.0
     for k in range(K):
-        log_joint[k] *= total
+        for j in range(B):
+            log_joint[k, j] *= total[j]
     return evidence
 
 
@@ -192,7 +196,8 @@ def centred_products(z, responsibilities, mean, whitener, index, scratch, scratc
                 target[j] = column[index[j]] - m
     for i in range(whitener.shape[0] - 1, -1, -1):
         _combine(whitener[i], rows[1:], i + 1, white)
-        rows[1 + i] = white
+        for j in range(q):
+            rows[1 + i, j] = white[j]
     _products(rows, r, out)
 
 

@@ -50,20 +50,9 @@ def softmax_loss(
     else:
         from tractable.primitives.glm.compiled import softmax_loss as compiled
 
-    hard = targets.ndim == 1
-    codes = targets.astype(np.int64) if hard else np.empty(0, np.int64)
-    soft = np.empty((0, len(coef))) if hard else np.asarray(targets, dtype=np.float64)
-    w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    return compiled(
-        np.asarray(x, dtype=np.float64),
-        codes,
-        soft,
-        w,
-        shift,
-        scale,
-        np.ascontiguousarray(coef),
-        _block(coef),
-    )
+    hard = (targets, np.empty((0, len(coef)))) if targets.ndim == 1 else (np.empty(0, np.int64), targets)
+    w = np.empty(0) if weights is None else weights
+    return compiled(x, *hard, w, shift, scale, coef, _block(coef))
 
 
 def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
@@ -89,11 +78,8 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
-    m = np.empty(0) if mass is None else np.asarray(mass, dtype=np.float64)
-    paired = k > 2 and p <= MOST_PAIRED
-    upper = compiled(
-        np.asarray(x, dtype=np.float64), m, shift, scale, np.ascontiguousarray(coef), 128, paired
-    )
+    m = np.empty(0) if mass is None else mass
+    upper = compiled(x, m, shift, scale, coef, 128, k > 2 and p <= MOST_PAIRED)
     found = np.zeros((k, k, p, p))
     rows, columns = np.triu_indices(k, 1)
     found[rows, columns] = found[columns, rows] = -upper
@@ -143,4 +129,6 @@ def perceptron_pass(
         return agnostic.perceptron_pass(rows, codes, weights, start)
     from tractable.primitives.glm.compiled import perceptron_pass as kernel
 
-    return kernel.for_work(64 * rows.shape[0] * start.size)(rows, codes, weights, start)
+    run = kernel.for_work(64 * rows.shape[0] * start.size)
+    coef, total, mistakes, visits = run(rows, codes, weights, start)
+    return coef, total, float(mistakes), float(visits)

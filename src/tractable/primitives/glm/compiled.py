@@ -78,7 +78,8 @@ def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: igno
         for j in range(block):
             total[j] = mass[j] / total[j] if j < n else 0.0
         for k in range(K):
-            scores[k] *= total
+            for j in range(block):
+                scores[k, j] *= total[j]
         for j in range(n):
             weight = w[start + j] if w.size else 1.0
             if targets.size:
@@ -129,7 +130,8 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
         q = 0
         for a in range(K):
             for b in range(a + 1, K):
-                both[q] = scores[a] * scores[b] * top
+                for j in range(block):
+                    both[q, j] = scores[a, j] * scores[b, j] * top[j]
                 q += 1
         if paired:
             _products(features, pairs)
@@ -141,7 +143,9 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
                     for i in range(P):
                         weighted[j, i] = both[q, j] * features[j, i]
                 np.dot(features.T, weighted, square)
-                found[q] += square
+                for i in range(P):
+                    for l in range(P):
+                        found[q, i, l] += square[i, l]
     if paired:
         for q in range(Q):
             f = 0
@@ -192,7 +196,9 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
     n_rows, P = x.shape[0], coef.shape[1]
     features, z, small = np.ones((block, P)), np.empty(block), np.empty(block)
     bits = np.empty(block, np.int64)
-    coef_difference, slope, loss = coef[1] - coef[0], np.zeros(P), 0.0
+    coef_difference, slope, part, loss = np.empty(P), np.zeros(P), np.empty(P), 0.0
+    for i in range(P):
+        coef_difference[i] = coef[1, i] - coef[0, i]
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
         fill(features, x, start, n, shift, scale)
@@ -205,9 +211,11 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
         else:
             loss += _counted_once(z, small, n, codes, start)
         z[n:] = 0.0
-        slope += np.dot(z, features)
+        np.dot(z, features, part)
+        slope += part
     gradient = np.empty((2, P))
-    gradient[0], gradient[1] = -slope, slope
+    for i in range(P):
+        gradient[0, i], gradient[1, i] = -slope[i], slope[i]
     return loss, gradient
 
 
@@ -242,9 +250,9 @@ def _is_blank(row: np.ndarray) -> bool:
     return size == 0.0
 
 
-@compiled()
+@entry("MATRIX INDICES DENSE_VECTOR MATRIX", fastmath=False)
 def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def]
-    coef, late = start.copy(), np.zeros_like(start)
+    coef, late, total = start.copy(), np.zeros(start.shape), np.empty(start.shape)
     mistakes, visits = 0.0, 0.0
     for i in range(len(rows)):
         row, code, left = rows[i], codes[i], weights[i]
@@ -263,4 +271,7 @@ def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def
             visits += share
             left -= share
     # A step made after m visits is in all planes but the first m.
-    return coef, visits * coef - late, mistakes, visits
+    for k in range(len(coef)):
+        for j in range(coef.shape[1]):
+            total[k, j] = visits * coef[k, j] - late[k, j]
+    return coef, total, mistakes, visits

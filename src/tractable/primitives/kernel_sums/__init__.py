@@ -84,10 +84,7 @@ def log_kernel_sums(
     from tractable.primitives.kernel_sums.compiled import log_kernel_sums as compiled
 
     out = np.empty(len(queries))
-    columns, given = _columns(points), NONE if left is None else left
-    compiled(
-        np.ascontiguousarray(queries, dtype=np.float64), columns, weights, KINDS[kind], given, first, out
-    )
+    compiled(queries, points.T, weights, KINDS[kind], NONE if left is None else left, first, out)
     return out
 
 
@@ -108,7 +105,7 @@ def left_out_scales(
     from tractable.primitives.kernel_sums.compiled import left_out_scales as compiled
 
     out = np.empty((len(queries), len(rates)))
-    compiled(np.ascontiguousarray(queries), _columns(points), weights, first, rates, n_own, out)
+    compiled(queries, points.T, weights, first, rates, n_own, out)
     return out
 
 
@@ -121,13 +118,8 @@ def kernel_spreads(
     from tractable.primitives.kernel_sums.compiled import spreads
 
     out = np.empty(len(queries))
-    spreads(np.ascontiguousarray(queries), _columns(points), weights, first, log_sums, out)
+    spreads(queries, points.T, weights, first, log_sums, out)
     return out
-
-
-def _columns(points: np.ndarray) -> np.ndarray:
-    """Return points as columns (d, n), side by side in memory; a transposed array is taken as it is."""
-    return np.ascontiguousarray(points.T, dtype=np.float64)
 
 
 #: Points of a leaf: enough for a vectorised loop, few enough for a small box.
@@ -162,13 +154,12 @@ class TreeSums:
         """
         from tractable.primitives.kernel_sums.compiled import log_tree_sums
 
-        queries = np.ascontiguousarray(queries, dtype=np.float64)
         out, met = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
         positions = np.empty(0, np.int64) if left is None else self._positions[first : first + len(queries)]
         whole = float(self.weights.sum()) if self.weights.size else float(len(self.tree.order))
-        tree = (self.tree.nodes, self.tree.packed, self.boxes, whole)
+        tree = (self.tree.nodes, self.tree.packed, self.boxes, whole, self.weights)
         left = NONE if left is None else left
-        log_tree_sums(queries, tree, self.weights, self.kind, left, positions, TOLERANCE, out, met)
+        log_tree_sums(queries, *tree, self.kind, left, positions, TOLERANCE, out, met)
         return out, met
 
     @cached_property

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.compiled_tiles import LOWEST, exp_tile, tile_squares
+from tractable.primitives.neighbors.compiled_kd_tree import deepest
 
 #: Points met at a time: their squared distances and exponentials stay in the first-level cache.
 TILE = 512
@@ -12,7 +13,7 @@ TILE = 512
 _FAR = 1e-280
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@entry("MATRIX MATRIX DENSE_VECTOR INT DENSE_VECTOR INT OUT_VECTOR", fastmath={"contract", "reassoc"})
 def log_kernel_sums(queries, columns, weights, kind, left, first, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k(|q - x_i|²) for every query; points are columns (d, n), empty weights are ones.
 
@@ -59,7 +60,7 @@ def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-u
     return np.log(total) - shift
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@entry("MATRIX MATRIX DENSE_VECTOR INT DENSE_VECTOR OUT_VECTOR", fastmath={"contract", "reassoc"})
 def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no-untyped-def]
     """Write Σ_i w_i |q - x_i|² exp(-|q - x_i|²/2) / S, with log S given; query j is point first + j."""
     n = columns.shape[1]
@@ -81,7 +82,7 @@ def spreads(queries, columns, weights, first, log_sums, out):  # type: ignore[no
         out[q] = total
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@entry("MATRIX MATRIX DENSE_VECTOR INT DENSE_VECTOR INT OUT_MATRIX", fastmath={"contract", "reassoc"})
 def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # type: ignore[no-untyped-def]
     """Write Σ_{i ≠ j} w_i exp(-rate_k |x_j - x_i|²) for every query j and rate k, (m, K).
 
@@ -114,7 +115,7 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
                 out[q, k] += tile_sum(row, weights, start, size, -1)
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
     """Turn squared distances into heights of the window; -1 is the Gaussian, 5 the Laplace."""
     if kind == -1:
@@ -143,7 +144,7 @@ def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-de
             values[j] = np.sin(0.5 * np.pi * (1.0 - np.sqrt(values[j]))) if values[j] < 1.0 else 0.0
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"}, inline="always")
+@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     """Add up a tile, without the point `own`."""
     if own >= start and own < start + size:
@@ -159,7 +160,7 @@ def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled()
+@entry("INDEX_MATRIX DENSE_VECTOR INT OUT_MATRICES", fastmath=False)
 def boxes_of(nodes, packed, d, boxes):  # type: ignore[no-untyped-def]
     """Write the least box (d, 2) about the points of every node; children come after their parents."""
     for node in range(len(nodes) - 1, -1, -1):
@@ -167,22 +168,30 @@ def boxes_of(nodes, packed, d, boxes):  # type: ignore[no-untyped-def]
         for c in range(d):
             if right == 0:
                 tile = packed[first * d + c * (last - first) : first * d + (c + 1) * (last - first)]
-                boxes[node, c, 0], boxes[node, c, 1] = tile.min(), tile.max()
+                low = high = tile[0]
+                for v in tile:
+                    low, high = min(low, v), max(high, v)
+                boxes[node, c, 0], boxes[node, c, 1] = low, high
             else:
                 boxes[node, c, 0] = min(boxes[node + 1, c, 0], boxes[right, c, 0])
                 boxes[node, c, 1] = max(boxes[node + 1, c, 1], boxes[right, c, 1])
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
-def log_tree_sums(queries, tree, weights, kind, left, positions, tol, out, met):  # type: ignore[no-untyped-def]
+@entry(
+    "MATRIX INDEX_MATRIX DENSE_VECTOR MATRICES FLOAT DENSE_VECTOR INT DENSE_VECTOR INDICES FLOAT "
+    "OUT_VECTOR OUT_INDICES",
+    fastmath={"contract", "reassoc"},
+)
+def log_tree_sums(  # type: ignore[no-untyped-def]
+    queries, nodes, packed, boxes, whole, weights, kind, left, positions, tol, out, met
+):
     """Write log Σ_i w_i k(|q - x_i|²), and in `met` how many terms were added.
 
     Empty weights are ones. Where `left` is not empty, query j is the point at positions[j] of the tree, which
     counts for w - left.
     """
-    nodes, packed, boxes, whole = tree
     values, bits = np.empty(TILE), np.empty(TILE, dtype=np.int64)
-    stack = np.empty(nodes[:, 3].max() + 2, dtype=np.int64)
+    stack = np.empty(deepest(nodes) + 2, dtype=np.int64)
     endless = kind < 0 or kind == 5
     for q in range(len(queries)):
         own = positions[q] if left.size else -1
@@ -268,7 +277,9 @@ def _apart(query, box):  # type: ignore[no-untyped-def]
 _NOTHING = 45.0
 
 
-@compiled()
+@entry(
+    "MATRIX MATRIX MATRICES DENSE_VECTOR BOOL INDICES MATRIX MATRIX DENSE_VECTOR DENSE_VECTOR", fastmath=False
+)
 def log_local_windows(x, points, whiten, heights, of_rows, first, low, high, top, rates):  # type: ignore[no-untyped-def]
     out, bounds = np.empty(len(x)), np.empty(len(top))
     for i in range(len(x)):

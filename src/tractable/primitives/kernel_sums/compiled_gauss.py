@@ -8,7 +8,8 @@ divided by h, so that points far from zero keep their digits.
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
+from tractable.primitives.compiled_search import first_above, first_at_least
 
 ORDER = 26
 #: Bins whose centres are farther than this are summed point by point.
@@ -34,8 +35,11 @@ def _terms() -> np.ndarray:
 
 _TERMS = _terms()
 
+_points = "DENSE_VECTOR DENSE_VECTOR FLOAT"  # x, weights, h
+_bins = "DENSE_VECTOR INDICES DENSE_VECTOR"  # starts, first, centres
 
-@compiled()
+
+@entry("DENSE_VECTOR FLOAT", fastmath=False)
 def bin_points(x, width):  # type: ignore[no-untyped-def]
     """Cut sorted points into bins no wider than `width`: where each begins, its first point, its centre."""
     first = np.empty(len(x) + 1, dtype=np.int64)
@@ -58,7 +62,7 @@ def bin_points(x, width):  # type: ignore[no-untyped-def]
     return starts, first, centres
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@entry(f"{_points} {_bins}", fastmath={"contract", "reassoc"})
 def gauss_moments(x, weights, h, starts, first, centres):  # type: ignore[no-untyped-def]
     """Σ w exp(-u²/2) u^k / k! about the centre of every bin, (bins, ORDER)."""
     moments = np.zeros((len(starts), ORDER))
@@ -80,13 +84,13 @@ def gauss_moments(x, weights, h, starts, first, centres):  # type: ignore[no-unt
     return moments
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@entry(f"{_points} FLOAT {_bins} MATRIX DENSE_VECTOR OUT_VECTOR", fastmath={"contract"})
 def log_sums(x, weights, h, total_weight, starts, first, centres, moments, queries, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i exp(-((q - x_i)/h)²/2) for every query; weights are positive."""
     n = len(x)
     for j in range(len(queries)):
         q = queries[j]
-        at = np.searchsorted(x, q)
+        at = first_at_least(x, q)
         nearest = min(at, n - 1)
         if at > 0 and abs(q - x[at - 1]) < abs(q - x[nearest]):
             nearest = at - 1
@@ -99,7 +103,10 @@ def log_sums(x, weights, h, total_weight, starts, first, centres, moments, queri
             out[j] = np.log(_binned(x, weights, h, starts, first, centres, moments, q, reach))
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@entry(
+    f"{_points} FLOAT {_bins} MATRIX DENSE_VECTOR DENSE_VECTOR INT OUT_VECTOR OUT_VECTOR",
+    fastmath={"contract"},
+)
 def log_left_out(  # type: ignore[no-untyped-def]
     x, weights, h, total_weight, starts, first, centres, moments, whole, left, begin, out, spread
 ):
@@ -139,7 +146,7 @@ def log_left_out(  # type: ignore[no-untyped-def]
 
 @compiled(error_model="numpy", inline="always")
 def _bins_within(starts, q, h, reach):  # type: ignore[no-untyped-def]
-    return range(np.searchsorted(starts, q - (reach + 0.5) * h), np.searchsorted(starts, q + reach * h))
+    return range(first_at_least(starts, q - (reach + 0.5) * h), first_at_least(starts, q + reach * h))
 
 
 @compiled(error_model="numpy", fastmath={"contract"}, inline="always")
@@ -183,7 +190,7 @@ def _about_nearest(x, weights, h, q, near, beyond, own, kept):  # type: ignore[n
     """Sum about the nearest point, in logarithms: only those within reach count, and `own` for `kept`."""
     # √(near² + beyond) - near, without cancellation.
     reach = near + beyond / (near + np.sqrt(near * near + beyond))
-    low, high = np.searchsorted(x, q - reach * h), np.searchsorted(x, q + reach * h, "right")
+    low, high = first_at_least(x, q - reach * h), first_above(x, q + reach * h)
     total = 0.0
     for i in range(low, high):
         away = abs(q - x[i]) / h
@@ -198,7 +205,7 @@ def _spread_about(x, weights, h, q, own, log_sum):  # type: ignore[no-untyped-de
     if log_sum == -np.inf:
         return 0.0
     reach = np.sqrt(max(-2.0 * log_sum, 0.0) + 100.0)
-    low, high = np.searchsorted(x, q - reach * h), np.searchsorted(x, q + reach * h, "right")
+    low, high = first_at_least(x, q - reach * h), first_above(x, q + reach * h)
     total = 0.0
     for i in range(low, high):
         if i != own:
@@ -219,12 +226,12 @@ _COEFFICIENTS = (
 _COEFFICIENTS = _COEFFICIENTS / NODES
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@entry(f"{_points} FLOAT {_bins} MATRIX INT OUT_VECTOR", fastmath={"contract"})
 def sums_at_points(x, weights, h, total_weight, starts, first, centres, moments, begin, out):  # type: ignore[no-untyped-def]
     """Write Σ_j w_j exp(-((x_i - x_j)/h)²/2) for the sorted points from `begin` on."""
     end, i = begin + len(out), begin
     values, coefficients = np.empty(NODES), np.empty(NODES)
-    b = np.searchsorted(first, begin, "right") - 1
+    b = first_above(first, begin) - 1
     while i < end:
         stop = min(first[b + 1], end)
         if stop - i < _FEW or centres[b] == starts[b]:

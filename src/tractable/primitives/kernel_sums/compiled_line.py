@@ -9,7 +9,11 @@ import math
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
+from tractable.primitives.compiled_search import first_above, first_at_least
+
+_points = "DENSE_VECTOR DENSE_VECTOR FLOAT"  # x, weights, h
+_bins = "INDICES DENSE_VECTOR"  # first, centres
 
 #: Fewer points than this are added one by one.
 FEW = 24
@@ -19,7 +23,7 @@ COLUMNS = 6
 _TOLERANCE = 1e-11
 
 
-@compiled()
+@entry(f"{_points} {_bins} INT", fastmath=False)
 def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-untyped-def]
     """Running totals within every bin of w times the functions of the window, (n, 6)."""
     totals = np.zeros((len(x), COLUMNS))
@@ -36,23 +40,24 @@ def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-unty
                     totals[i, k] = w
                     w *= u
             if i > first[b]:
-                totals[i] += totals[i - 1]
+                for k in range(COLUMNS):
+                    totals[i, k] += totals[i - 1, k]
     return totals
 
 
 @compiled(error_model="numpy")
 def within(x, q, h):  # type: ignore[no-untyped-def]
     """The first sorted point that is no farther than h, and the first beyond."""
-    low, high = np.searchsorted(x, q - h), np.searchsorted(x, q + h, "right")
+    low, high = first_at_least(x, q - h), first_above(x, q + h)
     # The ends of the window are rounded, and may have met a number that is farther than they are.
     if low < high and q - x[low] > h:
-        low = np.searchsorted(x, x[low], "right")
+        low = first_above(x, x[low])
     if low < high and x[high - 1] - q > h:
-        high = np.searchsorted(x, x[high - 1])
+        high = first_at_least(x, x[high - 1])
     return low, high
 
 
-@compiled(error_model="numpy")
+@entry(f"{_points} {_bins} MATRIX INT DENSE_VECTOR DENSE_VECTOR INT OUT_VECTOR", fastmath=False)
 def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, begin, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i k((q - x_i)/h); or, where `left` is not empty, of points without so much of them."""
     for j in range(len(queries)):
@@ -62,7 +67,7 @@ def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, be
         total = 0.0
         settled = high - low > FEW
         if settled:
-            middle = np.searchsorted(x, q) if kind == 1 else high
+            middle = first_at_least(x, q) if kind == 1 else high
             lower, lost = _ranged(h, first, centres, totals, kind, q, low, middle, 1.0)
             upper, gone = _ranged(h, first, centres, totals, kind, q, middle, high, -1.0)
             total = lower + upper - away
@@ -96,7 +101,7 @@ def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignor
     total, lost = 0.0, 0.0
     if high <= low:
         return total, lost
-    b = np.searchsorted(first, low, "right") - 1
+    b = first_above(first, low) - 1
     m = np.zeros(COLUMNS)
     while b < len(centres) and first[b] < high:
         lost += part_of_bin(first, totals, b, low, high, m)
@@ -129,7 +134,7 @@ def _combined(kind, v, m, side):  # type: ignore[no-untyped-def]
     return np.cos(0.5 * np.pi * v) * m[1] + np.sin(0.5 * np.pi * v) * m[2]
 
 
-@compiled()
+@entry(_points, fastmath=False)
 def laplace_passes(x, weights, h):  # type: ignore[no-untyped-def]
     """Σ w exp(-(x_i - x_j)/h) over the points up to each, and over those from each on, in two passes."""
     n = len(x)
@@ -145,13 +150,13 @@ def laplace_passes(x, weights, h):  # type: ignore[no-untyped-def]
     return below, above
 
 
-@compiled(error_model="numpy")
+@entry(f"{_points} DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT OUT_VECTOR", fastmath=False)
 def log_laplace_sums(x, weights, h, below, above, queries, left, begin, out):  # type: ignore[no-untyped-def]
     """Write log Σ_i w_i exp(-|q - x_i|/h); all terms are positive, and none is lost far away."""
     n = len(x)
     for j in range(len(queries)):
         q = queries[j]
-        at = begin + j if left.size else np.searchsorted(x, q)
+        at = begin + j if left.size else first_at_least(x, q)
         after = at + 1 if left.size else at
         lower = np.log(below[at - 1]) - (q - x[at - 1]) / h if at > 0 else -np.inf
         upper = np.log(above[after]) - (x[after] - q) / h if after < n else -np.inf
@@ -174,7 +179,7 @@ _SERIES = 10.5
 _TAIL_TOLERANCE = 1e-14
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@entry(f"{_points} {_bins}", fastmath={"contract", "reassoc"})
 def plain_moments(x, weights, h, first, centres):  # type: ignore[no-untyped-def]
     """Σ w u^k / k! about the centre of every bin, (bins, ORDER)."""
     moments = np.zeros((len(centres), ORDER))
@@ -193,17 +198,17 @@ def _below(z):  # type: ignore[no-untyped-def]
     return 0.5 * math.erfc(-0.7071067811865476 * z)
 
 
-@compiled(error_model="numpy")
+@entry(f"{_points} DENSE_VECTOR {_bins} MATRIX DENSE_VECTOR INT DENSE_VECTOR OUT_VECTOR", fastmath=False)
 def normal_tails(x, weights, h, starts, first, centres, moments, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i Φ(side (q - x_i)/h); `running` is the weight before each point, as that side counts it."""
     bins = len(starts)
     for j in range(len(queries)):
         q = queries[j]
         if side > 0:
-            b = max(np.searchsorted(starts, q - (_WHOLE + 0.5) * h) - 1, 0)
+            b = max(first_at_least(starts, q - (_WHOLE + 0.5) * h) - 1, 0)
             total, end = running[first[b]], bins
         else:
-            b = np.searchsorted(starts, q + _WHOLE * h, "right")
+            b = first_above(starts, q + _WHOLE * h)
             total, end = running[first[b]], -1
             b -= 1
         while b != end:
@@ -234,7 +239,7 @@ def _bin_tail(m, v, side):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled(error_model="numpy")
+@entry(f"{_points} {_bins} MATRIX INT DENSE_VECTOR INT DENSE_VECTOR OUT_VECTOR", fastmath=False)
 def disc_tails(x, weights, h, first, centres, totals, kind, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i F(side (q - x_i)/h) of a window with an end; where digits might be lost, point by point."""
     m = np.zeros(COLUMNS)
@@ -245,8 +250,8 @@ def disc_tails(x, weights, h, first, centres, totals, kind, running, side, queri
         total, lost = whole, 0.0
         settled = high - low > FEW
         if settled:
-            middle = np.searchsorted(x, q) if kind == 1 else high
-            b = np.searchsorted(first, low, "right") - 1
+            middle = first_at_least(x, q) if kind == 1 else high
+            b = first_above(first, low) - 1
             while b < len(centres) and first[b] < high:
                 v = (q - centres[b]) / h
                 begin, end = max(low, first[b]), min(high, first[b + 1])
@@ -299,13 +304,15 @@ def _held(kind, t):  # type: ignore[no-untyped-def]
     return 1.0 - below if t > 0.0 else below
 
 
-@compiled(error_model="numpy")
+@entry(
+    "DENSE_VECTOR FLOAT DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT DENSE_VECTOR OUT_VECTOR", fastmath=False
+)
 def laplace_tails(x, h, below, above, running, side, queries, out):  # type: ignore[no-untyped-def]
     """Write Σ w_i F(side (q - x_i)/h) of the Laplace window, from the passes in either direction."""
     n = len(x)
     for j in range(len(queries)):
         q = queries[j]
-        at = np.searchsorted(x, q, "right") if side > 0 else np.searchsorted(x, q)
+        at = first_above(x, q) if side > 0 else first_at_least(x, q)
         lower = 0.5 * below[at - 1] * math.exp(-(q - x[at - 1]) / h) if at > 0 else 0.0
         upper = 0.5 * above[at] * math.exp(-(x[at] - q) / h) if at < n else 0.0
         out[j] = running[at] + side * (upper - lower)

@@ -23,7 +23,6 @@ class LineSums:
     def log_sums(self, queries: np.ndarray) -> np.ndarray:
         """Return log Σ_i w_i k(((q - x_i)/h)²) of every query, (m,)."""
         out = np.empty(len(queries))
-        queries = np.ascontiguousarray(queries, dtype=np.float64)
         if self.kind == KINDS["gaussian"]:
             from tractable.primitives.kernel_sums.compiled_gauss import log_sums
 
@@ -181,7 +180,7 @@ class TailSums:
         """Return Σ_i w_i F((q - x_i)/h) / Σ_i w_i of queries (m,), or of those above, to 1e-10 of itself."""
         from tractable.primitives.kernel_sums import compiled_line as compiled
 
-        queries, out = np.ascontiguousarray(queries, dtype=np.float64), np.empty(len(queries))
+        out = np.empty(len(queries))
         line, running, side = self.line, self.after if upper else self.before, -1 if upper else 1
         if line.kind == KINDS["gaussian"]:
             bins = line.parts[1:4]

@@ -77,7 +77,6 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         )
     if not runs_compiled(x, x.size * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
-    x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
 
@@ -297,9 +296,7 @@ def cluster_sums(
 
 
 def _ready(x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray) -> tuple:
-    w = np.empty(0) if weights is None else np.ascontiguousarray(weights)
-    x, centers = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(centers)
-    return x, w, np.ascontiguousarray(shift), scale, centers
+    return x, np.empty(0) if weights is None else weights, shift, scale, centers
 
 
 def _block(centers: np.ndarray) -> int:

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import (
-    FAST,
-    compiled,
-    entry,
-)
+from tractable.primitives.compiled_options import FAST, compiled, entry
 from tractable.primitives.compiled_tiles import tile_squares
 
 _given = "MATRIX DENSE_VECTOR DENSE_VECTOR FLOAT MATRIX"  # x, w, shift, scale, centers
@@ -116,13 +112,19 @@ def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower,
     return left
 
 
-@entry(f"{_given} {_moved} OUT_LABELS OUT_BOUNDS OUT_BOUNDS OUT_MATRIX OUT_VECTOR INT")
+@entry(f"{_given} {_moved} OUT_LABELS OUT_SINGLE_VECTOR OUT_SINGLE_VECTOR OUT_MATRIX OUT_VECTOR INT")
 def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K = len(centers)
-    doubled, squares = -2.0 * centers, (centers * centers).sum(axis=1)
-    doubled_single, squares_single = doubled.astype(np.float32), squares.astype(np.float32)
-    longest = np.sqrt(squares.max())
+    doubled, squares = np.empty((K, d)), np.zeros(K)
+    doubled_single, squares_single = np.empty((K, d), np.float32), np.empty(K, np.float32)
+    longest = 0.0
+    for k in range(K):
+        for i in range(d):
+            doubled[k, i] = doubled_single[k, i] = -2.0 * centers[k, i]
+            squares[k] += centers[k, i] * centers[k, i]
+        squares_single[k] = squares[k]
+        longest = max(longest, np.sqrt(squares[k]))
     buffer, block = np.zeros((B, d), np.float32), np.zeros((d, B), np.float32)
     scores = np.empty((K, B), np.float32)
     best, second, arg = np.empty(B, np.float32), np.empty(B, np.float32), np.empty(B, np.int32)
@@ -163,7 +165,8 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
                 _scores_and_two_nearest(block_double, doubled, squares, scores_double, low, high, arg)
                 open_rows = _bound(low, high, norms, slack, over, under)
             elif open_rows:
-                low[:], high[:] = best, second
+                for j in range(B):
+                    low[j], high[j] = best[j], second[j]
             for j in range(len(rows)):
                 r, k = rows[j], arg[j]
                 if open_rows and not high[j] - low[j] > slack[j]:
@@ -225,7 +228,13 @@ def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
         m = _mass(w, closest, even, i)
         total += m
         last = i if m > 0.0 else last
-    order = np.argsort(levels)
+    order = np.empty(len(levels), np.int64)  # of the levels, of which there are few
+    for new in range(len(levels)):
+        at = new
+        while at > 0 and levels[order[at - 1]] > levels[new]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = new
     held, i = 0.0, -1
     for t in order:
         while i < last and (i < 0 or held <= levels[t] * total):
@@ -269,7 +278,8 @@ def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
             for j in range(m):
                 costs[t] += out[j] * (w[start + j] if len(w) else 1.0)
             if keep:
-                closest[start : start + m] = out[:m]
+                for j in range(m):
+                    closest[start + j] = out[j]
 
 
 @compiled(error_model="numpy")
@@ -279,19 +289,20 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     K, trials = uniforms.shape
     chosen, tried = np.empty(K, np.int64), np.empty(trials, np.int64)
     centers, one, costs = np.empty((trials, d)), np.empty((1, d)), np.empty(trials)
-    closest = np.full(n, np.inf)
-    total = np.inf
+    closest = np.empty(n)
+    closest[:] = total = np.inf
     for k in range(K):
         greedy = 0.0 < total < np.inf
         m = trials if greedy else 1
-        _draw(w, closest, not greedy, uniforms[k, :m].copy(), tried)
+        _draw(w, closest, not greedy, uniforms[k, :m], tried)
         best = 0
         if greedy:
             for t in range(trials):
                 for i in range(d):
                     centers[t, i] = x[tried[t], i]
             _costs(x, w, closest, centers, False, costs)
-            best = int(np.argmin(costs))
+            for t in range(1, trials):
+                best = t if costs[t] < costs[best] else best
         chosen[k] = tried[best]
         for i in range(d):
             one[0, i] = x[tried[best], i]
@@ -300,7 +311,7 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     return chosen
 
 
-@entry("ROWS VECTOR OUT_VECTOR ROWS BOOL", "SINGLE_ROWS VECTOR OUT_VECTOR SINGLE_ROWS BOOL")
+@entry("ROWS VECTOR OUT_VECTOR MATRIX BOOL", fastmath=False)
 def seeding_costs(x, w, closest, centers, keep):  # type: ignore[no-untyped-def]
     costs = np.empty(len(centers))
     _costs(x, w, closest, centers, keep, costs)
@@ -311,8 +322,8 @@ def seeding_costs(x, w, closest, centers, keep):  # type: ignore[no-untyped-def]
 _TILE = 256
 
 
-@compiled(fastmath={"contract", "reassoc"})
-def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
+@entry("MATRIX MATRIX DENSE_VECTOR INDICES", fastmath={"contract", "reassoc"})
+def distance_sums(x, columns, weights, starts):  # type: ignore[no-untyped-def]
     n, n_groups = x.shape[0], len(starts) - 1
     out = np.zeros((n, n_groups))
     squares = np.empty(_TILE)
@@ -328,7 +339,9 @@ def distance_sums(x: np.ndarray, columns: np.ndarray, weights: np.ndarray, start
     return out
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@entry(
+    "MATRIX MATRIX DENSE_VECTOR INDICES MATRIX DENSE_VECTOR DENSE_VECTOR", fastmath={"contract", "reassoc"}
+)
 def distance_sums_of_products(x, columns, weights, starts, products, row_squares, column_squares):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.distance_sums`; x · columns and their squares are given."""
     n, n_groups = x.shape[0], len(starts) - 1
@@ -346,7 +359,7 @@ def distance_sums_of_products(x, columns, weights, starts, products, row_squares
                     squares[j] = both - 2.0 * product[j]
                     doubtful += squares[j] < 0.01 * both
                 if doubtful:
-                    _repair(x[i], columns, start, row_squares[i] + other, squares)
+                    _repair(x[i], columns, start, row_squares[i], other, squares)
                 for j in range(end - start):
                     total += weights[start + j] * np.sqrt(squares[j])
             out[i, k] = total
@@ -354,10 +367,10 @@ def distance_sums_of_products(x, columns, weights, starts, products, row_squares
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _repair(row, columns, start, both, squares):  # type: ignore[no-untyped-def]
+def _repair(row, columns, start, row_square, other, squares):  # type: ignore[no-untyped-def]
     """Take the differences where the products have cancelled."""
-    for j in range(len(both)):
-        if squares[j] < 0.01 * both[j]:
+    for j in range(len(other)):
+        if squares[j] < 0.01 * (row_square + other[j]):
             total = 0.0
             for c in range(len(row)):
                 step = columns[c, start + j] - row[c]

@@ -315,4 +315,4 @@ def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
         return agnostic.squared_mahalanobis(x, mean, lower)
     from tractable.primitives.linear.compiled import squared_mahalanobis as compiled
 
-    return compiled(x, mean, lower)
+    return compiled(x, mean, lower).astype(np.result_type(x, lower), copy=False)

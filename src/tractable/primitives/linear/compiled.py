@@ -12,7 +12,9 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
     centred, center, product = np.empty((rows, d)), np.empty(d), np.empty((d, d))
     remainder = np.empty(d)
     # Means are about the first row: far from the origin, their differences would have few digits.
-    shift = x[0].copy()
+    shift = np.empty(d)
+    for j in range(d):
+        shift[j] = x[0, j]
     for start in range(0, n, rows):
         m = min(rows, n - start)
         z = centred[:m]
@@ -47,13 +49,15 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
         for j in range(d):
             mean[j] += weight / both * (center[j] - mean[j])
         total = both
-    return total, mean + shift, scatter
+    for j in range(d):
+        mean[j] += shift[j]
+    return total, mean, scatter
 
 
 # No fastmath below: every rounding error is wanted.
 
 
-@compiled()
+@entry("ROWS ROWS VECTOR DENSE_VECTOR MATRIX MATRIX DENSE_VECTOR DENSE_VECTOR", fastmath=False)
 def residual_sums(x, y, weights, centre, coef_high, coef_low, offset_high, offset_low):  # type: ignore[no-untyped-def]
     n, d = x.shape
     t = y.shape[1]
@@ -99,7 +103,7 @@ def _plus_product(h, l, a, al, b, bl):  # type: ignore[no-untyped-def]
     return _two_sum(s, e + (error + (a * bl + al * b)) + l)
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@entry("MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT DENSE_VECTOR", fastmath={"contract", "reassoc"})
 def gradient_pass(rows, targets, weights, steps, batch_size, start):  # type: ignore[no-untyped-def]
     n, p = rows.shape
     w, total, slope = start.copy(), np.zeros(p), np.empty(p)
@@ -124,11 +128,10 @@ def gradient_pass(rows, targets, weights, steps, batch_size, start):  # type: ig
 _ROWS = 128
 
 
-@compiled(fastmath={"contract", "reassoc"})
-def squared_mahalanobis(x: np.ndarray, mean: np.ndarray, lower: np.ndarray) -> np.ndarray:
+@entry("ROWS DENSE_VECTOR MATRIX", fastmath={"contract", "reassoc"})
+def squared_mahalanobis(x, mean, lower):  # type: ignore[no-untyped-def]
     n, d = x.shape
-    out = np.empty(n, dtype=(x[:0, 0] + lower[:0, 0]).dtype)
-    white = np.empty((d, _ROWS), dtype=out.dtype)
+    out, white = np.empty(n), np.empty((d, _ROWS))
     for start in range(0, n, _ROWS):
         rows = min(_ROWS, n - start)
         total = out[start : start + rows]

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import (
-    FAST,
-    compiled,
-    entry,
-)
+from tractable.primitives.compiled_options import FAST, compiled, entry
 from tractable.primitives.compiled_tiles import LOWEST, exp_tile
 
 TILE = 128
@@ -210,7 +206,8 @@ def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter,
         moved, slack, away, total = np.inf, _SLACK, np.inf, 0.0
         while steps[r] < max_iter and moved > tol:
             if away > slack:
-                seen[:] = a
+                for k in range(d):
+                    seen[k] = a[k]
                 slack = min(_SLACK, max(_LEAST_SLACK, 2.0 * moved))
                 count, held = leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside)
                 away = 0.0
@@ -239,7 +236,8 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
     The number of steps is negative where an ascent did not converge.
     """
     n_leaves, d = low.shape
-    runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])
+    runs, everything = np.empty((n_leaves, 2), np.int64), np.empty((1, 2), np.int64)
+    everything[0, 0], everything[0, 1] = 0, columns.shape[1]
     w, bits, step = np.empty(TILE), np.empty(TILE, np.int64), np.empty(d)
     seen, none = np.empty(d), np.empty((0, 0))
     for r in range(len(x)):
@@ -248,7 +246,8 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
         basins[r] = _captured(modes, radii, a)
         while steps[r] < max_iter and moved > tol and basins[r] < 0:
             if away > _SLACK:
-                seen[:] = a
+                for k in range(d):
+                    seen[k] = a[k]
                 count = leaves_within(first, low, high, a, reach + _SLACK, runs)
             total = gaussian_sums(columns, weights, runs, count, 0.0, 0.0, a, step, w, bits, none)
             if not total >= floor:
@@ -270,7 +269,8 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
 @entry(f"{_leaves} {_limits} MATRIX OUT_VECTOR OUT_MATRIX OUT_MATRICES")
 def expand(columns, weights, first, low, high, reach, floor, tilt, x, heights, shifts, spreads):  # type: ignore[no-untyped-def]
     n_leaves, d = low.shape
-    runs, everything = np.empty((n_leaves, 2), np.int64), np.array([[0, columns.shape[1]]])
+    runs, everything = np.empty((n_leaves, 2), np.int64), np.empty((1, 2), np.int64)
+    everything[0, 0], everything[0, 1] = 0, columns.shape[1]
     w, bits, step, spread = np.empty(TILE), np.empty(TILE, np.int64), np.empty(d), np.empty((d, d))
     for r in range(len(x)):
         a, offset = x[r], 0.0

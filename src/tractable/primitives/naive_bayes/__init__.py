@@ -46,9 +46,7 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    x = _rows(x)
-    w = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    return compiled(x, np.ascontiguousarray(codes), w, n_classes)
+    return compiled(x, codes, np.empty(0) if weights is None else weights, n_classes)
 
 
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
@@ -74,9 +72,8 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
         return agnostic.diagonal_scores(x, means, scales, log_norms)
     from tractable.primitives.naive_bayes.compiled import diagonal_scores as compiled
 
-    x = _rows(x)
     out = np.empty((len(x), len(means)))
-    compiled(x, *(np.ascontiguousarray(a, dtype=np.float64) for a in (means, scales, log_norms)), out)
+    compiled(x, means, scales, log_norms, out)
     return out
 
 
@@ -119,11 +116,6 @@ def category_scores(x: Array, tables: Array, starts: Array) -> Array:
         return agnostic.category_scores(x, tables, starts)
     from tractable.primitives.naive_bayes.compiled import category_scores as compiled
 
-    x = _rows(x)
     out = np.zeros((len(x), tables.shape[1]))
-    compiled(x, np.ascontiguousarray(tables, dtype=np.float64), np.asarray(starts, dtype=np.int64), out)
+    compiled(x, tables, starts, out)
     return out
-
-
-def _rows(x: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64))

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import FAST, compiled
+from tractable.primitives.compiled_options import FAST, compiled, entry
 
 _FAST = {"contract", "nsz", "arcp"}
 
 
-@compiled(error_model="numpy", fastmath=_FAST)
+@entry("MATRIX INDICES DENSE_VECTOR INT", fastmath=_FAST)
 def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
     n, d = x.shape
@@ -61,7 +61,7 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
                 sums[c, j] += one * x[i, j]
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@entry("MATRIX MATRIX MATRIX MATRIX OUT_MATRIX")
 def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K = len(means)
@@ -98,7 +98,7 @@ def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-de
         out[k] = found
 
 
-@compiled(error_model="numpy")
+@entry("OUT_MATRIX", fastmath=False)
 def softmax_rows(scores):  # type: ignore[no-untyped-def]
     """Replace scores by their softmax, row by row."""
     n, K = scores.shape
@@ -116,7 +116,7 @@ def softmax_rows(scores):  # type: ignore[no-untyped-def]
             row[k] /= total
 
 
-@compiled(error_model="numpy")
+@entry("MATRIX MATRIX INDICES OUT_MATRIX", fastmath=False)
 def category_scores(x, tables, starts, out):  # type: ignore[no-untyped-def]
     """Add to `out` the table entries of the categories of each row."""
     n, d = x.shape

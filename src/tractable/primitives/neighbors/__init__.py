@@ -63,7 +63,7 @@ def nearest(
     from tractable.primitives.neighbors.compiled import nearest as compiled
 
     near, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
-    compiled(*_ready(x, points), k, FORMS.index(form), float(order), near, indices)
+    compiled(x, points, k, FORMS.index(form), float(order), near, indices)
     return near, indices
 
 
@@ -92,8 +92,7 @@ def within(
         return agnostic.within(as_double(x), as_double(points), radii, form, order)
     from tractable.primitives.neighbors.compiled import within as compiled
 
-    radii = np.ascontiguousarray(radii, dtype=np.float64)
-    return sorted_pairs(*compiled(*_ready(x, points), radii, FORMS.index(form), float(order)))
+    return sorted_pairs(*compiled(x, points, radii, FORMS.index(form), float(order)))
 
 
 def _is_little(x: Array, points: Array) -> bool:
@@ -105,10 +104,6 @@ def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tu
     """Return pairs by row, then by how far they are apart, then by index."""
     order = np.lexsort((indices, apart, rows))
     return rows[order], indices[order], apart[order]
-
-
-def _ready(x: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(points, dtype=np.float64)
 
 
 #: Points met at a time. No power of two, whose rows of products would fall on one another in the cache.

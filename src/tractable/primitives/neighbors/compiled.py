@@ -5,7 +5,7 @@ No `fastmath`: a distance is summed coordinate by coordinate, so every path to i
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 
 #: Points met at a time: their coordinates stay in the cache while the rows pass.
 _TILE = 256
@@ -13,16 +13,17 @@ _TILE = 256
 _EUCLIDEAN, _MANHATTAN, _CHEBYSHEV, _HAMMING, _MINKOWSKI = 0, 1, 2, 3, 4
 
 
-@compiled()
+@entry("MATRIX MATRIX INT INT FLOAT OUT_MATRIX OUT_INDEX_MATRIX", fastmath=False)
 def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped-def]
     rows, (n, d) = len(x), points.shape
     cap = 2 * k + _TILE
     found_d, found_i = np.empty((rows, cap)), np.empty((rows, cap), np.int64)
-    count, limit, worst = np.zeros(rows, np.int64), np.full(rows, np.inf), np.full(rows, np.inf)
+    count, limit, worst = np.zeros(rows, np.int64), np.empty(rows), np.empty(rows)
+    limit[:], worst[:] = np.inf, np.inf
     tile, keys = np.empty((d, _TILE)), np.empty(_TILE)
     for start in range(0, n, _TILE):
         end = min(start + _TILE, n)
-        tile[:, : end - start] = points[start:end].T
+        _fill_tile(points, start, end, tile)
         for r in range(rows):
             tile_keys(x[r], tile, end - start, form, keys)
             m, most, hit = count[r], limit[r], 0
@@ -39,22 +40,33 @@ def nearest(x, points, k, form, order, out_d, out_i):  # type: ignore[no-untyped
             if m > cap - _TILE:
                 cut_back(found_d[r], found_i[r], m, k)
                 m = k
-                worst[r] = found_d[r, :k].max()
+                worst[r] = found_d[r, 0]
+                for j in range(1, k):
+                    worst[r] = max(worst[r], found_d[r, j])
                 limit[r] = key_limit(worst[r], d, form)
             count[r] = m
     for r in range(rows):
         cut_back(found_d[r], found_i[r], count[r], k)
         in_order(found_d[r], found_i[r], k)
-        out_d[r], out_i[r] = found_d[r, :k], found_i[r, :k]
+        for j in range(k):
+            out_d[r, j], out_i[r, j] = found_d[r, j], found_i[r, j]
 
 
 @compiled()
+def _fill_tile(points, start, end, tile):  # type: ignore[no-untyped-def]
+    """Write points as the columns of a tile."""
+    for j in range(end - start):
+        for c in range(points.shape[1]):
+            tile[c, j] = points[start + j, c]
+
+
+@entry("MATRIX MATRIX DENSE_VECTOR INT FLOAT", fastmath=False)
 def within(x, points, radii, form, order):  # type: ignore[no-untyped-def]
     rows, (n, d) = len(x), points.shape
     found, tile, keys, m = new_pairs(), np.empty((d, _TILE)), np.empty(_TILE), 0
     for start in range(0, n, _TILE):
         end = min(start + _TILE, n)
-        tile[:, : end - start] = points[start:end].T
+        _fill_tile(points, start, end, tile)
         for r in range(rows):
             tile_keys(x[r], tile, end - start, form, keys)
             found = room_for(found, m + _TILE)
@@ -79,10 +91,16 @@ def room_for(found, n):  # type: ignore[no-untyped-def]
     """Return the arrays of pairs, doubled until they hold n."""
     rows, indices, distances = found
     while n > len(rows):
-        rows = np.concatenate((rows, np.empty_like(rows)))
-        indices = np.concatenate((indices, np.empty_like(indices)))
-        distances = np.concatenate((distances, np.empty_like(distances)))
+        rows, indices, distances = _doubled(rows), _doubled(indices), _doubled(distances)
     return rows, indices, distances
+
+
+@compiled()
+def _doubled(held):  # type: ignore[no-untyped-def]
+    room = np.empty(2 * len(held), held.dtype)
+    for i in range(len(held)):
+        room[i] = held[i]
+    return room
 
 
 @compiled()
@@ -215,7 +233,10 @@ def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
 GROUP = 64
 
 
-@compiled()
+_filter = "SINGLE_VECTOR DENSE_VECTOR OUT_SINGLE_MATRIX OUT_LABEL_MATRIX"  # slack, doubt, key, idx
+
+
+@entry(f"SINGLE_MATRIX SINGLE_VECTOR INT INT {_filter} OUT_INDICES OUT_SINGLE_VECTOR", fastmath=False)
 def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type: ignore[no-untyped-def]
     """Push the columns of a tile that may be among the k nearest of each row into the row's buffer.
 
@@ -267,7 +288,7 @@ def _kept(key, idx, m, most):  # type: ignore[no-untyped-def]
     return kept
 
 
-@compiled()
+@entry(f"MATRIX MATRIX INT {_filter} INDICES OUT_MATRIX OUT_INDEX_MATRIX", fastmath=False)
 def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: ignore[no-untyped-def]
     """Measure the columns that are left in double precision and write the k nearest, in order."""
     for r in range(len(x)):
@@ -281,10 +302,11 @@ def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: 
             distances[t] = pair_distance(x[r], points[near[t]], 0, 2.0)
         cut_back(distances, near, m, k)
         in_order(distances, near, k)
-        out_d[r], out_i[r] = distances[:k], near[:k]
+        for t in range(k):
+            out_d[r, t], out_i[r, t] = distances[t], near[t]
 
 
-@compiled()
+@entry("SINGLE_MATRIX SINGLE_VECTOR SINGLE_VECTOR", fastmath=False)
 def count_hits(gram, squares, limit):  # type: ignore[no-untyped-def]
     """Count the entries of a tile that may lie within the radius of their row."""
     total = 0
@@ -294,7 +316,7 @@ def count_hits(gram, squares, limit):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled()
+@entry("MATRIX MATRIX SINGLE_MATRIX SINGLE_VECTOR INT SINGLE_VECTOR DENSE_VECTOR INT", fastmath=False)
 def fill_hits(x, points, gram, squares, first, limit, radii, found):  # type: ignore[no-untyped-def]
     """Measure these entries in double precision; return rows, columns and distances of those within."""
     rows, near, distances, m = np.empty(found, np.int64), np.empty(found, np.int64), np.empty(found), 0

@@ -5,9 +5,10 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.kmeans.compiled import seed_rows
 from tractable.primitives.neighbors.compiled import (
+    cut_back,
     in_order,
     new_pairs,
     pair_distance,
@@ -16,6 +17,13 @@ from tractable.primitives.neighbors.compiled import (
 )
 
 _EUCLIDEAN = 0
+
+_planes = "MATRIX DENSE_VECTOR INDEX_MATRIX MASK"  # normals, offsets, children, look_back
+# x, about, points, order, roots, planes, ptr, members, slack, depth
+_search = f"MATRIX MATRIX MATRIX INDICES INDICES {_planes} INDICES LABELS DENSE_VECTOR INT"
+_lists = "OUT_SINGLE_MATRIX OUT_LABEL_MATRIX OUT_INDICES"  # near, ids, measured
+_groups = "MATRIX LABELS INDICES"  # x, ids, ptr
+_parts = "OUT_MATRIX OUT_VECTOR OUT_LABELS OUT_INDICES"  # normals, offsets, parts, ends
 
 
 @compiled()
@@ -67,7 +75,12 @@ def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
 def _cut(key, n):  # type: ignore[no-untyped-def]
     """Return how many keys go left, half of them or as near as equal keys stay together, and the offset."""
     middle = n // 2
-    below, above = key[:middle].max(), key[middle:].min()
+    below, above = -np.inf, np.inf
+    for i in range(n):
+        if i < middle:
+            below = max(below, key[i])
+        else:
+            above = min(above, key[i])
     if below == above:
         fewer, most, down, up = 0, 0, -np.inf, np.inf
         for t in key:
@@ -84,11 +97,10 @@ def _cut(key, n):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
+def _spill(ranks, ids, left, margin, out):  # type: ignore[no-untyped-def]
     """Write both parts, the nearest of either side in both of them; return where the first ends."""
     n = len(ids)
     both = max(0, min(int(margin * n), left - 1, n - left - 1))
-    ranks = np.argsort(key, kind="mergesort")
     for t in range(left + both):
         out[t] = ids[ranks[t]]
     for t in range(left - both, n):
@@ -96,20 +108,25 @@ def _spill(key, ids, left, margin, out):  # type: ignore[no-untyped-def]
     return left + both, n + 2 * both
 
 
-@compiled()
+@entry(f"{_groups} MATRIX FLOAT BOOL {_parts}", fastmath=False)
 def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.neighbors.halve`. Parts keep the order of rows: memory is read one way."""
-    key, end = np.empty(len(ids)), 0
+    key, ranked, ranks, end = np.empty(len(ids)), np.empty(len(ids)), np.empty(len(ids), np.int64), 0
     for s in range(len(ptr) - 1):
         held = ids[ptr[s] : ptr[s + 1]]
         n, normal = len(held), normals[s]
         _direction(x, held, uniforms[s], far, normal)
         for i in range(n):
             key[i] = projection(x[held[i]], normal)
-        left, offset = _cut(np.partition(key[:n], n // 2), n)
+            ranked[i], ranks[i] = key[i], i
+        if margin > 0.0:
+            in_order(ranked, ranks, n)
+        else:
+            cut_back(ranked, ranks, n, n // 2)
+        left, offset = _cut(ranked[:n], n)
         offsets[s] = offset
         if margin > 0.0:
-            first, both = _spill(key[:n], held, left, margin, halves[end:])
+            first, both = _spill(ranks, held, left, margin, halves[end:])
         else:
             i, j = end, end + left
             for t in range(n):
@@ -151,22 +168,25 @@ def _next_leaf(q, limit, trees, slack, nodes, bounds, top):  # type: ignore[no-u
     return -1, 0, 0
 
 
-@compiled()
-def leaves_of(x, root, trees, depth, out):  # type: ignore[no-untyped-def]
+@entry(f"MATRIX INT {_planes} INT OUT_INDICES", fastmath=False)
+def leaves_of(x, root, normals, offsets, children, look_back, depth, out):  # type: ignore[no-untyped-def]
     """Write the leaf to which each row descends."""
+    trees = normals, offsets, children, look_back
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
     for r in range(len(x)):
         out[r] = _descend(x[r], root, 0.0, trees, 0.0, nodes, bounds, 0)[0]
 
 
-@compiled()
-def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, near, ids, cost):  # type: ignore[no-untyped-def]
+@entry(f"{_search} OUT_MATRIX OUT_INDEX_MATRIX OUT_INDICES OUT_INDICES OUT_LABELS", fastmath=False)
+def tree_nearest(  # type: ignore[no-untyped-def]
+    x, about, points, order, roots, normals, offsets, children, look_back, ptr, members, slack, depth,
+    near, ids, visited, measured, seen,
+):  # fmt: skip
     """See `tractable.primitives.neighbors.tree_nearest`; seen begins at -1.
 
     It ends as the last row by which each point was measured.
     """
-    (ptr, members), (visited, measured, seen) = leaves, cost
-    k = near.shape[1]
+    trees, k = (normals, offsets, children, look_back), near.shape[1]
     near[:], ids[:] = np.inf, len(points)
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
     for r in range(len(x)):
@@ -193,10 +213,13 @@ def tree_nearest(x, about, points, order, roots, trees, leaves, slack, depth, ne
             ids[r, t] = -1
 
 
-@compiled()
-def tree_within(x, about, points, order, roots, trees, leaves, slack, depth, radii, visited, measured):  # type: ignore[no-untyped-def]
-    ptr, members = leaves
-    seen = np.full(len(points), -1, np.int32)
+@entry(f"{_search} DENSE_VECTOR OUT_INDICES OUT_INDICES", fastmath=False)
+def tree_within(  # type: ignore[no-untyped-def]
+    x, about, points, order, roots, normals, offsets, children, look_back, ptr, members, slack, depth,
+    radii, visited, measured,
+):  # fmt: skip
+    trees, seen = (normals, offsets, children, look_back), np.empty(len(points), np.int32)
+    seen[:] = -1
     nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
     found, m = new_pairs(), 0
     for r in range(len(x)):
@@ -258,8 +281,10 @@ def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def
     for i in held:
         for c in range(d):
             mean[c] += x[i, c]
-    mean /= n
+    for c in range(d):
+        mean[c] /= n
     rows[n:], squares[n:] = 0.0, FAR
+    largest = np.float32(0.0)
     for i in range(n):
         total = 0.0
         for c in range(d):
@@ -267,10 +292,11 @@ def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def
             rows[i, c] = np.float32(step)
             total += step * step
         squares[i] = np.float32(total)
-    return squares[:n].max()
+        largest = max(largest, squares[i])
+    return largest
 
 
-@compiled(fastmath={"contract"})
+@entry(f"MATRIX INDICES LABELS FLOAT {_lists}", fastmath={"contract"})
 def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
     """Measure all pairs of each leaf as |y|² + |z|² - 2 y·z, in single precision."""
     d, widest = x.shape[1], 0
@@ -312,11 +338,12 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
                                     limit = max(near[me, -1], doubt) - squares[i]
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@entry(f"MATRIX INT INT FLOAT LABEL_MATRIX {_lists}", fastmath={"contract", "reassoc"})
 def mend(x, start, end, scale, old, near, ids, measured):  # type: ignore[no-untyped-def]
     """Offer points start to end the neighbours of their neighbours in the lists `old`."""
     d = x.shape[1]
-    seen = np.full(len(x), -1, np.int32)
+    seen = np.empty(len(x), np.int32)
+    seen[:] = -1
     for i in range(start, end):
         row, seen[i] = x[i], i
         for a in old[i]:
@@ -341,7 +368,7 @@ def mend(x, start, end, scale, old, near, ids, measured):  # type: ignore[no-unt
                     _offer(near[i], ids[i], apart, j)
 
 
-@compiled()
+@entry("MATRIX INT INT INDICES LABEL_MATRIX OUT_MATRIX OUT_INDEX_MATRIX", fastmath=False)
 def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-untyped-def]
     """Measure the candidates of points start to end in double precision and write the nearest, in order."""
     width, k = ids.shape[1], distances.shape[1]
@@ -354,7 +381,8 @@ def finish(x, start, end, order, ids, distances, indices):  # type: ignore[no-un
                 m += 1
         in_order(apart, names, m)
         m, row = min(m, k), order[i]
-        distances[row, :m], indices[row, :m] = apart[:m], names[:m]
+        for j in range(m):
+            distances[row, j], indices[row, j] = apart[j], names[j]
         distances[row, m:], indices[row, m:] = np.inf, -1
 
 
@@ -387,22 +415,24 @@ def _between(rows, centers, normal, right):  # type: ignore[no-untyped-def]
     return offset, changed
 
 
-@compiled()
+@entry(f"{_groups} MATRICES INT {_parts}", fastmath=False)
 def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # type: ignore[no-untyped-def]
     widest = 0
     for s in range(len(ptr) - 1):
         widest = max(widest, ptr[s + 1] - ptr[s])
     room, sides = np.empty((widest, x.shape[1])), np.empty(widest, np.bool_)
     centers = np.empty((2, x.shape[1]))
-    none = np.empty(0)
+    none, d = np.empty(0), x.shape[1]
     for s in range(len(ptr) - 1):
         held = ids[ptr[s] : ptr[s + 1]]
         n = len(held)
         rows, right = room[:n], sides[:n]
         for i in range(n):
-            rows[i] = x[held[i]] - x[held[0]]
+            for c in range(d):
+                rows[i, c] = x[held[i], c] - x[held[0], c]
         seeds = seed_rows(rows, none, uniforms[s])
-        centers[0], centers[1] = rows[seeds[0]], rows[seeds[1]]
+        for c in range(d):
+            centers[0, c], centers[1, c] = rows[seeds[0], c], rows[seeds[1], c]
         right[:] = False
         offset, changed = _between(rows, centers, normals[s], right)
         for _ in range(max_iter):

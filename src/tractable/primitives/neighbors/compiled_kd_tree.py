@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.neighbors.compiled import (
     finished,
     in_order,
@@ -17,7 +17,11 @@ from tractable.primitives.neighbors.compiled import (
 _SURE = 1.0 - 1e-12
 
 
-@compiled()
+#: Nodes that wait: the right children above a node. Every split halves, so that 2⁶⁴ points have no more.
+_WAITING = 64
+
+
+@entry("MATRIX OUT_INDICES INT OUT_INDEX_MATRIX OUT_INDICES OUT_VECTOR OUT_VECTOR OUT_VECTOR", fastmath=False)
 def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: ignore[no-untyped-def]
     """Split at medians of the widest side, down to leaves; return how many nodes were made.
 
@@ -25,9 +29,11 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: 
     right child (0 for a leaf), depth.
     """
     d = points.shape[1]
-    made, todo = 0, [(0, len(points), -1, 0)]
-    while todo:
-        first, last, parent, depth = todo.pop()
+    made, waiting, todo = 0, 1, np.empty((_WAITING + 1, 4), np.int64)
+    todo[0, 0], todo[0, 1], todo[0, 2], todo[0, 3] = 0, len(points), -1, 0
+    while waiting:
+        waiting -= 1
+        first, last, parent, depth = todo[waiting, 0], todo[waiting, 1], todo[waiting, 2], todo[waiting, 3]
         node = made
         made += 1
         if parent >= 0:
@@ -42,7 +48,7 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: 
                 if high - low > widest:
                     dim, widest = c, high - low
         if widest == 0.0:
-            order[first:last].sort()
+            _sort(order[first:last])
             _pack(points, order, first, last, packed)
             continue
         middle = (first + last) // 2
@@ -53,9 +59,28 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: 
         for i in range(middle, last):
             high = min(high, points[order[i], dim])
         dims[node], lows[node], highs[node] = dim, low, high
-        todo.append((middle, last, node, depth + 1))
-        todo.append((first, middle, -1, depth + 1))
+        todo[waiting, 0], todo[waiting, 1] = middle, last
+        todo[waiting, 2], todo[waiting, 3] = node, depth + 1
+        todo[waiting + 1, 0], todo[waiting + 1, 1] = first, middle
+        todo[waiting + 1, 2], todo[waiting + 1, 3] = -1, depth + 1
+        waiting += 2
     return made
+
+
+@compiled()
+def _sort(ids):  # type: ignore[no-untyped-def]
+    """Sort integers in place (Shell's sort, Knuth's gaps); they are few, or mostly sorted already."""
+    gap = 1
+    while gap < len(ids) // 3:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, len(ids)):
+            a, j = ids[i], i
+            while j >= gap and ids[j - gap] > a:
+                ids[j] = ids[j - gap]
+                j -= gap
+            ids[j] = a
+        gap //= 3
 
 
 @compiled()
@@ -90,10 +115,19 @@ def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
             break
 
 
-@compiled()
-def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered):  # type: ignore[no-untyped-def]
+# order, nodes, dims, lows, highs, packed, box
+_tree = "INDICES INDEX_MATRIX INDICES DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX"
+
+
+@entry(
+    f"MATRIX INT INT FLOAT {_tree} OUT_MATRIX OUT_INDEX_MATRIX OUT_INDICES OUT_INDICES OUT_LABELS",
+    fastmath=False,
+)
+def nearest(  # type: ignore[no-untyped-def]
+    x, k, form, power, order, nodes, dims, lows, highs, packed, box, out_d, out_i, visited, measured, entered
+):
     """See `tractable.primitives.neighbors.kd_tree`; `entered` ends as the last row to enter a leaf."""
-    order, nodes, _, _, _, packed, box = tree
+    tree = nodes, dims, lows, highs
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
     todo = _todo(nodes)
@@ -126,9 +160,11 @@ def nearest(x, k, form, power, tree, out_d, out_i, visited, measured, entered): 
         measured[r] = seen
 
 
-@compiled()
-def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-untyped-def]
-    order, nodes, _, _, _, packed, box = tree
+@entry(f"MATRIX DENSE_VECTOR INT FLOAT {_tree} OUT_INDICES OUT_INDICES", fastmath=False)
+def within(  # type: ignore[no-untyped-def]
+    x, radii, form, power, order, nodes, dims, lows, highs, packed, box, visited, measured
+):
+    tree = nodes, dims, lows, highs
     d = x.shape[1]
     keys, side = np.empty(_largest_leaf(nodes)), np.empty(d)
     todo = _todo(nodes)
@@ -161,7 +197,7 @@ def within(x, radii, form, power, tree, visited, measured):  # type: ignore[no-u
 def _next_leaf(row, limit, form, tree, side, todo, top):  # type: ignore[no-untyped-def]
     """Return the next leaf that may hold a point within the limit (-1: none), the stack, and nodes opened."""
     stack, bounds, sides = todo
-    nodes = tree[1]
+    nodes = tree[0]
     while top:
         top -= 1
         node, dim, bound = stack[top, 0], stack[top, 1], bounds[top]
@@ -181,7 +217,7 @@ def _next_leaf(row, limit, form, tree, side, todo, top):  # type: ignore[no-unty
 @compiled()
 def _descend(row, node, bound, limit, form, tree, side, stack, bounds, sides, top):  # type: ignore[no-untyped-def]
     """Go down to the leaf on the row's side; farther children that may hold neighbours are stacked."""
-    _, nodes, dims, lows, highs, _, _ = tree
+    nodes, dims, lows, highs = tree
     while nodes[node, 2]:
         dim = dims[node]
         below, above = row[dim] - lows[node], highs[node] - row[dim]
@@ -206,9 +242,18 @@ def _largest_leaf(nodes):  # type: ignore[no-untyped-def]
 
 
 @compiled()
+def deepest(nodes):  # type: ignore[no-untyped-def]
+    """Return the depth of the deepest node."""
+    depth = 0
+    for node in range(len(nodes)):
+        depth = max(depth, nodes[node, 3])
+    return depth
+
+
+@compiled()
 def _todo(nodes):  # type: ignore[no-untyped-def]
     """Room for what is left to do: nodes with the side that changes, and sides to change back."""
-    room = 2 * (nodes[:, 3].max() + 2)
+    room = 2 * (deepest(nodes) + 2)
     return np.empty((room, 2), np.int64), np.empty(room), np.empty(room)
 
 

@@ -81,7 +81,7 @@ def leaves_of(x: np.ndarray, trees: HyperplaneTrees, tree: int = 0) -> np.ndarra
     from tractable.primitives.neighbors.compiled_hyperplane_trees import leaves_of as compiled
 
     out = np.empty(len(x), np.int64)
-    compiled.for_work(2048 * len(x))(x - trees.centre, trees.roots[tree], trees.planes, trees.depth, out)
+    compiled.for_work(2048 * len(x))(x - trees.centre, trees.roots[tree], *trees.planes, trees.depth, out)
     return out
 
 
@@ -129,7 +129,7 @@ def _searched(
     visited, measured = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     seen = np.full(len(points), -1, np.int32)
     run = compiled.for_work(2048 * len(x) * len(trees.roots))
-    run(*_for_search(x, points, order, trees, size), near, ids, (visited, measured, seen))
+    run(*_for_search(x, points, order, trees, size), near, ids, visited, measured, seen)
     return near, ids, visited, measured, seen
 
 
@@ -160,7 +160,7 @@ def _for_search(
     sizes = np.sqrt(np.einsum("ij,ij->i", about, about))
     slack = 2.3e-16 * (x.shape[1] + 4) * (sizes + size)
     leaves = trees.ptr, trees.members
-    return x, about, points, order, trees.roots, trees.planes, leaves, slack, trees.depth
+    return x, about, points, order, trees.roots, *trees.planes, *leaves, slack, trees.depth
 
 
 #: Rows of the groups that a thread halves at a time.

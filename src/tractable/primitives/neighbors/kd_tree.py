@@ -134,7 +134,7 @@ def _searched(
     near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
     visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
     out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
-    nearest.for_work(2048 * m)(x, k, FORMS.index(form), float(order), tree.arrays, *out)
+    nearest.for_work(2048 * m)(x, k, FORMS.index(form), float(order), *tree.arrays, *out)
     return out
 
 
@@ -162,4 +162,4 @@ def kd_within(
     x, radii = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
     cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
     run = within.for_work(2048 * len(x))
-    return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), tree.arrays, *cost)), *cost
+    return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), *tree.arrays, *cost)), *cost

@@ -87,7 +87,7 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     >>> weighted_rows(np.eye(3), np.array([2, 0]), np.array([5.0, 7.0]))
     array([7., 0., 5.])
     """
-    if not runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]):
+    if not _reads_rows(matrix, which):
         return agnostic.weighted_rows(matrix, which, weights)
     from tractable.primitives.sparse.compiled import weighted_rows as compiled
 
@@ -103,11 +103,17 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
     >>> row_products(np.eye(3), np.array([2, 0]), np.array([5.0, 6.0, 7.0]))
     array([7., 5.])
     """
-    if not runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]):
+    if not _reads_rows(matrix, which):
         return agnostic.row_products(matrix, which, vector)
     from tractable.primitives.sparse.compiled import row_products as compiled
 
     return compiled(matrix, which, vector)
+
+
+def _reads_rows(matrix: Array, which: Array) -> bool:
+    """Say whether rows of a matrix are read by compiled code, which would copy it where they are no rows."""
+    in_place = runs_compiled(matrix, 4 * which.shape[0] * matrix.shape[1]) and matrix.flags.c_contiguous
+    return in_place and matrix.dtype == np.float64
 
 
 def first_to_enter(

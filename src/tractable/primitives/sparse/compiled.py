@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled
+from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.sparse.agnostic import PARALLEL
+
+_FAST = {"contract", "reassoc", "nsz"}
 
 #: A pivot below this share of its column's own square says that the column follows from the others: products
 #: of columns are known to little more.
 DEPENDENT = 1e-13
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _forward(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve L x = b in place."""
     for i in range(k):
@@ -20,7 +22,7 @@ def _forward(factor, b, k):  # type: ignore[no-untyped-def]
         b[i] = total / row[i]
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve Lᵀ x = b in place, so that L is still read along its rows."""
     for i in range(k - 1, -1, -1):
@@ -31,13 +33,13 @@ def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
             b[j] -= x * row[j]
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@entry("MATRIX OUT_VECTOR INT", fastmath=_FAST)
 def solve_rows(factor, b, k):  # type: ignore[no-untyped-def]
     _forward(factor, b, k)
     back_substitute(factor, b, k)
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@entry("OUT_MATRIX INT DENSE_VECTOR FLOAT", fastmath=_FAST)
 def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     row = factor[k]
     for i in range(k):
@@ -52,7 +54,7 @@ def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@entry("OUT_MATRIX INT INT", fastmath=_FAST)
 def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
     cosine, sine = np.empty(k), np.empty(k)
     for i in range(at, k - 1):
@@ -69,8 +71,8 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
         row[i], row[i + 1] = length, 0.0
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
-def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+@entry("MATRIX INDICES DENSE_VECTOR", fastmath=_FAST)
+def weighted_rows(matrix, which, weights):  # type: ignore[no-untyped-def]
     total = np.zeros(matrix.shape[1])
     k, i = len(which), 0
     while i + 4 <= k:
@@ -88,8 +90,8 @@ def weighted_rows(matrix: np.ndarray, which: np.ndarray, weights: np.ndarray) ->
     return total
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
-def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> np.ndarray:
+@entry("MATRIX INDICES DENSE_VECTOR", fastmath=_FAST)
+def row_products(matrix, which, vector):  # type: ignore[no-untyped-def]
     out = np.empty(len(which))
     for i in range(len(which)):
         row, total = matrix[which[i]], 0.0
@@ -99,7 +101,7 @@ def row_products(matrix: np.ndarray, which: np.ndarray, vector: np.ndarray) -> n
     return out
 
 
-@compiled()
+@entry("DENSE_VECTOR DENSE_VECTOR MASK FLOAT BOOL", fastmath=False)
 def first_to_enter(heights, slopes, free, level, positive):  # type: ignore[no-untyped-def]
     first, soonest = 0, np.inf
     for j in range(len(heights)):
@@ -122,7 +124,10 @@ def first_to_enter(heights, slopes, free, level, positive):  # type: ignore[no-u
 _PATIENCE = 20
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@entry(
+    "MATRIX DENSE_VECTOR FLOAT FLOAT FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR OUT_INDICES OUT_MATRIX INT",
+    fastmath=_FAST,
+)
 def solve_lasso(  # type: ignore[no-untyped-def]
     gram, moment, square, penalty, ridge, tol, positive, max_iter, w, q, support, factor, k
 ):
@@ -146,7 +151,7 @@ def solve_lasso(  # type: ignore[no-untyped-def]
     return k, max_iter, gap
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Walk to the minimum over the support with its signs, or to the first sign that would change.
 
@@ -173,7 +178,7 @@ def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type
     return k, k == before
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in every column whose correlation is above the penalty.
 
@@ -194,7 +199,7 @@ def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step)
     return k
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untyped-def]
     for i in range(k):
         step[i] = gram[j, support[i]]
@@ -204,7 +209,7 @@ def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untype
     return True
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in column j, which follows from those in use: x_j = Σ z_i x_i.
 
@@ -232,7 +237,7 @@ def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ig
     return k
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped-def]
     j = support[at]
     _shift(gram, j, -w[j], w, q)
@@ -243,7 +248,7 @@ def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped
     return k - 1
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
     """Change one coefficient, and what is left of the correlations with it."""
     if change != 0.0:
@@ -253,17 +258,18 @@ def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
             q[i] -= change * row[i]
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
     """Change all coefficients in use."""
     if length != 0.0:
-        change, used = length * step[:k], support[:k]
+        change, used = np.empty(k), support[:k]
         for i in range(k):
+            change[i] = length * step[i]
             w[used[i]] += change[i]
         q -= weighted_rows(gram, used, change)
 
 
-@compiled(fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=_FAST)
 def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-untyped-def]
     """Primal less dual objective, and the primal; the dual point is the residual, shrunk to be feasible."""
     top, size, fit, left, norm = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -281,7 +287,7 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
     return primal + 0.5 * share * share * rest - share * (square - fit), primal
 
 
-@compiled(error_model="numpy")
+@entry("MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT", fastmath=False)
 def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ignore[no-untyped-def]
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):

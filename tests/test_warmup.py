@@ -1,0 +1,130 @@
+"""Kernels have one signature; `tractable warmup` compiles them in advance, else a word says when one is."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tractable import primitives
+from tractable.cli import app
+from tractable.primitives.compiled_options import ARRAYS, SCALARS, Kernel, entry_kernels
+
+FOLDER = Path(primitives.__file__).parent
+
+FIT = """
+import logging, sys
+import numpy as np, tractable
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s: %(message)s")
+x = np.random.default_rng(0).standard_normal((20_000, 10))
+model = tractable.NaiveBayes().fit(x, np.arange(20_000) % 2)
+model.predict_proba(x)
+"""
+
+
+def python(*words, cache, **options):
+    """Run Python with an empty folder, or one of an earlier run, for compiled code."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    options = {"stderr": subprocess.PIPE, **options}
+    done = subprocess.run(
+        [sys.executable, *words], env=environment, stdout=subprocess.PIPE, text=True, check=False, **options
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def called_kernels(path):
+    """The kernels that a module names: those it imports, and attributes of modules that it imports."""
+    tree = ast.parse(path.read_text())
+    found, modules = [], defaultdict(list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(primitives.__name__):
+            for name in node.names:
+                module = import_module(node.module)
+                inside = hasattr(module, name.name)
+                thing = getattr(module, name.name) if inside else import_module(f"{node.module}.{name.name}")
+                found.append(thing)
+                modules[name.asname or name.name].append(thing)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found += [getattr(thing, node.attr, None) for thing in modules[node.value.id]]
+    return [thing for thing in found if isinstance(thing, Kernel)]
+
+
+def test_every_kernel_that_python_calls_has_a_signature():
+    dispatchers = [path for path in FOLDER.rglob("*.py") if not path.name.startswith("compiled")]
+    called = [kernel for path in dispatchers for kernel in called_kernels(path)]
+    assert len(called) > 40
+    assert [kernel.__name__ for kernel in called if not kernel.signature] == []
+    assert set(called) == set(entry_kernels())
+
+
+@pytest.mark.parametrize("kernel", entry_kernels(), ids=lambda kernel: f"{kernel.family}-{kernel.__name__}")
+def test_a_signature_names_the_type_of_every_argument(kernel):
+    names = kernel.signature.split()
+    assert len(names) == kernel.function.__code__.co_argcount
+    assert {name.removeprefix("OUT_") for name in names} <= {*ARRAYS, *SCALARS}
+
+
+def test_a_kernel_without_a_signature_is_not_called_from_python():
+    with pytest.raises(TypeError, match="has no signature"):
+        Kernel(lambda n: n + 1)(2)
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A folder into which the kernels of naive Bayes were compiled in advance."""
+    folder = tmp_path_factory.mktemp("kernels")
+    said = json.loads(python("-m", "tractable", "warmup", "naive_bayes", "--json", cache=folder))
+    assert Path(said["folder"]).is_relative_to(folder)
+    assert len(said["kernels"]) == 4
+    return folder
+
+
+def test_nothing_is_compiled_after_a_warmup(warm):
+    before = {path: path.stat().st_mtime_ns for path in warm.rglob("*.nb?")}
+    assert python("-c", FIT, cache=warm) == ""
+    assert {path: path.stat().st_mtime_ns for path in warm.rglob("*.nb?")} == before
+
+
+def test_a_compilation_is_announced_once(tmp_path):
+    (line,) = python("-c", FIT, cache=tmp_path).splitlines()
+    assert line.startswith("tractable: compiling numerical kernels, once on this machine")
+    assert "tractable warmup" in line
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there is no terminal to open")
+def test_a_terminal_is_told_of_a_compilation(tmp_path):
+    reader, writer = os.openpty()
+    assert python("-c", FIT, cache=tmp_path, stderr=writer) == ""
+    os.close(writer)
+    assert os.read(reader, 4096).decode().count("compiling numerical kernels") == 1
+    os.close(reader)
+
+
+def test_a_warmup_without_a_folder_is_refused(monkeypatch):
+    monkeypatch.setattr(Kernel, "folder", None)
+    done = CliRunner().invoke(app, ["warmup", "bins"])
+    assert done.exit_code == 1
+    assert "error: no folder can be written to" in done.output
+
+
+def test_an_unknown_family_is_refused():
+    words = [sys.executable, "-m", "tractable", "warmup", "nothing"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "FAMILY must be one of bins, em, glm" in done.stderr
+
+
+@pytest.mark.slow
+def test_all_kernels_are_compiled_in_advance(tmp_path):
+    said = json.loads(python("-m", "tractable", "warmup", "--json", cache=tmp_path))
+    assert len(said["kernels"]) == len(entry_kernels())
+    assert said["folder"] == str(tmp_path)
+    assert python("-c", FIT, cache=tmp_path) == ""
