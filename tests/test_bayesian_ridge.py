@@ -294,6 +294,18 @@ def test_evidence_and_cross_validation_choose_alike(rng):
     for model in (by_rows, by_evidence):
         assert np.mean((model.predict(new) - truth) ** 2) < 1.5 * min(errors)
     assert abs(np.log10(by_evidence.lambda_ / by_evidence.alpha_) - np.log10(by_rows.alpha_)) < 1.0
+    # Each is the best by its own criterion: leave-one-out errors, and the evidence of the same priors.
+    assert by_rows.cv_curve_.scores.min() == by_rows.cv_curve_.scores[list(grid).index(by_rows.alpha_)]
+    found = [
+        BayesianLinearRegression(
+            prior_precision=a * by_evidence.alpha_, noise_variance=1.0 / by_evidence.alpha_
+        )
+        .fit(X, y)
+        .log_evidence_
+        for a in grid
+    ]
+    assert abs(np.log10(grid[np.argmax(found)] * by_evidence.alpha_ / by_evidence.lambda_)) < 0.2
+    assert by_evidence.log_evidence_ >= max(found) - 1e-6
 
 
 def test_the_hierarchical_predictive_is_the_average_over_the_grid(rng):
