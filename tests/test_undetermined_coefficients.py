@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tractable.linear_model import LinearRegression, Ridge, RidgeCV
+import tractable
+from tractable.linear_model import LinearRegression, Ridge, RidgeCV, RobustRegression
 
 N = 20
 
@@ -81,3 +82,11 @@ def test_full_rank_stays_as_it_was(rng):
     model = LinearRegression().fit(X, X @ [1.0, 2.0, 3.0] + rng.standard_normal(N))
     assert np.isfinite(model.coef_std_errors_).all()
     assert np.isfinite(model.predict_interval(rng.standard_normal((5, 3)))).all()
+
+
+def test_they_survive_saving(dependent, tmp_path):
+    X, y = dependent
+    for model in (LinearRegression(), Ridge(alpha=0.0), RobustRegression()):
+        tractable.save(model.fit(X, y), tmp_path / "model")
+        again = tractable.load(tmp_path / "model")
+        np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))

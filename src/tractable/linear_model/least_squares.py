@@ -284,7 +284,8 @@ class LinearRegression(LinearPredictions, LinearFit):
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, noise_variance: Any = None) -> Self:
         self._check_parameters()
-        rows, sums = check_rows(self, X, y, sample_weight, reset=True, supervised=True), {}
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        sums: dict[str, Any] = {}
         if noise_variance is not None:
             rows, sums = precision_weighted(rows, noise_variance)
         self._learn(replace(linear_factor(rows), **sums))

@@ -106,7 +106,7 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     noise_variance_: float
     _predictive_dof_: float
     #: The noise variance by the degrees of freedom of the residuals, and these, where it is plugged in.
-    _plug_in_: tuple[float, float] | None = None
+    _plug_in_: tuple[float, float] | None
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         if return_std:
