@@ -206,6 +206,25 @@ def test_intervals_cover_with_the_noise_and_not_without(rng):
     assert far[0] < far[1] < far[2]
 
 
+@pytest.mark.spec("BLR-08")
+def test_the_width_depends_on_x_and_that_of_a_plug_in_does_not(rng):
+    """95 % of new targets within the interval; of the plug-in N(xᵀw, σ²), as wide everywhere, fewer."""
+    n_worlds, noise, at = 300, 0.25, np.array([[0.0], [1.0], [3.0], [10.0]])
+    inside, plug_in = np.zeros((n_worlds, 4)), np.zeros((n_worlds, 4))
+    for i in range(n_worlds):
+        w, x = rng.standard_normal(2), rng.standard_normal((6, 1))
+        y = w[0] + w[1] * x[:, 0] + noise**0.5 * rng.standard_normal(6)
+        model = BayesianLinearRegression(noise_variance=noise, penalize_intercept=True).fit(x, y)
+        truth = w[0] + w[1] * at[:, 0] + noise**0.5 * rng.standard_normal(4)
+        low, high = model.predict_interval(at, 0.95).T
+        inside[i] = (low <= truth) & (truth <= high)
+        plug_in[i] = np.abs(truth - model.predict(at)) <= 1.96 * noise**0.5
+    error = np.sqrt(0.95 * 0.05 / n_worlds)
+    assert np.all(np.abs(inside.mean(axis=0) - 0.95) <= 4 * error)
+    assert np.all(plug_in.mean(axis=0)[2:] < 0.95 - 10 * error)
+    assert np.all(np.diff(model.predict_var(at)[1:]) > 0)
+
+
 @pytest.mark.spec("BLR-09")
 def test_draws_have_the_moments_of_the_predictive(X, y):
     n = 40_000
@@ -285,7 +304,11 @@ def test_the_noise_of_maximum_likelihood_is_plugged_in(X, y):
     noise = LinearRegression().fit(X, y).noise_variance_ml_
     assert model.noise_variance_ == pytest.approx(noise, rel=1e-12)
     known = BayesianLinearRegression(noise_variance=float(noise), prior_precision=0.1).fit(X, y)
-    np.testing.assert_allclose(model.predict_interval(X), known.predict_interval(X), rtol=1e-10)
+    np.testing.assert_allclose(model.posterior_.covariance, known.posterior_.covariance, rtol=1e-10)
+    # Predictions know that the noise was estimated.
+    unbiased, dist = LinearRegression().fit(X, y).noise_variance_ / noise, model.predict_dist(X)
+    np.testing.assert_allclose(dist.scale**2, unbiased * known.predict_var(X), rtol=1e-10)
+    assert np.all(dist.dof == LinearRegression().fit(X, y).residual_dof_)
     with pytest.warns(NoiseVanishedWarning, match="vanished"):
         exact = BayesianLinearRegression(noise_variance="ml").fit(HOURS[:, None], MARKS)
     assert np.isfinite(exact.log_evidence_)

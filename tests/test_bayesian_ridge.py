@@ -203,7 +203,7 @@ def test_scikit_learn_agrees(rng, shape, intercept):
         mean, spread = theirs.predict(X - middle, return_std=True)
         level = 1 / (n * mine.alpha_) if intercept else 0.0
         np.testing.assert_allclose(mine.predict(X), offset + mean, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(mine.predict_var(X), spread**2 + level, rtol=1e-6)
+        np.testing.assert_allclose(mine.predict_dist(X).scale ** 2, spread**2 + level, rtol=1e-6)
 
 
 @pytest.mark.spec("BLR-19", "BLR-20", "E000-44")
@@ -294,6 +294,18 @@ def test_evidence_and_cross_validation_choose_alike(rng):
     for model in (by_rows, by_evidence):
         assert np.mean((model.predict(new) - truth) ** 2) < 1.5 * min(errors)
     assert abs(np.log10(by_evidence.lambda_ / by_evidence.alpha_) - np.log10(by_rows.alpha_)) < 1.0
+    # Each is the best by its own criterion: leave-one-out errors, and the evidence of the same priors.
+    assert by_rows.cv_curve_.scores.min() == by_rows.cv_curve_.scores[list(grid).index(by_rows.alpha_)]
+    found = [
+        BayesianLinearRegression(
+            prior_precision=a * by_evidence.alpha_, noise_variance=1.0 / by_evidence.alpha_
+        )
+        .fit(X, y)
+        .log_evidence_
+        for a in grid
+    ]
+    assert abs(np.log10(grid[np.argmax(found)] * by_evidence.alpha_ / by_evidence.lambda_)) < 0.2
+    assert by_evidence.log_evidence_ >= max(found) - 1e-6
 
 
 def test_the_hierarchical_predictive_is_the_average_over_the_grid(rng):
@@ -314,6 +326,15 @@ def test_the_hierarchical_predictive_is_the_average_over_the_grid(rng):
         np.testing.assert_allclose(found.prob(at), density / total, rtol=1e-9)
 
 
+def at_the_peak(model, new):
+    """The predictive distribution with the likeliest precisions, as if they were known."""
+    known = BayesianLinearRegression.from_precisions(
+        noise_precision=model.alpha_, prior_precision=model.lambda_, fit_intercept=False
+    )
+    known.from_statistic(model.statistic_)
+    return known.predict_dist(new)
+
+
 @pytest.mark.spec("BLR-14", "BLR-15")
 def test_the_peak_stands_for_the_integral_over_the_precisions(rng):
     """With many rows one pair of precisions is as good as all; with few it is too sure of itself."""
@@ -327,7 +348,7 @@ def test_the_peak_stands_for_the_integral_over_the_precisions(rng):
         betas = model.alpha_ * np.exp(np.linspace(-4, 3, 71))
         full, peak = (
             hierarchical_predictive(X[:n], y[:n], new, alphas=alphas, betas=betas),
-            model.predict_dist(new),
+            at_the_peak(model, new),
         )
         at = peak.mean[:, None] + peak.stddev[:, None] * np.linspace(-3, 3, 13)
         apart = [np.abs(full.prob(x) - peak.prob(x)) * peak.stddev for x in at.T]

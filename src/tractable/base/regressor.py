@@ -45,7 +45,7 @@ class RegressorMixin(base.RegressorMixin):
             Whether the spread is that of a new observation (default) or of the noiseless function.
         """
         dist = self.predict_dist(X, include_noise=include_noise)
-        return (_centre(dist), _spread(dist.stddev)) if return_std else _centre(dist)
+        return (_centre(dist), spread(dist.stddev)) if return_std else _centre(dist)
 
     @available_if(_has_distribution)
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
@@ -53,7 +53,7 @@ class RegressorMixin(base.RegressorMixin):
 
         It is infinite where the tails are too heavy. `include_noise` is as in `predict`.
         """
-        return _spread(self.predict_dist(X, include_noise=include_noise).variance)
+        return spread(self.predict_dist(X, include_noise=include_noise).variance)
 
     @available_if(_has_distribution)
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
@@ -114,7 +114,7 @@ def _centre(dist: Any) -> Array:
     return xp.where(lost, dist.mode, mean) if bool(xp.any(lost)) else mean
 
 
-def _spread(squares: Array) -> Array:
+def spread(squares: Array) -> Array:
     """Return a spread, infinite where there is no mean to spread about."""
     xp = namespace_of(squares)
     return xp.where(xp.isnan(squares), xp.full_like(squares, xp.inf), squares)

@@ -5,7 +5,7 @@ from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence
 from tractable.engines.fold import fold
 from tractable.engines.glm import SoftmaxRegression, softmax_regression
 from tractable.engines.kmeans import Clusters
-from tractable.engines.least_squares import LeastSquares, least_squares
+from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
@@ -19,6 +19,7 @@ __all__ = [
     "LeastSquares",
     "NewtonResult",
     "RobbinsMonroResult",
+    "RowSpan",
     "SoftmaxRegression",
     "StepSize",
     "best_of",

@@ -23,6 +23,30 @@ FEW_COLUMNS = 256
 MAX_REFINEMENTS = 10
 
 
+#: Rows this far outside of the span of the rows of a fit, relative to their size, are not rounding.
+OUTSIDE = 1e-8
+
+
+@value
+class RowSpan:
+    """The span of the rows of a fit, where it is not the whole space: what they determine."""
+
+    scale: Array  # (d,), lengths of the columns about the origin
+    directions: Array  # (d, rank), an orthonormal basis of the span of the rows divided by these lengths
+    tol: float = OUTSIDE
+
+    def contains(self, z: Array, size: Array) -> Array:
+        """Return which rows z lie in the span, up to rounding of numbers of these sizes."""
+        xp = namespace_of(z)
+        unit = z / self.scale
+        outside = unit - (unit @ self.directions) @ self.directions.T
+        return column_lengths(outside.T) <= self.tol * column_lengths((xp.abs(size) / self.scale).T)
+
+    def determined(self) -> Array:
+        """Return which coefficients all solutions share, (d,)."""
+        return namespace_of(self.directions).sum(self.directions**2, axis=1) >= 1.0 - self.tol
+
+
 @value
 class LeastSquares:
     """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors."""
@@ -35,8 +59,16 @@ class LeastSquares:
     # coefficients is σ² G Gᵀ
     root: Array
     rss: Array  # (t,), residual sum of squares
-    weight: Any  # total weight of the rows, n
+    weight: Any  # total weight of the rows, n; of their precisions, where their noise variances are unlike
     has_intercept: bool = True
+    span: RowSpan | None = None  # of the rows; None where they determine all coefficients
+    count: Any = None  # number of rows, where it is not their weight
+    log_noise: float = 0.0  # sum over the rows of the log of their noise variances, relative to σ²
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows, as their frequencies count them."""
+        return float(self.weight if self.count is None else self.count)
 
     @property
     def rank(self) -> int:
@@ -46,12 +78,12 @@ class LeastSquares:
     @property
     def residual_dof(self) -> float:
         """Degrees of freedom of the residuals, n - rank - 1 (n - rank without an intercept)."""
-        return float(self.weight) - self.rank - self.has_intercept
+        return self.n_rows - self.rank - self.has_intercept
 
     @property
     def noise_variance_ml(self) -> Array:
         """Maximum likelihood estimate of the noise variance, rss / n, (t,)."""
-        return self.rss / self.weight
+        return self.rss / self.n_rows
 
     @property
     def noise_variance(self) -> Array:
@@ -60,22 +92,37 @@ class LeastSquares:
 
     @property
     def log_likelihood(self) -> float:
-        """Greatest log-likelihood, Σ_t -n/2 (log 2πσ² + 1); infinite for an exact fit."""
+        """Greatest log-likelihood, Σ_t -n/2 (log 2πσ² + 1) - ½ Σ log v; infinite for an exact fit."""
         xp = namespace_of(self.rss)
         if bool(xp.any(self.rss == 0)):
             return float("inf")
-        return float(-0.5 * self.weight * xp.sum(xp.log(self.noise_variance_ml) + log(2.0 * pi) + 1.0))
+        level = self.n_rows * (xp.log(self.noise_variance_ml) + log(2.0 * pi) + 1.0) + self.log_noise
+        return float(-0.5 * xp.sum(level))
 
     @property
     def coef_covariance(self) -> Array:
-        """Covariance of the coefficients of each target, (t, d, d)."""
-        return self.noise_variance[:, None, None] * (self.root @ self.root.T)[None, ...]
+        """Covariance of the coefficients of each target, (t, d, d); infinite where nothing determines them.
+
+        The covariances of such a coefficient with others are NaN.
+        """
+        xp = namespace_of(self.root)
+        found = self.noise_variance[:, None, None] * (self.root @ self.root.T)[None, ...]
+        if self.span is None:
+            return found
+        known = self.span.determined()
+        both = known[:, None] & known[None, :]
+        none = xp.full_like(found, float("nan"))
+        diagonal = xp.eye(found.shape[-1], dtype=xp.bool, device=device(found))
+        return xp.where(both, found, xp.where(diagonal, xp.full_like(found, float("inf")), none))
 
     @property
     def coef_std_errors(self) -> Array:
-        """Standard error of every coefficient, (t, d)."""
+        """Standard error of every coefficient, (t, d); infinite where the rows do not determine it."""
         xp = namespace_of(self.root)
-        return xp.sqrt(self.noise_variance[:, None] * xp.sum(self.root**2, axis=1)[None, :])
+        found = xp.sqrt(self.noise_variance[:, None] * xp.sum(self.root**2, axis=1)[None, :])
+        if self.span is None:
+            return found
+        return xp.where(self.span.determined(), found, xp.full_like(found, float("inf")))
 
     @property
     def intercept_std_errors(self) -> Array:
@@ -88,9 +135,17 @@ class LeastSquares:
         return self.offset + (x - self.centre) @ self.coef.T
 
     def leverage(self, x: Array) -> Array:
-        """Return 1/n + |Gᵀ (x - centre)|² for each row: the variance of the prediction there, over σ²."""
+        """Return 1/n + |Gᵀ (x - centre)|² for each row: the variance of the prediction there, over σ².
+
+        It is infinite outside of the span of the rows of the fit, where solutions differ.
+        """
         xp = namespace_of(self.root)
-        return self.has_intercept / self.weight + xp.sum(((x - self.centre) @ self.root) ** 2, axis=1)
+        z = x - self.centre
+        found = self.has_intercept / self.weight + xp.sum((z @ self.root) ** 2, axis=1)
+        if self.span is None:
+            return found
+        inside = self.span.contains(z, xp.abs(x) + xp.abs(self.centre))
+        return xp.where(inside, found, xp.full_like(found, float("inf")))
 
     def hat(self, x: Array) -> Array:
         """Return the matrix whose diagonal is the leverage, (n, n)."""
@@ -137,7 +192,9 @@ def least_squares(
             root, coef = found.root / scale[:, None], found.coef / scale[:, None]
         if not bool(xp.all(xp.isfinite(coef))):
             raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
+        span = None
         if root.shape[1] < d:
+            span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
             # The shortest coefficients, in the units of the data, lie in the span of the rows.
             basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
             coef, root = (basis @ (basis.T @ part) for part in (coef, root))
@@ -152,6 +209,9 @@ def least_squares(
         rss=found.rss + rest,
         weight=statistic.weight,
         has_intercept=bool(fit_intercept),
+        span=span,
+        count=statistic.count,
+        log_noise=statistic.log_noise,
     )
 
 

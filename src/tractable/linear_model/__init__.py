@@ -39,6 +39,7 @@ from tractable.linear_model.robust import (
     GaussianNoise,
     LaplaceNoise,
     RobustParameters,
+    RobustPosterior,
     RobustRegression,
     StudentNoise,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "RidgeCV",
     "RidgeSolution",
     "RobustParameters",
+    "RobustPosterior",
     "RobustRegression",
     "SigmoidBasis",
     "SplineBasis",

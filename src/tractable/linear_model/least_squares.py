@@ -1,29 +1,34 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Self
+
+import numpy as np
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     ModelTags,
-    OnePassEstimator,
     RegressorMixin,
-    Rows,
     all_or_nothing,
     check_columns,
     check_fitted,
     check_rows,
 )
 from tractable.base.parameters import check_choice, check_number
+from tractable.base.regressor import check_levels, spread
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import as_floats, check_factor, linear_factor
-from tractable.statistics import LinearFactor
+from tractable.linear_model.rows import (
+    LinearFit,
+    as_floats,
+    check_factor,
+    linear_factor,
+    precision_weighted,
+)
 from tractable.value import replace
 
 
@@ -43,30 +48,60 @@ class LinearPredictions(RegressorMixin):
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation."""
-        if return_std:
-            return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
-        return self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
+        found = self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
+        if not return_std:
+            return found
+        return found, namespace_of(found).sqrt(self.predict_var(X, include_noise=include_noise))
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
         """Return the predictive distribution of each row's target: Student's t about the linear predictor.
 
         Its scale is σ √(1 + h) with the leverage h of the row, or σ √h for the linear predictor alone, and it
         has `residual_dof_` degrees of freedom. Without a penalty its intervals cover new targets with the
-        stated probability, exactly so under Gaussian noise. A penalty α is read as the prior
+        stated probability, exactly so under Gaussian noise; where linearly dependent columns leave the linear
+        predictor of a row undetermined, its scale is infinite. A penalty α is read as the prior
         coef ~ N(0, σ²/α), with `noise_variance_` for σ²; that α was chosen from the data is not accounted
         for.
         """
+        dist, undetermined = self._predictive(X, include_noise=include_noise)
+        xp = namespace_of(undetermined)
+        if bool(xp.any(undetermined)):
+            first = int(xp.argmax(xp.astype(undetermined, xp.int64)))
+            raise ValueError(
+                f"X has rows, the first is row {first}, outside of the span of the rows of the fit, whose "
+                "columns are linearly dependent: their linear predictor is not determined, and its "
+                "distribution has no finite scale. predict_interval and predict_var are infinite there"
+            )
+        return dist
+
+    def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
+        dist, undetermined = self._predictive(X, include_noise=include_noise)
+        return _infinite(spread(dist.variance), undetermined)
+
+    def predict_quantiles(
+        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
+    ) -> np.ndarray:
+        levels = check_levels(alpha)
+        dist, undetermined = self._predictive(X, include_noise=include_noise)
+        found = [_infinite(dist.icdf(q), undetermined, (q > 0.5) - float(q < 0.5)) for q in levels]
+        return np.stack(found, axis=-1)
+
+    def _predictive(self, X: Any, *, include_noise: bool) -> tuple[StudentT, Array]:
+        """Return the predictive distribution, and of which rows its scale should be infinite, not one."""
         check_fitted(self)
         rows = as_floats(check_columns(self, X))
         xp = namespace_of(rows)
         fit = self._solution_with_noise()
         factor = fit.leverage(rows) + float(include_noise)
-        return StudentT(
+        undetermined = xp.isinf(factor)
+        factor = xp.where(undetermined, xp.ones_like(factor), factor)
+        dist = StudentT(
             dof=fit.residual_dof,
             location=self._flat(fit.predict(rows)),
             scale=self._flat(xp.sqrt(factor[:, None] * fit.noise_variance)),
         )
+        return dist, undetermined
 
     def leverage(self, X: Any) -> Array:
         """Return the leverage of each row, ∂ŷ/∂y: the diagonal of the hat matrix, without the matrix.
@@ -103,11 +138,12 @@ class LinearPredictions(RegressorMixin):
         Residuals tell them from too few rows, which leave none.
         """
         fit, xp = self._solution_, namespace_of(self._solution_.rss)
-        if fit.residual_dof <= -1e-9 * float(fit.weight) and bool(xp.any(fit.rss > 0)):
+        if fit.residual_dof <= -1e-9 * fit.n_rows and bool(xp.any(fit.rss > 0)):
             warnings.warn(
-                f"sample_weight sums to {float(fit.weight):g}, fewer rows than there are parameters, "
-                f"{float(fit.weight) - fit.residual_dof:g}: noise_variance_ and standard errors are NaN. "
-                "Weights are frequencies; scale them so that their sum is the number of rows",
+                f"sample_weight sums to {fit.n_rows:g}, fewer rows than there are parameters, "
+                f"{fit.n_rows - fit.residual_dof:g}: noise_variance_ and standard errors are NaN. "
+                "Weights are frequencies; scale them so that their sum is the number of rows, or give "
+                "fit(..., noise_variance=1/weight) where they are precisions",
                 UserWarning,
                 stacklevel=5,
             )
@@ -125,8 +161,8 @@ class LinearPredictions(RegressorMixin):
         fit, xp = self._solution_, namespace_of(self._solution_.rss)
         if bool(xp.any(xp.isnan(fit.noise_variance))):
             raise ValueError(
-                f"X has too few rows to estimate the noise: a weight of {float(fit.weight):g} for "
-                f"{float(fit.weight) - fit.residual_dof:g} parameters; more rows, a larger penalty or "
+                f"X has too few rows to estimate the noise: a weight of {fit.n_rows:g} for "
+                f"{fit.n_rows - fit.residual_dof:g} parameters; more rows, a larger penalty or "
                 "a model with a prior are needed"
             )
         if not bool(xp.all(fit.rss > 0)):
@@ -136,7 +172,16 @@ class LinearPredictions(RegressorMixin):
         return fit
 
 
-class LinearRegression(LinearPredictions, OnePassEstimator):
+def _infinite(x: Array, undetermined: Array, sign: float = 1.0) -> Array:
+    """Return x, infinite for the rows whose linear predictor is not determined; medians stay."""
+    xp = namespace_of(x)
+    if sign == 0.0:
+        return x
+    undetermined = undetermined if x.ndim == 1 else undetermined[:, None]
+    return xp.where(undetermined, xp.full_like(x, sign * xp.inf), x)
+
+
+class LinearRegression(LinearPredictions, LinearFit):
     """Linear regression by least squares: y = intercept + xᵀ coef + noise, Σ (y - ŷ)² minimal.
 
     Maximum likelihood under Gaussian noise. Exact in one pass, with the digits of a QR of all rows: the rows
@@ -181,12 +226,12 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
     residual_dof_ : float
         Degrees of freedom of the residuals, n - rank - 1 (n - rank without an intercept).
     coef_covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
-        Covariance of the coefficients, noise_variance_ (XᵀX)⁻¹; of the shortest ones where the rank is
-        deficient.
+        Covariance of the coefficients, noise_variance_ (XᵀX)⁻¹; where the rank is deficient, infinite on the
+        diagonal for coefficients that the rows do not determine, and NaN beside it.
     coef_std_errors_ : array of the shape of `coef_`
-        Standard errors of the coefficients.
+        Standard errors of the coefficients; infinite where the rows do not determine them.
     intercept_std_error_ : float or array of shape (n_targets,)
-        Standard error of the intercept.
+        Standard error of the intercept; infinite likewise.
     log_likelihood_ : float
         Of all targets, at `noise_variance_ml_`; infinite for an exact fit.
     statistic_ : LinearFactor
@@ -220,7 +265,6 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
     _solution_: LeastSquares
     intercept_: Array
 
@@ -238,10 +282,13 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
         self.refine = refine
 
     @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, noise_variance: Any = None) -> Self:
         self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        self._learn(linear_factor(rows))
+        sums: dict[str, Any] = {}
+        if noise_variance is not None:
+            rows, sums = precision_weighted(rows, noise_variance)
+        self._learn(replace(linear_factor(rows), **sums))
         if self.refine:
             found, self.n_refinements_ = refine(self._solution_, rows.data, rows.y, weights=rows.weights)
             self._set_fitted(found)
@@ -293,12 +340,6 @@ class LinearRegression(LinearPredictions, OnePassEstimator):
         check_choice("solver", self.solver, SOLVERS)
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
-
-    def _statistic(self) -> Callable[..., Any]:
-        return LinearFactor.of
-
-    def _summary(self, rows: Rows) -> LinearFactor:
-        return linear_factor(rows)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)

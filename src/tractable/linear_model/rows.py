@@ -1,14 +1,23 @@
 """Rows of linear models: validated, one target where a model has one, and folded into a `LinearFactor`."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
-from tractable.base import Rows, check_columns, check_fitted, check_rows
+from tractable.base import (
+    OnePassEstimator,
+    Rows,
+    all_or_nothing,
+    check_columns,
+    check_fitted,
+    check_rows,
+)
 from tractable.base.validation import check_names
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
@@ -23,6 +32,69 @@ def linear_factor(rows: Rows) -> LinearFactor:
         return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
     found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
     return found
+
+
+def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:
+    """Return rows weighted by the precision of their noise, and what their weights no longer say of them.
+
+    `noise_variance` is one number a row, or one for all. The sums of weights and logarithms are the `count`
+    and the `log_noise` of a `LinearFactor`.
+    """
+    if isinstance(rows.data, Source):
+        raise ValueError("noise_variance needs rows in memory: a source has no column for it")
+    xp, n = namespace_of(rows.data), rows.data.shape[0]
+    variance = xp.astype(as_reals("noise_variance", noise_variance, rows.data), xp.float64)
+    if variance.ndim > 1 or (variance.ndim == 1 and variance.shape[0] != n):
+        raise ValueError(
+            f"noise_variance must be a number or one a row, {n}, got shape {tuple(variance.shape)}"
+        )
+    if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
+        raise ValueError("noise_variance must be positive and finite")
+    variance = xp.broadcast_to(variance, (n,))
+    count = xp.ones_like(variance) if rows.weights is None else xp.astype(rows.weights, xp.float64)
+    check_squarable("noise_variance", 1.0 / variance)
+    sums = {"count": float(xp.sum(count)), "log_noise": float(xp.sum(count * xp.log(variance)))}
+    return replace(rows, weights=count / variance), sums
+
+
+class LinearFit(OnePassEstimator):
+    """`fit` of models that learn from a `LinearFactor`, whose rows may have noise of unlike variances."""
+
+    _supervised = True
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, noise_variance: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+            The targets.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        noise_variance : float or array of shape (n_samples,), optional
+            Variance of the noise of each row, relative to σ²: weighted least squares, with precisions for
+            weights. `noise_variance_` is then σ², and predictions are of rows with a noise variance of one.
+        """
+        self._check_parameters()
+        options: dict[str, Any] = {"reset": True, "min_rows": self._min_rows}
+        self._learn(self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options))
+        self._report()
+        return self
+
+    def _fold(
+        self, subject: Any, X: Any, y: Any, sample_weight: Any, *, noise_variance: Any = None, **options: Any
+    ) -> LinearFactor:
+        rows = check_rows(subject, X, y, sample_weight, supervised=True, **options)
+        if noise_variance is None:
+            return linear_factor(rows)
+        rows, sums = precision_weighted(rows, noise_variance)
+        return replace(linear_factor(rows), **sums)
+
+    def _statistic(self) -> Callable[..., Any]:
+        return LinearFactor.of
 
 
 def check_factor(statistic: Any) -> LinearFactor:

@@ -37,6 +37,10 @@ class LinearFactor:
         Number t of targets.
     flat : bool
         Whether the one target was given as a vector, (n,) and not (n, 1): answers then are vectors too.
+    count : float, optional
+        How many rows there are, where `weight` is not their number but the sum of their precisions.
+    log_noise : float
+        Sum over rows of the logarithm of the noise variance whose inverse is that precision.
 
     Examples
     --------
@@ -52,6 +56,8 @@ class LinearFactor:
     factor: Array
     n_targets: int = 1
     flat: bool = True
+    count: Any = None
+    log_noise: float = 0.0
 
     @classmethod
     def of(cls, x: Any, y: Any, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
@@ -88,6 +94,11 @@ class LinearFactor:
         return 4 * n_columns
 
     @property
+    def n_rows(self) -> float:
+        """Number of rows, as their frequencies count them."""
+        return float(self.weight if self.count is None else self.count)
+
+    @property
     def dim(self) -> int:
         """Number of columns of X."""
         return int(self.mean.shape[0]) - self.n_targets
@@ -121,6 +132,8 @@ class LinearFactor:
             factor=merged_triangle(self.triangular(), other.triangular(), between),
             n_targets=self.n_targets,
             flat=self.flat and other.flat,
+            count=None if self.count is None and other.count is None else self.n_rows + other.n_rows,
+            log_noise=self.log_noise + other.log_noise,
         )
 
     def triangular(self) -> Array:
@@ -134,7 +147,13 @@ class LinearFactor:
     def discount(self, rate: float) -> "LinearFactor":
         """Return the statistic of the same rows with `rate` times their weights."""
         rate = check_rate(rate)
-        return replace(self, weight=self.weight * rate, factor=self.factor * rate**0.5)
+        return replace(
+            self,
+            weight=self.weight * rate,
+            factor=self.factor * rate**0.5,
+            count=None if self.count is None else self.count * rate,
+            log_noise=self.log_noise * rate,
+        )
 
     def canonical(self) -> Moments:
         """Return what two statistics of the same rows share: a factor of few rows is not unique."""

@@ -393,6 +393,16 @@ class ARDRegression(EvidenceModel):
         active = xp.nonzero(~self.pruned_)[0]
         return xp.take(xp.take(self._coef_covariance(), active, axis=0), active, axis=1)
 
+    def _plugged_in(self, scaled: Any, found: Any) -> tuple[float, float]:
+        """Return the noise by the degrees of freedom that all columns leave, where there are any, and these.
+
+        The rows chose which columns to prune, so pruned columns have cost degrees of freedom, too.
+        """
+        dof = self._dof() - found.rank
+        if self.noise_vanished_ or not dof > 0:
+            return super()._plugged_in(scaled, found)
+        return found.rss / dof / scaled.noise_precision(1.0), dof
+
     @property
     def posterior_(self) -> Any:
         """The posterior of the intercept, where there is one, and the coefficients that were not pruned."""
@@ -408,7 +418,8 @@ class ARDRegression(EvidenceModel):
         names = self._names()
         if names is not None:
             names = [name for name, own in zip(names, used, strict=True) if own]
-        return self._around(mean, covariance_from_root(self._noise() ** 0.5 * root), names=names)
+        covariance = covariance_from_root(self._noise() ** 0.5 * root)
+        return self._around(mean, covariance, self._predictive_dof_, names=names)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

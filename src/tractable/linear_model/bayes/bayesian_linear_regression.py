@@ -15,6 +15,7 @@ from tractable.engines import least_squares
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
 from tractable.linear_model.penalties import check_penalized_intercept
+from tractable.linear_model.rows import LinearFit
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value
@@ -42,10 +43,11 @@ class LinearPosterior(CoefficientPosterior):
     """The posterior of offset and coefficients, and what the evidence needs besides."""
 
     rest: float  # minimum of Σ r² + σ² |K (w - m)|², the penalised residual sum of squares
-    weight: float  # total weight of the rows
+    weight: float  # number of rows, as their frequencies count them
     n_flat: int  # number of directions in which the prior is flat
     # Log determinant of the prior precision less that of the posterior, both in units of the noise
     log_det_ratio: float
+    log_noise: float = 0.0  # sum over rows of the log of their noise variances, relative to σ²
 
     @property
     def residual_dof(self) -> float:
@@ -55,10 +57,10 @@ class LinearPosterior(CoefficientPosterior):
     def log_evidence(self, noise_variance: float) -> float:
         """Return log ∫ p(y | w, σ²) p(w) dw; a flat prior has density one."""
         level = self.residual_dof * log(2.0 * pi * noise_variance) + self.rest / noise_variance
-        return 0.5 * (self.log_det_ratio - level)
+        return 0.5 * (self.log_det_ratio - self.log_noise - level)
 
 
-class BayesianLinearRegression(BayesianLinearModel):
+class BayesianLinearRegression(BayesianLinearModel, LinearFit):
     """Bayesian linear regression: y = xᵀw + noise of variance σ², with the prior w ~ N(m₀, S₀).
 
     The posterior is N(m, S) with S⁻¹ = S₀⁻¹ + XᵀX/σ² and m = S (S₀⁻¹m₀ + Xᵀy/σ²). Exact in one pass, with the
@@ -77,8 +79,8 @@ class BayesianLinearRegression(BayesianLinearModel):
     noise_variance : float or {"conjugate", "ml"}
         σ² if it is known. "conjugate": unknown, with an inverse gamma prior; the prior of the coefficients is
         then in units of the noise, w ~ N(m₀, σ² S₀), and all predictions are Student's t. "ml": plugged in,
-        the mean squared residual of least squares. Where the fit is without error it is 1e-16 of the mean
-        square of y, with a warning.
+        the mean squared residual of least squares; predictions are Student's t of its degrees of freedom.
+        Where the fit is without error it is 1e-16 of the mean square of y, with a warning.
     noise_shape, noise_scale : float
         Of the inverse gamma prior of a "conjugate" noise; both zero (default) is the scale-free prior 1/σ².
     fit_intercept : bool
@@ -191,6 +193,7 @@ class BayesianLinearRegression(BayesianLinearModel):
             precision=self.prior_precision,
             like=statistic.mean,
         )
+        self._plug_in_ = None
         if self.noise_variance == "conjugate":
             posterior = linear_posterior(statistic, prior)
             self._set_conjugate_noise(posterior)
@@ -208,7 +211,10 @@ class BayesianLinearRegression(BayesianLinearModel):
             return float(self.noise_variance)
         found = least_squares(statistic, fit_intercept=bool(self.fit_intercept))
         variance = float(found.noise_variance_ml[0])
-        return noise_floor(statistic) if is_rounding(variance, statistic) else variance
+        if is_rounding(variance, statistic):
+            return noise_floor(statistic)
+        self._plug_in_ = float(found.noise_variance[0]), found.residual_dof
+        return variance
 
     def _set_conjugate_noise(self, posterior: LinearPosterior) -> None:
         """Update the inverse gamma: shape + ½ residual_dof, scale + ½ of the penalised residuals."""
@@ -223,7 +229,8 @@ class BayesianLinearRegression(BayesianLinearModel):
         self.noise_posterior_ = InverseGamma(shape=shape, scale=scale) if proper else None
         log_prior = a * log(b) - lgamma(a) if a > 0.0 else 0.0
         log_posterior = lgamma(shape) - shape * log(scale) if proper else nan
-        log_likelihood = 0.5 * (posterior.log_det_ratio - posterior.residual_dof * log(2.0 * pi))
+        level = posterior.log_noise + posterior.residual_dof * log(2.0 * pi)
+        log_likelihood = 0.5 * (posterior.log_det_ratio - level)
         self.log_evidence_ = log_prior + log_posterior + log_likelihood
 
     def _report(self) -> None:
@@ -351,8 +358,9 @@ def linear_posterior(
         location=solve_triangular(r[:p, :p].T, r[:p, p:], transposed=True)[:, 0],
         root=solve_triangular(r[:p, :p].T, identity, transposed=True),
         rest=float(r[p, p]) ** 2,
-        weight=float(statistic.weight),
+        weight=statistic.n_rows,
         n_flat=prior.n_flat,
+        log_noise=statistic.log_noise,
         log_det_ratio=prior.log_det + log_scale - 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(r[:p, :p])))),
     )
 

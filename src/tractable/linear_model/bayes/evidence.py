@@ -102,6 +102,10 @@ class EvidenceModel(BayesianLinearModel):
         """Return how many rows count for the noise: one less where the intercept is integrated out."""
         return float(self.statistic_.weight) - float(bool(self.fit_intercept))
 
+    def _plugged_in(self, scaled: "StandardizedFactor", found: Any) -> tuple[float, float]:
+        """Return the noise variance of predictions and its degrees of freedom, n - 1 - gamma_."""
+        return self.noise_variance_, self._dof() - self.gamma_ + 2.0 * self.alpha_1
+
     def _hyper_priors(self, scaled: "StandardizedFactor", rss: float, rank: int) -> HyperPriors:
         """Return the priors of the precisions; `rss` is that of least squares."""
         floor, exact = smallest_noise(scaled.statistic, rss, rank, bool(self.fit_intercept))
@@ -125,6 +129,7 @@ class EvidenceModel(BayesianLinearModel):
         xp = namespace_of(found.coef)
         self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
         self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
+        self._plug_in_ = self._plugged_in(scaled, found)
         # A flat prior of the intercept takes one row, and integrates to √(2πσ²/n).
         log_jacobian = self._dof() * log(scaled.target) + (0.5 * log(weight) if centred else 0.0)
         self.log_evidence_ = found.log_evidence - log_jacobian

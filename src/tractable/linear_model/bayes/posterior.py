@@ -95,8 +95,9 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     """A linear model of one target with a Gaussian posterior, learned from a `LinearFactor`.
 
     A model supplies `_check_parameters` and `_learn`, and sets `_posterior_`, its
-    `noise_variance_`, and `_predictive_dof_`: the degrees of freedom of its Student-t predictions, infinite
-    where the noise is taken as known and all is Gaussian.
+    `noise_variance_`, and `_predictive_dof_`: the degrees of freedom of a noise that has a posterior of its
+    own, infinite where the noise is taken as known and the posterior of the coefficients is Gaussian. Where
+    that noise was estimated from the rows, `_plug_in_` says how.
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
@@ -104,6 +105,8 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     _posterior_: CoefficientPosterior
     noise_variance_: float
     _predictive_dof_: float
+    #: The noise variance by the degrees of freedom of the residuals, and these, where it is plugged in.
+    _plug_in_: tuple[float, float] | None
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         if return_std:
@@ -114,17 +117,19 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
         """Return the predictive distribution of each row's target, N(y | mᵀx, σ² + xᵀSx).
 
-        m and S are the posterior mean and covariance. Where the noise variance has a posterior of its own it
-        is Student's t. Without `include_noise` it is that of the linear predictor, without σ².
+        m and S are the posterior mean and covariance. Where the noise variance has a posterior of its own, or
+        was estimated from the rows, it is Student's t, so that its intervals cover of few rows, too.
+        Without `include_noise` it is that of the linear predictor, without σ².
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
         root = self._posterior_.predictor_root(rows)
-        variance = self._noise() * (xp.sum(root**2, axis=1) + float(include_noise))
+        noise, dof = self._predictive_noise()
+        variance = noise * (xp.sum(root**2, axis=1) + float(include_noise))
         location = self._posterior_.predict(rows)
-        if self._predictive_dof_ == float("inf"):
+        if dof == float("inf"):
             return Normal(mean=location, variance=variance)
-        return StudentT(dof=self._predictive_dof_, location=location, scale=xp.sqrt(variance))
+        return StudentT(dof=dof, location=location, scale=xp.sqrt(variance))
 
     def predict_joint(
         self, X: Any, *, include_noise: bool = True
@@ -136,13 +141,14 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
-        root = self._noise() ** 0.5 * self._posterior_.predictor_root(rows)
+        noise, dof = self._predictive_noise()
+        root = noise**0.5 * self._posterior_.predictor_root(rows)
         if include_noise:
-            variances = xp.full_like(rows[:, 0], self._noise())
+            variances = xp.full_like(rows[:, 0], noise)
             covariance: Any = LowRankPlusDiagonal(factor=root, variances=variances)
         else:
             covariance = covariance_from_root(root)
-        return self._around(self._posterior_.predict(rows), covariance)
+        return self._around(self._posterior_.predict(rows), covariance, dof)
 
     def sample_functions(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
@@ -159,10 +165,11 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         draws = standard_normal(rng, (int(n_samples), root.shape[1]), like=rows) @ root.T
         if include_noise:
             draws = draws + standard_normal(rng, (int(n_samples), rows.shape[0]), like=rows)
-        if self._predictive_dof_ < float("inf"):
-            half = xp.asarray(0.5 * self._predictive_dof_, dtype=rows.dtype)
+        noise, dof = self._predictive_noise()
+        if dof < float("inf"):
+            half = xp.asarray(0.5 * dof, dtype=rows.dtype)
             draws = draws * xp.sqrt(half / standard_gamma(rng, half, int(n_samples)))[:, None]
-        return self._posterior_.predict(rows) + self._noise() ** 0.5 * draws
+        return self._posterior_.predict(rows) + noise**0.5 * draws
 
     def equivalent_kernel(self, X_query: Any, X_train: Any) -> Array:
         """Return the weight of each training target in each prediction, k(x, xᵢ) = xᵀ S xᵢ / σ².
@@ -179,7 +186,8 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         """The posterior distribution of the intercept, where there is one, and the coefficients."""
         check_answerable(self)
         mean, root = self._posterior_.parameters()
-        return self._around(mean, covariance_from_root(self._noise() ** 0.5 * root), names=self._names())
+        covariance = covariance_from_root(self._noise() ** 0.5 * root)
+        return self._around(mean, covariance, self._predictive_dof_, names=self._names())
 
     def _set_posterior(self, posterior: CoefficientPosterior) -> None:
         self._posterior_ = posterior
@@ -191,12 +199,10 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         root = self._noise() ** 0.5 * self._posterior_.root[self._posterior_.n_intercepts :, :]
         return root @ root.T
 
-    def _around(self, location: Array, covariance: Any, names: Any = None) -> Any:
-        if self._predictive_dof_ == float("inf"):
+    def _around(self, location: Array, covariance: Any, dof: float, names: Any = None) -> Any:
+        if dof == float("inf"):
             return MultivariateNormal(mean=location, covariance=covariance, names=names)
-        return MultivariateStudentT(
-            dof=self._predictive_dof_, location=location, scale=covariance, names=names
-        )
+        return MultivariateStudentT(dof=dof, location=location, scale=covariance, names=names)
 
     def _rows(self, X: Any) -> Array:
         check_answerable(self)
@@ -207,6 +213,19 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         if names is None or "intercept" in list(names):
             return None
         return ["intercept"] * self._posterior_.n_intercepts + list(names)
+
+    def _predictive_noise(self) -> tuple[float, float]:
+        """Return the noise variance of predictions and its degrees of freedom."""
+        noise = self._noise()
+        if self._plug_in_ is None:
+            return noise, self._predictive_dof_
+        variance, dof = self._plug_in_
+        if not dof > 0:
+            raise ValueError(
+                "X has too few rows to estimate the noise: more rows, or BayesianLinearRegression with "
+                "a known noise_variance or a prior of the noise, are needed"
+            )
+        return variance, dof
 
     def _noise(self) -> float:
         """Return the noise variance if there is an estimate of it."""

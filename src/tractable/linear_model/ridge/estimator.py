@@ -1,19 +1,17 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
-from tractable.base import Estimator, ModelTags, OnePassEstimator, Rows, all_or_nothing, check_rows
+from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.penalties import check_penalized_intercept, check_penalties
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import check_factor, linear_factor
-from tractable.statistics import LinearFactor
+from tractable.linear_model.rows import LinearFit, check_factor
 
 
-class Ridge(LinearPredictions, OnePassEstimator):
+class Ridge(LinearPredictions, LinearFit):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -69,7 +67,6 @@ class Ridge(LinearPredictions, OnePassEstimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _supervised = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -94,12 +91,6 @@ class Ridge(LinearPredictions, OnePassEstimator):
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
         check_penalized_intercept(self)
-
-    def _statistic(self) -> Callable[..., Any]:
-        return LinearFactor.of
-
-    def _summary(self, rows: Rows) -> LinearFactor:
-        return linear_factor(rows)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)

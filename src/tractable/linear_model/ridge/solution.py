@@ -4,12 +4,12 @@ from typing import Any
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.engines.least_squares import least_squares
+from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
-from tractable.value import value
+from tractable.value import replace, value
 
 
 @value
@@ -37,6 +37,12 @@ class Centering:
         centred = x - self.centre
         return xp.concat([xp.ones_like(centred[:, :1]), centred], axis=1) if self.ones else centred
 
+    def sizes(self, x: Array) -> Array:
+        """Return the sizes of the numbers whose differences the columns of rows are, (n, p)."""
+        xp = namespace_of(x)
+        size = xp.abs(x) + xp.abs(self.centre)
+        return xp.concat([xp.ones_like(size[:, :1]), size], axis=1) if self.ones else size
+
     def split(self, weights: Array) -> tuple[Array, Array]:
         """Return the coefficients (t, d) and the intercepts (t,) from those of the columns, (p, t)."""
         if self.ones:
@@ -60,10 +66,18 @@ class PrimalInverse:
     """(AᵀA + αI)⁻¹ as S Sᵀ, over the directions in which the columns vary."""
 
     factor: Array  # (p, r), S
+    span: RowSpan | None = None  # of the rows, where there is no penalty and they do not determine all
 
-    def quadratic(self, z: Array) -> Array:
-        """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z."""
-        return namespace_of(z).sum((z @ self.factor) ** 2, axis=1)
+    def quadratic(self, z: Array, size: Array) -> Array:
+        """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z; infinite outside of the span of the rows.
+
+        z is the difference of numbers of this size.
+        """
+        xp = namespace_of(z)
+        found = xp.sum((z @ self.factor) ** 2, axis=1)
+        if self.span is None:
+            return found
+        return xp.where(self.span.contains(z, size), found, xp.full_like(found, float("inf")))
 
     def inner(self, z: Array) -> Array:
         """Return Z (AᵀA + αI)⁻¹ Zᵀ."""
@@ -78,15 +92,20 @@ class DualInverse:
     rows: Array  # (m, p), A
     basis: Array  # (m, r), Q of A Aᵀ = Q diag(λ) Qᵀ, without the λ that are zero
     eigenvalues: Array  # (r,), λ
-    alpha: float  # where it is zero, the shortest solution has no variance orthogonal to the rows
+    alpha: float  # where it is zero, nothing determines what is orthogonal to the rows
 
-    def quadratic(self, z: Array) -> Array:
-        """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z."""
+    def quadratic(self, z: Array, size: Array) -> Array:
+        """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z; without a penalty, infinite outside of their span.
+
+        z is the difference of numbers of this size.
+        """
         xp = namespace_of(z)
         along, length = self._along(z), xp.sum(z * z, axis=1)
         inside = xp.sum(along**2 / (self.eigenvalues + self.alpha), axis=1)
         if self.alpha == 0.0:
-            return inside
+            apart = column_lengths((z - (along / xp.sqrt(self.eigenvalues)) @ self.basis.T @ self.rows).T)
+            known = apart <= OUTSIDE * column_lengths(size.T)
+            return xp.where(known, inside, xp.full_like(inside, float("inf")))
         outside = length - xp.sum(along**2, axis=1)
         rounding = 10.0 * self.rows.shape[0] * float(xp.finfo(z.dtype).eps) * length
         return inside + xp.where(outside > rounding, outside, xp.zeros_like(outside)) / self.alpha
@@ -114,6 +133,7 @@ class RidgeSolution:
     effective_dof: float  # trace of the hat matrix: the effective number of parameters
     centering: Centering
     inverse: Any  # (XᵀX + αI)⁻¹
+    count: Any = None  # number of rows, where it is not their weight
 
     @classmethod
     def at(
@@ -134,14 +154,19 @@ class RidgeSolution:
         )
 
     @property
+    def n_rows(self) -> float:
+        """Number of rows, as their frequencies count them."""
+        return float(self.weight if self.count is None else self.count)
+
+    @property
     def residual_dof(self) -> float:
         """Degrees of freedom of the residuals, n - effective_dof."""
-        return self.weight - self.effective_dof
+        return self.n_rows - self.effective_dof
 
     @property
     def noise_variance(self) -> Array:
         """Estimate of the noise variance, rss / residual_dof, (t,); NaN without degrees of freedom."""
-        some = self.residual_dof > 1e-9 * self.weight
+        some = self.residual_dof > 1e-9 * self.n_rows
         return self.rss / (self.residual_dof if some else float("nan"))
 
     def predict(self, x: Array) -> Array:
@@ -151,7 +176,8 @@ class RidgeSolution:
 
     def leverage(self, x: Array) -> Array:
         """Return 1/n + zᵀ (XᵀX + αI)⁻¹ z for each row, with z = x - centre."""
-        return self._mean_leverage + self.inverse.quadratic(self.centering.columns(x))
+        columns = self.centering.columns(x)
+        return self._mean_leverage + self.inverse.quadratic(columns, self.centering.sizes(x))
 
     def hat(self, x: Array) -> Array:
         """Return the matrix whose diagonal is the leverage, (n, n)."""
@@ -188,7 +214,7 @@ def ridge(
     p = factor.shape[1] - statistic.n_targets
     if alpha > 0.0 and factor.shape[0] < p:
         spectrum = RowSpectrum.of(factor[:, :p], factor[:, p:], alpha)
-        return dual_solution(spectrum, centering, weight, alpha)
+        return replace(dual_solution(spectrum, centering, weight, alpha), count=statistic.count)
     xp = namespace_of(factor)
     fit = least_squares(
         LinearFactor(
@@ -200,8 +226,8 @@ def ridge(
     )
     rss = fit.rss if alpha == 0.0 else xp.sum((factor[:, p:] - factor[:, :p] @ fit.coef.T) ** 2, axis=0)
     dof = float(xp.sum((factor[:, :p] @ fit.root) ** 2))
-    inverse = PrimalInverse(factor=fit.root)
-    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse}
+    inverse = PrimalInverse(factor=fit.root, span=fit.span)
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse, "count": statistic.count}
     return RidgeSolution.at(fit.coef.T, rss, column_lengths(factor[:, p:]), dof, centering, **of)
 
 
@@ -224,7 +250,11 @@ def primal_solution(
     gain = spectrum.singular * inverse
     weights = spectrum.basis @ (gain[:, None] * spectrum.projections)
     dof = float(xp.sum(spectrum.singular * gain))
-    root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse))
+    seen = xp.take(spectrum.basis, xp.nonzero(inverse > 0)[0], axis=1)
+    span = None
+    if seen.shape[1] < seen.shape[0] and alpha == 0.0:
+        span = RowSpan(scale=xp.ones_like(seen[:, 0]), directions=seen)
+    root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse), span=span)
     of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": root}
     return RidgeSolution.at(weights, rss, spectrum.target_lengths, dof, centering, **of)
 

@@ -2,6 +2,14 @@
 
 from tractable.linear_model.robust.estimator import RobustRegression
 from tractable.linear_model.robust.noise import GaussianNoise, LaplaceNoise, StudentNoise
+from tractable.linear_model.robust.posterior import RobustPosterior
 from tractable.linear_model.robust.steps import RobustParameters
 
-__all__ = ["GaussianNoise", "LaplaceNoise", "RobustParameters", "RobustRegression", "StudentNoise"]
+__all__ = [
+    "GaussianNoise",
+    "LaplaceNoise",
+    "RobustParameters",
+    "RobustPosterior",
+    "RobustRegression",
+    "StudentNoise",
+]

@@ -18,12 +18,21 @@ from tractable.base import (
     check_fitted,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.distributions import Normal
+from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult, LeastSquares
 from tractable.linear_model.robust.noise import NOISES
-from tractable.linear_model.robust.steps import RobustParameters, initial_parameters, robust_search
+from tractable.linear_model.robust.posterior import robust_posterior
+from tractable.linear_model.robust.steps import (
+    RobustParameters,
+    independent_columns,
+    initial_parameters,
+    robust_search,
+)
 from tractable.linear_model.rows import check_rows_in_memory
 from tractable.value import replace
+
+#: Rows a parameter from which on the degrees of freedom of Student's noise may be learned and taken as known.
+FEW_ROWS = 10.0
 
 
 class RobustRegression(RegressorMixin, Estimator):
@@ -132,7 +141,12 @@ class RobustRegression(RegressorMixin, Estimator):
             X, y, w, start, floor, fit_intercept=fit_intercept, tol=self.tol, max_iter=self.max_iter
         )
         self._set_fitted(found, level, unit, exact=False)
-        self.row_weights_ = found.params.noise.irls_weights(y - found.params.linear.predict(X)[:, 0])
+        residuals = y - found.params.linear.predict(X)[:, 0]
+        self.row_weights_ = found.params.noise.irls_weights(residuals)
+        if self.noise != "gaussian" and start.linear.residual_dof > 0:
+            some = w > 0
+            columns = independent_columns(X[some], start.linear)
+            self._posterior_ = robust_posterior(columns, unit * residuals[some], w[some], self.noise_)
         if found.interrupted:
             raise FitInterrupted
         self._report(collapsed=found.params.noise.scale <= 4.0 * floor)
@@ -140,25 +154,55 @@ class RobustRegression(RegressorMixin, Estimator):
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation."""
-        if return_std:
-            return super().predict(X, return_std, include_noise=include_noise)
         check_fitted(self)
-        return self._linear_predictor(check_columns(self, X).astype(np.float64))
+        found = self._linear_predictor(check_columns(self, X).astype(np.float64))
+        return (found, np.sqrt(self.predict_var(X, include_noise=include_noise))) if return_std else found
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return the noise about the linear predictor, as if the coefficients were known.
+        """Return the predictive distribution of each row's target: the noise about the linear predictor.
 
-        Without noise, it is the large-sample normal distribution of the linear predictor, from the Fisher
-        information of the noise.
+        A mixture over draws of the coefficients and of the scale from their posterior, with a flat prior of
+        the coefficients and of the logarithm of the scale: intervals cover, also of few rows, where the
+        family of the noise is known. Gaussian noise needs no draws, and has Student's t. Where `dof` is
+        estimated it is taken as known, and fewer than ten rows a parameter are refused. Without noise, it is
+        Student's t of the same spread as the draws of the linear predictor.
         """
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)
+        self._check_predictable(rows)
+        location, whole = self._linear_predictor(rows), self._least_squares_
+        if self.noise == "gaussian":
+            factor = whole.leverage(rows) + float(include_noise)
+            scale = np.sqrt(whole.noise_variance[0] * factor)
+            return StudentT(dof=whole.residual_dof, location=location, scale=scale)
+        columns, posterior = independent_columns(rows, whole), self._posterior_
+        if not include_noise:
+            scale = posterior.predictor_scale(columns)
+            return StudentT(dof=posterior.dof, location=location, scale=scale)
+        noise = replace(self.noise_, scale=np.concatenate([posterior.scale, posterior.scale]))
+        return Mixture(components=noise.around(location[:, None] + posterior.linear_predictor(columns)))
+
+    def _check_predictable(self, rows: np.ndarray) -> None:
+        """Refuse distributions that the rows of the fit do not determine."""
         if self.scale_ == 0.0:
             raise ValueError("y is fitted without error, so there is no noise to predict: scale_ is 0")
-        if include_noise:
-            return self.noise_.around(self._linear_predictor(rows))
-        variance = self._least_squares_.leverage(rows) * self.noise_.location_variance
-        return Normal(mean=self._linear_predictor(rows), variance=variance)
+        whole = self._least_squares_
+        n_parameters = whole.rank + whole.has_intercept
+        if not whole.residual_dof > 0:
+            raise ValueError(
+                f"X has too few rows to estimate the noise: a weight of {float(whole.weight):g} for "
+                f"{n_parameters} parameters; more rows are needed"
+            )
+        if self.noise == "student" and self.dof is None and whole.weight < FEW_ROWS * n_parameters:
+            raise ValueError(
+                f"X has too few rows to estimate the tails of the noise: a weight of {float(whole.weight):g} "
+                f"for {n_parameters} parameters; give dof, or more rows"
+            )
+        if not np.all(np.isfinite(whole.leverage(rows))):
+            raise ValueError(
+                "X has rows outside of the span of the rows of the fit, whose columns are linearly "
+                "dependent: their linear predictor is not determined"
+            )
 
     def _linear_predictor(self, X: np.ndarray) -> np.ndarray:
         return self._linear_.predict(X)[:, 0]

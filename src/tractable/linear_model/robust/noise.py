@@ -14,6 +14,9 @@ NOISES = ("laplace", "student", "gaussian")
 #: The least degrees of freedom that are looked for.
 LEAST_DOF = 1.0
 
+#: Residuals, in units of the scale, below which the precision of a row does not grow.
+LEAST_RESIDUAL = 1e-6
+
 
 @value
 class Noise:
@@ -43,6 +46,17 @@ class Noise:
     def location_variance(self) -> float:
         """Variance of the linear predictor at a leverage of one: the inverse Fisher information."""
         return self.scale**2
+
+    @property
+    def log_scale_information(self) -> float:
+        """Fisher information of a row about the logarithm of the scale."""
+        return 1.0
+
+    def draw_precisions(
+        self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Draw the precision of each row, in units of 1/scale², given its residual and its frequency w."""
+        raise NotImplementedError(f"{type(self).__name__} must say how precisions are distributed")
 
 
 @value
@@ -84,6 +98,12 @@ class LaplaceNoise(Noise):
         """Return scale / |r|, 1e16 at most."""
         return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
 
+    def draw_precisions(
+        self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Draw from the inverse Gaussian of mean w scale / |r| and shape w²."""
+        return rng.wald(w * scale / np.maximum(np.abs(r), LEAST_RESIDUAL * scale), w**2)
+
     def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         return Laplace(location=location, scale=self.scale)
@@ -120,6 +140,17 @@ class StudentNoise(Noise):
     def location_variance(self) -> float:
         """The inverse Fisher information of the location."""
         return self.scale**2 * (self.dof + 3.0) / (self.dof + 1.0)
+
+    @property
+    def log_scale_information(self) -> float:
+        """Fisher information of a row about the logarithm of the scale."""
+        return 2.0 * self.dof / (self.dof + 3.0)
+
+    def draw_precisions(
+        self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Draw from the gamma of shape w (ν + 1) / 2 and rate (ν + (r / scale)²) / 2."""
+        return rng.standard_gamma(0.5 * w * (self.dof + 1.0), r.shape) / (0.5 * (self.dof + (r / scale) ** 2))
 
     def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""

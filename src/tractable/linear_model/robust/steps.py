@@ -191,7 +191,7 @@ def _at_a_vertex(
     linear: LeastSquares = found.params.linear
     errors = (y - linear.predict(X)[:, 0])[counted]
     vertex = best_vertex(
-        _independent_columns(X[counted], whole),
+        independent_columns(X[counted], whole),
         y[counted],
         w[counted],
         errors,
@@ -212,7 +212,7 @@ def _at_a_vertex(
     )
 
 
-def _independent_columns(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
+def independent_columns(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
     """Return linearly independent columns with the span of those of X and of the intercept."""
     columns = (X - whole.centre) @ whole.root
     return np.column_stack([np.full((len(X), int(whole.has_intercept)), whole.weight**-0.5), columns])

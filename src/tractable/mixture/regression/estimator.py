@@ -22,9 +22,9 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.data import Source
-from tractable.distributions import Mixture, Normal
+from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
-from tractable.mixture.regression.model import RegressionMixture
+from tractable.mixture.regression.model import FEWEST_ROWS, RegressionMixture
 from tractable.mixture.regression.steps import (
     ExpectedRegressions,
     RegressionProblem,
@@ -173,21 +173,45 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         self.random_state = random_state
 
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
-        """Return p(y | x) = Σ_k π_k(x) N(y | f_k(x), σ_k²), or the mixture of the f_k(x) without noise.
+        """Return the predictive distribution of each row's target, a mixture of Student's t.
 
-        The coefficients are taken for known. Without noise each f_k(x) has its large-sample distribution, as
-        if the labels of the rows were known. The `Mixture` of one row, ``dist[i]``, has `modes`.
+        Component k is about f_k(x), of scale s_k √(1 + h_k) and with the degrees of freedom of its residuals;
+        h_k is the leverage of the row among those of the component, s_k² = Σ_n γ_nk (y_n - f_k(x_n))² / dof_k
+        and dof_k = N_k - p with p parameters a component; noise that is shared has the sums of both over all
+        components. Without noise the scale is s_k √h_k. With one component this is the distribution of
+        `LinearRegression`, and covers exactly. With several, responsibilities stand for the labels of the
+        rows, and the mixing weights for known ones: intervals cover where there are many rows, and of no more
+        than four rows a parameter they are refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
         """
         x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
-        variance = np.broadcast_to(params.noise, (len(x), self.n_components))
-        if not include_noise:
-            variance = params.mean_variance(x)
+        noise, dof = self._noise_estimates()
+        scale = np.sqrt(noise * (params.leverage(x) + float(include_noise))) / target.scale
         return Mixture(
             weights=np.exp(params.log_weights(x)),
-            components=Normal(
-                mean=target.inverse_transform(params.means(x)), variance=variance / target.scale**2
-            ),
+            components=StudentT(dof=dof, location=target.inverse_transform(params.means(x)), scale=scale),
         )
+
+    def _noise_estimates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return unbiased noise variances and their degrees of freedom, if the rows suffice for them."""
+        params = self._params_
+        root_alpha = np.sqrt(float(self.alpha)) * self._standardizer_.scale[:-1]
+        noise, dof = params.noise_estimates(root_alpha, shared=self.noise == "shared")
+        rows = sum(one.n_rows for one in params.regressions)
+        n_parameters = sum(one.n_rows - one.residual_dof for one in params.regressions)
+        if not rows > (1.0 if self.n_components == 1 else FEWEST_ROWS) * n_parameters:
+            raise ValueError(
+                f"X has too few rows to estimate the noise: {rows:.3g} for {n_parameters:.3g} coefficients; "
+                "more rows or fewer components are needed"
+            )
+        return np.maximum(noise, np.finfo(float).tiny), dof
+
+    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """Return the mean of the mixture, Σ_k π_k(x) f_k(x), and on request its standard deviation."""
+        if return_std:
+            return super().predict(X, return_std, include_noise=include_noise)
+        x = self._standardized_columns(X)
+        mean = np.sum(np.exp(self._params_.log_weights(x)) * self._params_.means(x), axis=1)
+        return self._standardizer_[-1].inverse_transform(mean)
 
     def predict_components(self, X: Any) -> np.ndarray:
         """Return the prediction of every component at each row, f_k(x), (n_samples, n_components)."""

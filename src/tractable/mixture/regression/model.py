@@ -9,6 +9,9 @@ from tractable.arrays.log_space import log_softmax
 from tractable.engines import LeastSquares
 from tractable.value import value
 
+#: Rows a parameter that the noise of one component is estimated from, whose labels are not known.
+FEWEST_ROWS = 4.0
+
 
 @value
 class RegressionMixture:
@@ -52,11 +55,26 @@ class RegressionMixture:
         squares = (y[:, None] - self.means(x)) ** 2 / self.noise
         return self.log_weights(x) - 0.5 * (squares + np.log(self.noise) + log(2.0 * pi))
 
-    def mean_variance(self, x: np.ndarray) -> np.ndarray:
-        """Return the large-sample variance of each f_k(x), as if the labels of the rows were known, (n, K).
+    def noise_estimates(self, root_alpha: np.ndarray, *, shared: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the noise variance of each component by the degrees of freedom of its residuals, and these.
 
-        σ_k² h / (1 + h) with the leverage h among the rows of the component: what would be left of it with
-        one more row at x. Of many rows that is σ_k² h; of few, no more than the noise.
+        Σ_n γ_nk (y_n - f_k(x_n))² / (N_k - p_k) with p_k the trace of the component's hat matrix, as if the
+        labels of the rows were known; where noise is shared, or the rows of a component are few, sums over
+        all components. `root_alpha` are the
+        roots of the penalty weights of squared coefficients, whose penalty the sums of squares hold.
         """
-        leverage = np.column_stack([regression.leverage(x) for regression in self.regressions])
-        return self.noise * leverage / (1.0 + leverage)
+        rss, dof = [], []
+        for each in self.regressions:
+            penalty = float(np.sum((each.coef[0] * root_alpha) ** 2))
+            shrunk = float(np.sum((root_alpha[:, None] * each.root) ** 2))
+            rss.append(max(float(each.rss[0]) - penalty, 0.0))
+            dof.append(each.residual_dof + shrunk)
+        squares, dofs = np.array(rss), np.array(dof)
+        rows = np.array([each.n_rows for each in self.regressions])
+        pooled = np.full(len(dofs), shared) | ~(rows > FEWEST_ROWS * (rows - dofs))
+        squares, dofs = np.where(pooled, squares.sum(), squares), np.where(pooled, dofs.sum(), dofs)
+        return squares / np.where(dofs > 0, dofs, np.nan), dofs
+
+    def leverage(self, x: np.ndarray) -> np.ndarray:
+        """Return the variance of each f_k(x) over σ_k², as if the labels of the rows were known, (n, K)."""
+        return np.column_stack([regression.leverage(x) for regression in self.regressions])

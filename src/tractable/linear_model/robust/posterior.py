@@ -1,0 +1,96 @@
+"""What the rows leave uncertain of coefficients and scale: draws, by Gibbs sampling over precisions of rows.
+
+With the prior 1/σ of the scale and a flat one of the coefficients, the posterior of a linear model with noise
+of a known family is its conditional distribution given the configuration of the residuals (Fraser, 1979):
+intervals of predictions from it cover with the stated probability, whatever the number of rows.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.value import value
+
+#: Chains, each of which gives one draw; sweeps of each before the first that counts, and from then on.
+N_CHAINS, N_BURN_IN, N_SWEEPS = 64, 20, 30
+#: Rows a parameter from which on the large-sample distribution serves, and operations a chain that chains are
+#: worth.
+MANY_ROWS, MOST_OPERATIONS = 20.0, 2e5
+
+
+@value
+class RobustPosterior:
+    """Draws of θ and of the scale, where the linear predictor at a row of columns φ is ŷ + φᵀθ."""
+
+    theta: np.ndarray  # (S, p), about the likeliest
+    scale: np.ndarray  # (S,)
+    # (p, p), K: φᵀθ is Student's t of scale |Kᵀφ| and of so many degrees of freedom, approximately
+    root: np.ndarray
+    dof: float
+
+    def linear_predictor(self, columns: np.ndarray) -> np.ndarray:
+        """Return draws of φᵀθ with either sign, (n, 2S).
+
+        The signs of all residuals are as likely as their opposites, so an interval about ŷ keeps its
+        probability, and the mean is ŷ.
+        """
+        found = columns @ self.theta.T
+        return np.concatenate([found, -found], axis=1)
+
+    def predictor_scale(self, columns: np.ndarray) -> np.ndarray:
+        """Return the scale of the distribution of φᵀθ, (n,)."""
+        return np.sqrt(np.sum((columns @ self.root) ** 2, axis=1))
+
+
+def robust_posterior(
+    columns: np.ndarray, residuals: np.ndarray, w: np.ndarray, noise: Any
+) -> RobustPosterior:
+    """Return the posterior given the residuals of the likeliest coefficients.
+
+    `columns` are independent, with Σ w φφᵀ = I; w are the frequencies of the rows, more than the columns.
+    """
+    rng = np.random.default_rng(0)  # the same draws for the same rows
+    n, p = columns.shape
+    total = float(w.sum())
+    if total >= MANY_ROWS * p or n * p * p > MOST_OPERATIONS:
+        return _large_sample(p, total, noise, rng)
+    return _gibbs(columns, residuals, w, noise, rng)
+
+
+def _large_sample(p: int, total: float, noise: Any, rng: np.random.Generator) -> RobustPosterior:
+    """Return draws by the Fisher information of the noise."""
+    dof = total - p
+    unbiased = noise.scale * np.sqrt(total / dof)
+    # Of m degrees of freedom, log σ has the variance 1 / 2m; the information of n rows is n I.
+    m = 0.5 * total * noise.log_scale_information
+    scale = unbiased * np.sqrt(m / rng.chisquare(m, N_CHAINS))
+    spread = np.sqrt(noise.location_variance) / noise.scale
+    theta = (spread * scale)[:, None] * rng.standard_normal((N_CHAINS, p))
+    return RobustPosterior(theta=theta, scale=scale, root=unbiased * spread * np.eye(p), dof=dof)
+
+
+def _gibbs(
+    columns: np.ndarray, residuals: np.ndarray, w: np.ndarray, noise: Any, rng: np.random.Generator
+) -> RobustPosterior:
+    """Draw precisions of rows given θ and σ, then σ and θ given the precisions, in parallel chains.
+
+    Given precisions u the rows are weighted least squares: σ² = rss / χ², and θ is normal about its solution.
+    """
+    p, dof = columns.shape[1], float(w.sum()) - columns.shape[1]
+    theta, scale = np.zeros((N_CHAINS, p)), np.full(N_CHAINS, noise.scale)
+    squares, precision = np.zeros((p, p)), 0.0
+    for sweep in range(N_BURN_IN + N_SWEEPS):
+        u = noise.draw_precisions(residuals - theta @ columns.T, scale[:, None], w, rng)
+        weighted = u[:, :, None] * columns
+        lower = np.linalg.cholesky(np.swapaxes(weighted, 1, 2) @ columns)
+        moment = np.einsum("cnp,n->cp", weighted, residuals)
+        mean = np.linalg.solve(np.swapaxes(lower, 1, 2), np.linalg.solve(lower, moment[:, :, None]))[:, :, 0]
+        rss = np.sum(u * (residuals - mean @ columns.T) ** 2, axis=1)
+        scale = np.sqrt(rss / rng.chisquare(dof, N_CHAINS))
+        step = np.linalg.solve(np.swapaxes(lower, 1, 2), rng.standard_normal((N_CHAINS, p, 1)))[:, :, 0]
+        theta = mean + scale[:, None] * step
+        if sweep >= N_BURN_IN:
+            unit = theta / scale[:, None]
+            squares += unit.T @ unit / (N_SWEEPS * N_CHAINS)
+            precision += float(np.mean(dof / rss)) / N_SWEEPS
+    return RobustPosterior(theta=theta, scale=scale, root=np.linalg.cholesky(squares / precision), dof=dof)

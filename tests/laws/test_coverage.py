@@ -1,0 +1,208 @@
+"""Intervals of regressors cover what they claim, on data from the model's own assumptions.
+
+Each estimator is fitted to many tables drawn from its own model (`n_fits`), with 12 rows of 4 columns and
+with 60, and asked about `N_NEW` new rows a table. The fraction of new targets within the interval, averaged
+over tables, is within `N_ERRORS` standard errors of the coverage; so is that of the function behind the
+targets, and of coefficients. The standard error is that of independent tables, and no less than the binomial
+one of all rows. An estimator that cannot cover with few rows refuses to answer, and is named in `REFUSED`.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from catalogue import ESTIMATORS
+
+N_NEW, N_ERRORS = 8, 4.0
+COVERAGES = np.array([0.5, 0.9, 0.99])
+#: Judged with the classifiers: intervals of neighbours are of order statistics.
+ELSEWHERE = {"KNeighborsRegressor"}
+#: With 12 rows: tails and labels cannot be learned from so few.
+REFUSED = {
+    "RobustRegression-learnt",
+    "MixtureOfRegressors",
+    "MixtureOfRegressors-separate",
+    "MixtureOfRegressors-origin",
+    "MixtureOfExperts",
+    "MixtureOfExperts-separate",
+}
+NOISE = 0.5
+
+
+def gaussian_plane(estimator, n, d, rng):
+    """Rows, targets and the function of a plane in Gaussian noise, n of them."""
+    return plane(estimator, n, d, rng, NOISE * rng.standard_normal(n))
+
+
+def plane(estimator, n, d, rng, noise, coef=None, intercept=3.0):
+    X = rng.standard_normal((n, d))
+    coef = rng.standard_normal(d) if coef is None else coef
+    mean = X @ coef + (intercept if getattr(estimator, "fit_intercept", True) else 0.0)
+    return X, mean + noise, mean, coef
+
+
+def sparse_plane(estimator, n, d, rng):
+    """Every other coefficient is zero: a precision of its own for each."""
+    coef = np.where(np.arange(d) % 2, 0.0, 2.0 * rng.standard_normal(d))
+    return plane(estimator, n, d, rng, NOISE * rng.standard_normal(n), coef)
+
+
+def ridge_plane(estimator, n, d, rng):
+    alphas = [estimator.alpha] if hasattr(estimator, "alpha") else list(estimator.alphas)
+    alpha = rng.choice(alphas)
+    noise = NOISE * rng.standard_normal(n)
+    if alpha == 0.0:
+        return plane(estimator, n, d, rng, noise)
+    prior = NOISE / np.sqrt(alpha)
+    intercept = prior * rng.standard_normal() if estimator.penalize_intercept else 3.0
+    return plane(estimator, n, d, rng, noise, prior * rng.standard_normal(d), intercept)
+
+
+def bayesian_plane(estimator, n, d, rng):
+    variance = NOISE**2
+    if not isinstance(estimator.noise_variance, str):
+        variance = float(estimator.noise_variance)
+    elif estimator.noise_shape:
+        variance = estimator.noise_scale / rng.standard_gamma(estimator.noise_shape)
+    unit = np.sqrt(variance) if estimator.noise_variance == "conjugate" else 1.0
+    spread = estimator.prior_covariance
+    precision = 1.0 if estimator.prior_precision is None else estimator.prior_precision
+    spread = 1.0 / precision if spread is None else spread
+    coef = (estimator.prior_mean or 0.0) + unit * np.sqrt(spread) * rng.standard_normal(d + 1)
+    intercept = coef[0] if estimator.penalize_intercept else 3.0
+    return plane(estimator, n, d, rng, np.sqrt(variance) * rng.standard_normal(n), coef[1:], intercept)
+
+
+def robust_plane(estimator, n, d, rng):
+    noise = {
+        "laplace": rng.laplace,
+        "gaussian": rng.normal,
+        "student": lambda size: rng.standard_t(estimator.dof or 4.0, size),
+    }[estimator.noise](size=n)
+    return plane(estimator, n, d, rng, NOISE * noise)
+
+
+def several_planes(estimator, n, d, rng):
+    """Targets of one of several planes each; behind a gate, of the one of their side."""
+    K = estimator.n_components
+    if K == 1:
+        return gaussian_plane(estimator, n, d, rng)
+    X, coef = rng.standard_normal((n, d)), 2.0 * rng.standard_normal((K, d))
+    k = rng.integers(K, size=n) if estimator.gate_alpha is None else (X[:, 0] > 0).astype(int)
+    mean = np.sum(X * coef[k], axis=1) + 3.0 * bool(estimator.fit_intercept) * k
+    return X, mean + NOISE * rng.standard_normal(n), mean, coef
+
+
+WORLDS = {
+    "LinearRegression": gaussian_plane,
+    "Ridge": ridge_plane,
+    "RidgeCV": ridge_plane,
+    "BayesianLinearRegression": bayesian_plane,
+    "BayesianRidge": gaussian_plane,
+    "ARDRegression": sparse_plane,
+    "RobustRegression": robust_plane,
+    "MixtureOfRegressors": several_planes,
+    "MixtureOfExperts": several_planes,
+}
+ROWS = [
+    row
+    for row in ESTIMATORS
+    if any(hasattr(row.make(), name) for name in ("predict_interval", "coef_interval"))
+    and not is_classifier(row.make())
+    and type(row.make()).__name__ not in ELSEWHERE
+]
+
+
+def n_fits(row):
+    """As many tables as a second or two allows."""
+    if row.name in REFUSED:
+        return 30
+    return 60 if row.name.startswith("Robust") else 100
+
+
+def fitted(row, n, d, rng):
+    """Return an estimator that has learned n rows of its own model, and new ones."""
+    estimator = row.make()
+    X, y, mean, coef = WORLDS[type(estimator).__name__](estimator, n + N_NEW, d, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(X[:n], y[:n])
+    return estimator, X[n:], y[n:], mean[n:], coef
+
+
+def within(target, intervals):
+    """Return which fraction of targets lies within each of several intervals, (3,)."""
+    return [np.mean((ends[..., 0] <= target) & (target <= ends[..., 1])) for ends in intervals]
+
+
+def fractions(row, n, d, rng):
+    """Return the fractions covered in each table, by what is covered: {name: (n_fits, 3)}."""
+    found = {"target": [], "function": [], "coef": []}
+    for _ in range(n_fits(row)):
+        model, X, y, mean, coef = fitted(row, n, d, rng)
+        found["target"].append(within(y, [model.predict_interval(X, c) for c in COVERAGES]))
+        if getattr(model, "n_components", 1) == 1:  # else it is one of several
+            intervals = [model.predict_interval(X, c, include_noise=False) for c in COVERAGES]
+            found["function"].append(within(mean, intervals))
+        if hasattr(model, "coef_interval"):
+            found["coef"].append(within(coef, [model.coef_interval(c) for c in COVERAGES]))
+    return {name: np.array(part) for name, part in found.items() if part}
+
+
+def assert_covers(name, found):
+    """Raise unless the mean fractions are the coverages, up to their standard errors."""
+    least = np.sqrt(COVERAGES * (1.0 - COVERAGES) / (len(found) * N_NEW))
+    error = np.maximum(found.std(axis=0, ddof=1) / np.sqrt(len(found)), least)
+    z = (found.mean(axis=0) - COVERAGES) / error
+    said = f"{name}: covered {found.mean(axis=0).round(4)} of {COVERAGES}, {z.round(1)} standard errors away"
+    assert np.all(np.abs(z) <= N_ERRORS), said
+
+
+FEW, MORE = (12, 4), (60, 4)
+SLOW = [
+    pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
+    for row in ROWS
+    if row.name in REFUSED
+]
+#: What does not cover yet, of 12 rows, and why.
+PRUNED = pytest.mark.xfail(
+    strict=True,
+    reason="12 rows choose which columns to prune, and the choice is taken for known: 0.86 of 0.9",
+)
+GAPS = {("ARDRegression-pruning", FEW): [PRUNED]}
+QUICK = [
+    pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=GAPS.get((row.name, size), []))
+    for row in ROWS
+    for size in (FEW, MORE)
+    if row.name not in REFUSED
+]
+
+
+@pytest.mark.parametrize(("row", "size"), QUICK + SLOW)
+def test_intervals_cover(row, size, rng):
+    for name, found in fractions(row, *size, rng).items():
+        assert_covers(name, found)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name in REFUSED], ids=lambda row: row.name)
+def test_intervals_of_too_few_rows_are_not_offered(row, rng):
+    model, X, *_ = fitted(row, *FEW, rng)
+    assert np.all(np.isfinite(model.predict(X)))
+    with pytest.raises(ValueError, match="too few rows"):
+        model.predict_interval(X)
+
+
+def test_plugged_in_parameters_do_not_pass(rng):
+    """The law has power: noise about known coefficients covers too little of 12 rows."""
+    found = []
+    for _ in range(60):
+        X = rng.standard_normal((12 + N_NEW, 4))
+        y = rng.standard_normal(12 + N_NEW)
+        A = np.column_stack([np.ones(len(X)), X])
+        coef, rss = np.linalg.lstsq(A[:12], y[:12])[:2]
+        half = np.array([0.674, 1.645, 2.576]) * np.sqrt(rss / 12.0)
+        found.append(np.mean(np.abs(y - A @ coef)[12:, None] <= half, axis=0))
+    with pytest.raises(AssertionError, match="standard errors away"):
+        assert_covers("plug-in", np.array(found))
