@@ -146,5 +146,6 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     error, spread = (averaged(z**2, sample_weight) for z in (missed / size, apart / unit))
     constant = spread == 0
     with np.errstate(over="ignore"):
-        ratio = error / xp.where(constant, xp.ones_like(spread), spread) * (size / unit) ** 2
+        times = size / unit
+        ratio = error / xp.where(constant, xp.ones_like(spread), spread) * times * times
     return xp.where(constant & (error > 0), xp.full_like(ratio, xp.inf), ratio)
