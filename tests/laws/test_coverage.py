@@ -111,6 +111,7 @@ ROWS = [
     for row in ESTIMATORS
     if any(hasattr(row.make(), name) for name in ("predict_interval", "coef_interval"))
     and not is_classifier(row.make())
+    and type(row.make()).__module__.startswith("tractable.")
     and type(row.make()).__name__ not in ELSEWHERE
 ]
 

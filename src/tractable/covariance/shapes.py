@@ -311,7 +311,7 @@ def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     """Return what constant columns need as a variance (0 for the others), and which they are."""
     xp = namespace_of(variances)
     rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
-    constant = ~column_varies(mean, xp.sqrt(variances))
+    constant = ~column_varies(mean, xp.sqrt(xp.clip(variances, 0.0, None)))
     size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))
     # The square of the smallest numbers would be zero again.
     square = (ROUNDINGS * size) ** 2

@@ -73,6 +73,11 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
 
 @entry("MATRIX INDICES DENSE_VECTOR", fastmath=_FAST)
 def weighted_rows(matrix, which, weights):  # type: ignore[no-untyped-def]
+    return _weighted_rows(matrix, which, weights)
+
+
+@compiled(fastmath=_FAST)
+def _weighted_rows(matrix, which, weights):  # type: ignore[no-untyped-def]
     total = np.zeros(matrix.shape[1])
     k, i = len(which), 0
     while i + 4 <= k:
@@ -266,7 +271,7 @@ def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
         for i in range(k):
             change[i] = length * step[i]
             w[used[i]] += change[i]
-        q -= weighted_rows(gram, used, change)
+        q -= _weighted_rows(gram, used, change)
 
 
 @compiled(fastmath=_FAST)
