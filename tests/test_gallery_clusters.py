@@ -66,11 +66,11 @@ WORKED = [
     pytest.param(
         "em_ten_points",
         [
-            "iteration 1: means 0.456878 9.141928, variances 0.254512 0.277255, shares 0.400206 0.599794",
+            "iteration 1: means 0.456878 9.141928, variances 0.254512 0.277255, weights 0.400206 0.599794",
             "log likelihood -13.902119\niteration 2",
-            "iteration 2: means 0.451425 9.142583, variances 0.209794 0.269773, shares 0.400000 0.600000",
+            "iteration 2: means 0.451425 9.142583, variances 0.209794 0.269773, weights 0.400000 0.600000",
             "log likelihood -13.865726\niteration 3",
-            "iteration 6: means 0.451425 9.142583, variances 0.209794 0.269773, shares 0.400000 0.600000",
+            "iteration 6: means 0.451425 9.142583, variances 0.209794 0.269773, weights 0.400000 0.600000",
         ],
         marks=pytest.mark.spec("W-03", "GMM-15"),
     ),

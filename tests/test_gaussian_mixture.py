@@ -303,7 +303,7 @@ def test_separated_clusters_keep_their_digits(rng):
         ({"means_init": "here"}, "means_init"),
         ({"precisions_init": [[1.0, 0.0]]}, "precisions_init"),
         ({"precisions_init": -np.eye(2)[None]}, "precisions_init"),
-        ({"random_state": "lucky"}, "rng"),
+        ({"random_state": "lucky"}, "random_state"),
     ],
 )
 def test_bad_parameters_are_named(parameters, named, rng):
