@@ -361,7 +361,7 @@ def test_a_search_cut_short_says_so(rng):
         ({"n_init": 0}, "n_init"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
-        ({"random_state": -1}, "rng"),
+        ({"random_state": -1}, "random_state"),
         ({"coef_init": [[1.0]]}, "coef_init"),
         ({"coef_init": [["a"], ["b"]]}, "coef_init"),
         ({"coef_init": [[1.0], [2.0]], "intercept_init": [np.nan, 1.0]}, "intercept_init"),
