@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import bernoulli, norm, poisson
 
 import tractable
-from rows.discrete_mixtures import KINDS, frame, table, table_numbers, table_steps
+from rows.discrete_mixtures import KINDS, expected, frame, table, table_numbers, table_steps
 from tractable.engines import decompose_evidence
 from tractable.engines.kmeans import KMeansProblem
 from tractable.mixture import CollapsedComponentWarning
@@ -86,11 +86,6 @@ def test_iterations_are_those_of_the_slow_loop():
     np.testing.assert_allclose(params.rates[:, 0], [k[1] for k in parts], rtol=1e-8)
     np.testing.assert_allclose(params.probabilities, [k[2] for k in parts], rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(params.ones[:, 0], [k[3] for k in parts], rtol=1e-8, atol=1e-12)
-
-
-def expected(steps, params):
-    """Return the statistic of one E-step over all rows."""
-    return steps.data.reduce(steps.expect(params))
 
 
 def test_a_constant_normal_column_changes_nothing(rng):

@@ -82,6 +82,11 @@ def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=Non
     )
 
 
+def expected(steps, params):
+    """Return the statistic of one E-step over all rows."""
+    return steps.data.reduce(steps.expect(params))
+
+
 def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
     rng = np.random.default_rng(1)
     x = table(holes=holes)[:, columns]
