@@ -197,7 +197,7 @@ def test_arrays_of_other_libraries_are_not_moved(backend):
     ],
 )
 def test_few_dimensions_are_given_to_a_tree(dim, metric, name, rng):
-    points = rng.standard_normal((300, dim))
+    points = rng.standard_normal((600, dim))
     assert choose_index(points, metric).name == as_index(points, metric, "auto").name == name
     assert isinstance(as_index(points, index=Brute), Brute)
 
