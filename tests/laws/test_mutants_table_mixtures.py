@@ -13,13 +13,12 @@ from tractable.value import replace
 def counts_missing_as_the_first_category(problem):
     """Forgets whether an entry was observed: holes count for what comes first."""
 
-    def expect(params):
-        good = problem.expect(params)
-        filled = good.categories.copy()
-        filled[:, 0] += 0.5 * good.weight
-        return replace(good, categories=filled)
+    def maximize(expected):
+        filled = expected.categories.copy()
+        filled[:, 0] += 0.5 * expected.weight
+        return problem.maximize(replace(expected, categories=filled))
 
-    return replace(problem, expect=expect)
+    return replace(problem, maximize=maximize)
 
 
 def smooths_without_saying(problem):
