@@ -78,8 +78,8 @@ def _dtpqrt() -> Callable[..., None] | None:
     return kind(pointed(capsule, signature))
 
 
-#: Columns up to which the triangular factor of a block is compiled, in one call that leaves the interpreter to
-#: other threads: with 16 columns it takes less than half of LAPACK's time, with 64 as much.
+#: Columns up to which the triangular factor of a block is compiled, in one call that leaves the interpreter
+#: to other threads: with 16 columns it takes less than half of LAPACK's time, with 64 as much.
 REFLECTED_COLUMNS = 64
 
 #: Rows that compiled code reflects at a time: they stay in the cache.
