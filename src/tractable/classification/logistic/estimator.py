@@ -272,7 +272,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"y has {k} classes, and link='probit' is for 2: use link='logit'. "
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK // 4)
+        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
         return LogisticProblem(
