@@ -229,8 +229,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
         return agnostic.moments(x, weights)
     from tractable.primitives.linear.compiled import moments as compiled
 
-    one = np.empty(0) if weights is None else weights
-    return compiled(x, one, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+    return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
 
 
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:
