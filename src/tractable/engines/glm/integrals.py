@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
-from tractable.engines.mode_search import golden_section
+from tractable.engines.mode_search import Ascent, golden_section, newton_ascent
 
 #: Up to this standard deviation a sigmoid is integrated by Gauss-Hermite quadrature with so many nodes.
 MOST_HERMITE, N_HERMITE = 1.0, 40
@@ -27,8 +27,8 @@ BEND = 20.0
 
 #: More classes: points of the Halton sequence, and of that for a class of probability below RARE.
 N_POINTS, N_RARE, RARE = 8192, 1024, 0.01
-#: Newton steps to the mode of the integrand of a rare class.
-N_STEPS = 40
+#: The last Newton step to the mode of the integrand of a rare class.
+SHORT = 1e-9
 
 #: Standardised rows are shrunk to this size at most.
 LARGEST = 1e8
@@ -293,26 +293,21 @@ def _rare(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.nda
 
 
 def _rare_mode(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return argmax_z log softmax_k(center + spread z) - z²/2 of each row, by damped Newton steps."""
-    z, size = np.zeros((len(center), spread.shape[2])), np.ones(len(center))
-    one = np.eye(center.shape[1])[classes]
+    """Return argmax_z log softmax_k(center + spread z) - z²/2 of each row, by Newton's method."""
+    own = np.eye(center.shape[1])[classes]
+    identity = np.eye(spread.shape[2])
 
-    def height(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logs = log_softmax(center + np.matmul(spread, z[:, :, None])[..., 0])
-        return np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), np.exp(logs)
+    def ascent(z: np.ndarray, rows: np.ndarray) -> Ascent:
+        root, one = spread[rows], own[rows]
+        logs = log_softmax(center[rows] + np.matmul(root, z[:, :, None])[..., 0])
+        p = np.exp(logs)
+        gradient = np.matmul((one - p)[:, None, :], root)[:, 0] - z
+        mean = np.matmul(p[:, None, :], root)
+        curvature = np.swapaxes(root, 1, 2) @ (p[:, :, None] * root) - np.swapaxes(mean, 1, 2) @ mean
+        step = np.linalg.solve(curvature + identity, gradient[:, :, None])[..., 0]
+        return Ascent(np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), gradient, step)
 
-    best, p = height(z)
-    for _ in range(N_STEPS):
-        gradient = np.matmul((one - p)[:, None, :], spread)[:, 0] - z
-        mean = np.matmul(p[:, None, :], spread)
-        hessian = np.swapaxes(spread, 1, 2) @ (p[:, :, None] * spread) - np.swapaxes(mean, 1, 2) @ mean
-        step = np.linalg.solve(hessian + np.eye(z.shape[1]), gradient[:, :, None])[..., 0]
-        tried = z + size[:, None] * step
-        new, p_new = height(tried)
-        better = new > best
-        z, p = np.where(better[:, None], tried, z), np.where(better[:, None], p_new, p)
-        best, size = np.where(better, new, best), np.where(better, np.minimum(1.0, 2.0 * size), 0.25 * size)
-    return z
+    return newton_ascent(ascent, np.zeros((len(center), spread.shape[2])), tol=SHORT)[0]
 
 
 def _in_blocks(of: Callable[..., np.ndarray], width: int, *arrays: np.ndarray) -> np.ndarray:
