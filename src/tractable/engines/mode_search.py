@@ -41,7 +41,7 @@ class Expansion(NamedTuple):
 class Ascent(NamedTuple):
     """A function, its gradient and the step of Newton's method at n rows of d coordinates."""
 
-    value: Array  # (n,)
+    value: Array  # (n,); zeros where it is concave, and the gradient is to vanish: that alone is looked at
     gradient: Array  # (n, d)
     step: Array  # (n, d), along which the function rises
 
@@ -52,8 +52,9 @@ def newton_ascent(
     """Return where Newton's method leads from each start, (n, d), and whether it converged, (n,).
 
     Every row has a function of its own. Its step is halved until the function rises or, where that is level
-    up to rounding, the rise ∇f·step that the gradient predicts falls by half; the next may be twice as long,
-    up to Newton's own. A row ends with a step that is no longer than `tol`, or when rounding hides all rises.
+    up to rounding, the rise ∇f·step that the gradient predicts falls, by half for a whole step; the next may
+    be twice as long, up to Newton's own. A row ends with a step that is no longer than `tol`, or when
+    rounding hides all rises.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def newton_ascent(
         there = expand(tried, rows)
         level = 8.0 * float(xp.finfo(x.dtype).eps) * xp.clip(xp.abs(here.value), min=1.0)
         rise = xp.sum(here.gradient * here.step, axis=-1)
-        flatter = xp.sum(there.gradient * there.step, axis=-1) < 0.5 * rise
+        flatter = xp.sum(there.gradient * there.step, axis=-1) < (1.0 - 0.5 * size) * rise
         better = (there.value > here.value + level) | ((there.value >= here.value - level) & flatter)
         hidden = ~better & (size * rise <= level)
         x = xp.where(better[:, None], tried, x)
