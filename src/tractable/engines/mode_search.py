@@ -13,7 +13,7 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.engines.roots import least_whole
+from tractable.engines.roots import bisect
 
 #: The most steps that Newton's method tries.
 N_STEPS = 500
@@ -258,7 +258,7 @@ def grid_modes(log_density: LogDensity, grid: Array, *, preferred: Array, whole:
     x, low, high = (xp.take(grid, i, axis=0) for i in (best, left, right))
     height = partial(_finite_heights, log_density)
     if whole:  # where the differences cease to be positive
-        closer = least_whole(lambda k: ~(height(k + 1.0) > height(k)), low - 1.0, high)
+        closer = bisect(lambda k: ~(height(k + 1.0) > height(k)), low - 1.0, high, whole=True)
     else:
         closer = golden_section(height, low, high)
     return xp.where(height(closer) > xp.take(heights, best, axis=0), closer, x)
