@@ -57,7 +57,11 @@ def squared_distances(x: Array, points: Array, scale: float = 1.0) -> Array:
         from scipy.spatial.distance import cdist
 
         return cdist(x, points, "sqeuclidean")
-    squares = namespace_of(x, points).zeros_like(x[:, :1] * points[:, 0])
+    xp = namespace_of(x, points)
+    if 0 < points.shape[0] < x.shape[1]:  # the shorter of two loops
+        steps = ((x - points[k, :]) / scale for k in range(points.shape[0]))
+        return xp.stack([xp.sum(step * step, axis=1) for step in steps], axis=1)
+    squares = xp.zeros_like(x[:, :1] * points[:, 0])
     for j in range(x.shape[1]):
         squares = squares + ((x[:, j : j + 1] - points[:, j]) / scale) ** 2
     return squares
