@@ -51,10 +51,10 @@ def newton_ascent(
 ) -> tuple[Array, Array]:
     """Return where Newton's method leads from each start, (n, d), and whether it converged, (n,).
 
-    Every row has a function of its own. Its step is halved until the function rises or, where that is level
-    up to rounding, the rise ∇f·step that the gradient predicts falls, by half for a whole step; the next may
-    be twice as long, up to Newton's own. A row ends with a step that is no longer than `tol`, or when
-    rounding hides all rises.
+    Every row has a function of its own. Its step is cut to a quarter until the function rises or, where that
+    is level up to rounding, the rise ∇f·step that the gradient predicts falls, by half for a whole step; the
+    next may be twice as long, up to Newton's own. A row ends with a step that is no longer than `tol`, or
+    when rounding hides all rises.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def newton_ascent(
         x = xp.where(better[:, None], tried, x)
         masks = better, better[:, None], better[:, None]
         here = Ascent(*(xp.where(mask, new, old) for mask, new, old in zip(masks, there, here, strict=True)))
-        size = xp.where(better, xp.clip(2.0 * size, max=1.0), 0.5 * size)
+        size = xp.where(better, xp.clip(2.0 * size, max=1.0), 0.25 * size)
         short = xp.sum(here.step * here.step, axis=-1) <= tol * tol
         done = short | hidden
         if not bool(xp.any(done)):

@@ -29,8 +29,9 @@ BEND = 20.0
 
 #: More classes: points of the Halton sequence, and of that for a class of probability below RARE.
 N_POINTS, N_RARE, RARE = 8192, 1024, 0.01
-#: The last Newton step to the mode of the integrand of a rare class.
-SHORT = 1e-9
+#: The last Newton step to the mode of the integrand of a rare class, the most that are tried, and the part of
+#: its curvature that is rounding.
+SHORT, N_STEPS, ROUNDING = 1e-9, 100, 64.0 * np.finfo(float).eps
 
 #: Standardised rows are shrunk to this size at most.
 LARGEST = 1e8
@@ -270,12 +271,14 @@ def _rare_mode(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> n
         logs = log_softmax(center[rows] + np.matmul(root, z[:, :, None])[..., 0])
         p = np.exp(logs)
         gradient = np.matmul((one - p)[:, None, :], root)[:, 0] - z
-        mean = np.matmul(p[:, None, :], root)
-        curvature = np.swapaxes(root, 1, 2) @ (p[:, :, None] * root) - np.swapaxes(mean, 1, 2) @ mean
-        step = np.linalg.solve(curvature + identity, gradient[:, :, None])[..., 0]
+        away = np.sqrt(p)[:, :, None] * (root - np.matmul(p[:, None, :], root))
+        curvature = np.swapaxes(away, 1, 2) @ away
+        # Beside a curvature of 1e16 that of the normal is lost to rounding: no matrix may be singular.
+        ridge = 1.0 + ROUNDING * np.trace(curvature, axis1=1, axis2=2)
+        step = np.linalg.solve(curvature + ridge[:, None, None] * identity, gradient[:, :, None])[..., 0]
         return Ascent(np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), gradient, step)
 
-    return newton_ascent(ascent, np.zeros((len(center), spread.shape[2])), tol=SHORT)[0]
+    return newton_ascent(ascent, np.zeros((len(center), spread.shape[2])), tol=SHORT, max_iter=N_STEPS)[0]
 
 
 def _in_blocks(of: Callable[..., np.ndarray], width: int, *arrays: np.ndarray) -> np.ndarray:
