@@ -136,7 +136,7 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
     if runs_compiled(x, 4 * n * len(centre)) and len(centre) <= REFLECTED_COLUMNS:
         from tractable.primitives.linear.compiled import centred_triangle as compiled
 
-        factor, rest = compiled(x, y, centre, np.empty(0) if roots is None else roots, REFLECTED_ROWS)
+        factor, rest = compiled(x, y, centre, roots, REFLECTED_ROWS)
         return _upright(factor), rest
     rest = np.zeros(len(centre))
 
