@@ -372,7 +372,7 @@ def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
     points = np.asfortranarray(rows.X)
     n = len(points)
     step = max(1, 2**21 // n)
-    weights = np.empty(0) if np.all(rows.weights == 1.0) else rows.weights
+    weights = None if np.all(rows.weights == 1.0) else rows.weights
 
     def block(start: int) -> np.ndarray:
         queries = points[start : start + step]

@@ -137,7 +137,7 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
     if runs_compiled(x, 4 * n * len(centre)) and len(centre) <= REFLECTED_COLUMNS:
         from tractable.primitives.linear.compiled import centred_triangle as compiled
 
-        factor, rest = compiled(x, y, centre, np.empty(0) if roots is None else roots, REFLECTED_ROWS)
+        factor, rest = compiled(x, y, centre, roots, REFLECTED_ROWS)
         return _upright(factor), rest
     rest = np.zeros(len(centre))
 
@@ -237,8 +237,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
         return agnostic.moments(x, weights)
     from tractable.primitives.linear.compiled import moments as compiled
 
-    one = np.empty(0) if weights is None else weights
-    return compiled(x, one, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+    return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
 
 
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
