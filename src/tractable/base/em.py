@@ -3,7 +3,7 @@
 import copy
 import warnings
 from abc import abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,31 +13,6 @@ from tractable.base.estimator import Estimator, FitInterrupted, all_or_nothing, 
 from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_rows, refuse_foreign
 from tractable.engines import EMResult, best_of, em
-from tractable.engines.em import Reducible
-
-
-class EMProblem(Protocol):
-    """The data of a search and its two steps; what `_em_problem` returns.
-
-    Attributes
-    ----------
-    data : source, `Prepared` or `Whole`
-        What an E-step reduces.
-    total : float
-        Weight of the rows.
-    """
-
-    data: Reducible
-    total: float
-
-    def initial(self, rng: np.random.Generator) -> Any:
-        """Return initial parameters."""
-
-    def expect(self, params: Any) -> Any:
-        """Return the E-step at these parameters: a function of a block that holds no rows."""
-
-    def maximize(self, statistic: Any) -> Any:
-        """Return the parameters that maximise the expected log-likelihood."""
 
 
 class EMEstimator(Estimator):
@@ -182,7 +157,7 @@ class EMEstimator(Estimator):
             max_iter=self.max_iter,
             scale=problem.total,
             label=self._label(),
-            extrapolate=getattr(problem, "extrapolate", None),
+            extrapolate=problem.extrapolate,
             options=self.get_params(deep=False),
         )
 

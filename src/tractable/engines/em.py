@@ -1,6 +1,7 @@
 """Expectation-maximisation over pure steps; state lives in the arguments."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import partial
@@ -21,6 +22,34 @@ class Reducible(Protocol):
 
     def reduce(self, of: Callable[[Any], Any], *, label: str = ...) -> Any:
         """Return the sum of ``of(block)`` over all blocks."""
+
+
+class EMProblem(ABC):
+    """The data of a search and its two steps; what `EMEstimator._em_problem` returns.
+
+    Attributes
+    ----------
+    data : source, `Prepared` or `Whole`
+        What an E-step reduces.
+    total : float
+        Weight of the rows.
+    """
+
+    @abstractmethod
+    def initial(self, rng: np.random.Generator) -> Any:
+        """Return initial parameters."""
+
+    @abstractmethod
+    def expect(self, params: Any) -> Any:
+        """Return the E-step at these parameters: a function of a block that holds no rows."""
+
+    @abstractmethod
+    def maximize(self, statistic: Any) -> Any:
+        """Return the parameters that maximise the expected log-likelihood."""
+
+    def extrapolate(self, start: Any, once: Any, twice: Any) -> Any:
+        """Return parameters farther along two steps of EM, or None to go on from where they led; see `em`."""
+        return None
 
 
 @value

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data import Batch, Source, as_source, sample_rows
-from tractable.engines.em import EMResult, best_of, em
+from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
     Movement,
@@ -287,7 +287,7 @@ def cluster_means(clusters: Clusters) -> np.ndarray:
     return np.where(held[:, None], clusters.sums / safe[:, None], clusters.centers)
 
 
-class KMeansProblem:
+class KMeansProblem(EMProblem):
     """The data and the two steps of k-means.
 
     Parameters

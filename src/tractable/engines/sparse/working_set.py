@@ -202,7 +202,7 @@ class WorkingSet:
         state.w = np.concatenate([state.w, np.zeros(n_new)])
         capacity = capacity if self.ridged else min(capacity, self.problem.rank)
         if capacity + 1 > len(state.factor):
-            larger = SignedSupport(0, capacity, self.problem.n_columns)
+            larger = SignedSupport(0, capacity)
             larger.support[: state.k] = state.support[: state.k]
             larger.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
             state.support, state.factor = larger.support, larger.factor
