@@ -1,4 +1,4 @@
-"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one answer a row."""
+"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one result a row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext

@@ -282,7 +282,7 @@ def _of(rows: Prepared, method: str, candidates: np.ndarray) -> BandwidthSearch:
 
 
 def _on_grid(rows: Prepared, method: str) -> BandwidthSearch:
-    """Return the best of candidates about one; where the last is best, of more."""
+    """Return the best multiple of the standardized bandwidth; while the last is best, try farther ones."""
     octaves = np.arange(N_CANDIDATES) / _AN_OCTAVE - 3.5
     criteria = _curve(rows, method, 2.0**octaves)
     tried = octaves
