@@ -64,10 +64,7 @@ def window_factor(window: Window, dim: int) -> float:
 
 def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
     """Return the total weight and the standard deviations (ddof=1) of columns that vary."""
-    X, weights = as_rows(X, weights)
-    size = np.max(np.abs(X), axis=0)
-    unit = np.where(size > 0, size, 1.0)
-    moments = DiagonalMoments.of(X / unit, weights)
+    moments = DiagonalMoments.of(*as_rows(X, weights))
     total = float(np.max(moments.weight))
     if not total > 1.0:
         raise ValueError(
@@ -81,7 +78,7 @@ def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
             f"X has constant columns {constant.tolist()}, which give no scale for a bandwidth; "
             "give bandwidth as a number, or leave them out"
         )
-    return total, scales * unit
+    return total, scales
 
 
 #: Nodes of the grid on which the density's cosine transform is taken.
