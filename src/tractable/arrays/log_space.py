@@ -1,4 +1,4 @@
-"""Sums, shares and probabilities that stay in log space."""
+"""Sums and probabilities in log space."""
 
 import math
 from typing import Any
@@ -75,7 +75,7 @@ def softmax(x: Array, axis: int = -1) -> Array:
 
 
 def log_softmax(x: Array, axis: int = -1) -> Array:
-    """Return x - log Σ exp(x): the logarithms of the shares of `softmax`.
+    """Return x - log Σ exp(x): the logarithm of `softmax`.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class EMEstimator(Estimator):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work."""
+        """Refuse invalid parameters, before any work."""
         check_number("n_init", self.n_init, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, least=0.0)
@@ -81,7 +81,7 @@ class EMEstimator(Estimator):
         return True
 
     def _warn_fitted(self) -> None:
-        """Warn of what a user should know of a finished fit, besides convergence."""
+        """Warn about the fitted model, besides convergence."""
 
     @all_or_nothing(afresh=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

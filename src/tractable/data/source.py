@@ -45,7 +45,7 @@ class Batch:
 
 
 class Source(ABC):
-    """Rows that can be walked more than once without being held at once.
+    """Rows that can be read in passes, block by block, without being in memory at once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where long searches write themselves down, and find themselves again.
+"""Checkpoints: states of long searches, saved now and then, from which they are resumed.
 
 Engines know only this contract. Who keeps the states, and where, is said from above: see
 :func:`tractable.checkpoint`.
@@ -29,7 +29,7 @@ class Store(Protocol):
 
 
 class Checkpoint:
-    """One search's place in a store; without a store, a place where nothing is kept."""
+    """The saved state of one search in a store; without a store nothing is saved."""
 
     def __init__(self, store: Store | None, number: int, every: float) -> None:
         self._store, self._number, self._every = store, number, every
@@ -42,16 +42,16 @@ class Checkpoint:
 
     @property
     def state(self) -> Any | None:
-        """What the search had written down, if anything."""
+        """The state that an earlier run of the search saved, or None."""
         return None if self._store is None else self._store.load(self._number)
 
     def offer(self, state: Callable[[], Any]) -> None:
-        """Keep the state if it is time to."""
+        """Save the state if the last save was long enough ago."""
         if self._store is not None and time.monotonic() - self._last >= self._every:
             self.keep(state())
 
     def keep(self, state: Any) -> None:
-        """Keep the state now."""
+        """Save the state now."""
         if self._store is not None:
             self._store.save(self._number, state)
             self._last = time.monotonic()
@@ -76,7 +76,7 @@ def checkpointing(store: Store, every: float) -> Iterator[None]:
 
 
 def next_checkpoint() -> Checkpoint:
-    """Return the place of a search that begins now."""
+    """Return the checkpoint of a search that begins now."""
     session = _session.get()
     if session is None:
         return Checkpoint(None, 0, 0.0)

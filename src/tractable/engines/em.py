@@ -202,7 +202,7 @@ def best_of(
 
 
 def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, float]:
-    """Numbers before what is none, sound ends before others, then the highest objective."""
+    """Return a sort key: results that are numbers first, then those that are sound, then by objective."""
     number = not math.isnan(found.objective)
     return number, sound(found.params), found.objective if number else 0.0
 
@@ -212,12 +212,12 @@ def _settled(trace: tuple[float, ...], tol: float, scale: float | None) -> bool:
 
 
 def _fell(trace: tuple[float, ...]) -> bool:
-    """Whether the last step lost more than rounding: its M-step is no M-step, and nothing has converged."""
+    """Whether the last step lowered the objective by more than rounding, so that EM has not converged."""
     return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
 
 
 def _identity(label: str, params: Any, data: Reducible, options: Any) -> dict[str, Any]:
-    """Return what a search is of: two of the same identity go the same way from the same state."""
+    """Return what identifies a search, for a checkpoint: its kind, its data and its parameters."""
     return {
         "kind": (label, _shapes(params)),
         "data": data.reduce(BlockDigest(), label="fingerprint"),

@@ -55,7 +55,7 @@ NEGLIGIBLE = 1e-100
 
 @value
 class Clusters:
-    """What centres hold: the statistic of one assignment. Two are merged with ``+``."""
+    """The statistic of one assignment: sums and weights of the rows of each centre; merged with ``+``."""
 
     sums: np.ndarray  # (K, d), Σ w z of the rows of each centre
     counts: np.ndarray  # (K,), Σ w of the rows of each centre
@@ -82,7 +82,7 @@ class Clusters:
         if not isinstance(other, Clusters):
             return NotImplemented
         if self.centers is not other.centers and not np.array_equal(self.centers, other.centers):
-            raise ValueError("cannot merge what different centres hold")
+            raise ValueError("cannot merge the statistics of different centres")
         return replace(
             self,
             sums=self.sums + other.sums,
@@ -93,7 +93,7 @@ class Clusters:
 
 @value
 class Reassigned:
-    """By how much what centres hold has changed, after they moved and rows were reassigned; these add."""
+    """Changes of an assignment's statistic after centres moved and rows were reassigned; these add."""
 
     sums: np.ndarray
     counts: np.ndarray
@@ -108,7 +108,7 @@ class Reassigned:
 
     @property
     def clusters(self) -> Clusters:
-        """What the centres hold now."""
+        """The statistic of the new assignment."""
         before, held = self.before, self.before.counts > 0.0
         # With the rows of before, J changes by Σ_k n_k (|m_k - c_k|² - |m_k - c_k, before|²).
         means = cluster_means(before)
@@ -135,7 +135,7 @@ class Centers:
     """The parameters of k-means: centres of clusters, (K, d), in standardized columns."""
 
     centers: np.ndarray
-    before: Clusters | None = None  # what the centres before the last M-step held
+    before: Clusters | None = None  # the statistic of the assignment before the last M-step
 
 
 @value
@@ -249,7 +249,7 @@ class BoundedAssignStep(AssignStep):
 
 @value
 class HeldStep(AssignStep):
-    """What centres hold, added row by row, over `BoundedRows` that are labelled if they are not yet."""
+    """The statistic of an assignment, summed row by row over `BoundedRows`, which are labelled if needed."""
 
     def __call__(self, block: BoundedRows) -> Clusters:
         if not block.is_of(self.centers):
@@ -416,7 +416,7 @@ class KMeansProblem(EMProblem):
         return OnlineCenters(centers=params.centers, **given)
 
     def held(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
-        """Return the labels, where they are kept, and what the centres hold, added row by row."""
+        """Return the labels, where they are stored, and the assignment's statistic, summed row by row."""
         if not self.bounded:
             return None, self.data.reduce(self.expect(params))
         step = HeldStep(centers=params.centers, standardizer=self.standardizer)

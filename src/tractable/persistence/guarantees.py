@@ -115,7 +115,7 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
 
 
 def _check_answers(kind: str, estimator: Any, width: int) -> None:
-    """Refuse a model that fails on ordinary rows otherwise than by refusing them."""
+    """Refuse a model whose methods fail on ordinary rows with another error than a ValueError."""
     rows = np.zeros((2, width))
     for question in _QUESTIONS:
         if not hasattr(estimator, question):

@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
 
 @contextmanager
 def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[None]:
-    """Write the searches inside down in a file, and take up those that a killed run had written.
+    """Save the state of the searches inside to a file, and resume those that an earlier run saved.
 
     Run the same code again after a kill: finished searches (restarts, say) are read, the one that was under
     way goes on, and the answer is the one that an undisturbed run would have given. The same code means the

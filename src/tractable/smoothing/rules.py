@@ -1,4 +1,4 @@
-"""Bandwidths by rule: what would be best if the rows were Gaussian, in the units of each column."""
+"""Bandwidths by rule, optimal for Gaussian rows, in the units of each column."""
 
 import math
 from typing import Any

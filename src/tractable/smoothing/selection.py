@@ -151,7 +151,7 @@ def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
 
 
 def prepared(X: Any, weights: Any, kernel: Any) -> Prepared:
-    """Return checked rows, ready for criteria; far from the origin they keep their digits."""
+    """Return checked rows, ready for criteria; centred, against rounding far from the origin."""
     X, weights = as_rows(X, weights)
     w = counts(weights, X)
     left = np.minimum(w, 1.0)

@@ -1,4 +1,4 @@
-"""Which index suits some points."""
+"""The choice of a neighbour index."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -125,7 +125,7 @@ def as_index(
 
 
 def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads: int | None = None) -> float:
-    """Return the share of the k nearest neighbours of rows, or of a graph, that an index finds.
+    """Return the fraction of the k nearest neighbours of rows, or of a graph, that an index finds.
 
     1 for an exact index.
 

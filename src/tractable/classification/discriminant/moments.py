@@ -60,7 +60,7 @@ def class_moments(
 
 
 def overall_mean(moments: Moments) -> np.ndarray:
-    """Return the mean of all rows, from a batch of moments; about the first class, for the digits."""
+    """Return the mean of all rows, from a batch of moments, as its difference from the first class's."""
     first = moments.mean[int(np.argmax(moments.weight > 0))]
     return first + moments.weight / moments.weight.sum() @ (moments.mean - first)
 

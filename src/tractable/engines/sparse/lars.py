@@ -100,8 +100,8 @@ def lars(
     )
 
 
-class LarsWalk:
-    """Where the path has got to: coefficients, correlations, columns in use, the factor of their products."""
+class LarsState:
+    """The state of a path: coefficients, correlations, columns in use, and the factor of their products."""
 
     def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
         self.problem, self.positive, self.drop = problem, positive, drop
@@ -349,7 +349,7 @@ class LarsWalk:
 
 def _follow(
     problem: SparseProblem, least: float, most: float, drop: bool, positive: bool
-) -> tuple[WorkingSet, LarsWalk]:
+) -> tuple[WorkingSet, LarsState]:
     """Follow the path on a working set of columns, and certify it piece by piece.
 
     Between knots a correlation and the penalty are both linear: a column that is below the penalty at two
@@ -360,7 +360,7 @@ def _follow(
     size = (lambda x: x) if positive else np.abs
     work = WorkingSet(problem, ridged=False)
     work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
-    walk = LarsWalk(_view(work), positive=positive, drop=drop)
+    walk = LarsState(_view(work), positive=positive, drop=drop)
     astray = -1
     while True:
         since = len(walk.penalties) - 1

@@ -1,4 +1,4 @@
-"""The lasso along a path of penalties: few columns are worked on, all are certified."""
+"""The lasso along a path of penalties, on a working set of columns, with the duality gaps of all columns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,16 +69,16 @@ def sparse_path(
            [ 2., -1.,  0.]])
     """
     asked = np.asarray(penalties, dtype=np.float64)
-    springs = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
+    ridges = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
     size = _positive if positive else np.abs
     ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
     steps = _Steps(
         penalties=np.concatenate([ladder, asked]),
-        ridges=np.concatenate([ladder * (springs[0] / asked[0]), springs]),
+        ridges=np.concatenate([ladder * (ridges[0] / asked[0]), ridges]),
         tols=np.concatenate([np.full(len(ladder), np.inf), np.full(len(asked), tol * problem.square)]),
     )
     with single_threaded_blas():
-        path = _walk(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
+        path = _solve(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
     return SparsePath(
         coefs=path.coefs[:, len(ladder) :], gaps=path.gaps[len(ladder) :], n_iter=path.n_iter[len(ladder) :]
     )
@@ -89,7 +89,7 @@ def _positive(x: np.ndarray) -> np.ndarray:
 
 
 def _ladder(top: float, first: float) -> np.ndarray:
-    """Return penalties from the largest that matters to the first one asked for."""
+    """Return penalties from the largest with a nonzero solution to the first one asked for."""
     if first >= LADDER * top:
         return np.empty(0)
     return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(LADDER))))[:-1]
@@ -104,7 +104,7 @@ class _Steps:
     tols: np.ndarray
 
 
-def _walk(
+def _solve(
     problem: SparseProblem, steps: _Steps, tol: float, positive: bool, max_iter: int, size: Size
 ) -> SparsePath:
     penalties, last = steps.penalties, len(steps.penalties) - 1

@@ -196,7 +196,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Clusters) -> Self:
-        """Move the centres to the means of what they hold: one M-step. A centre without rows stays."""
+        """Move the centres to the means of their rows: one M-step. A centre without rows stays."""
         if not isinstance(statistic, Clusters):
             raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
         known = ("n_features_in_", "feature_names_in_")

@@ -1,4 +1,4 @@
-"""Mixtures of linear regressions: with constant mixing weights, and behind a softmax gate."""
+"""Mixtures of linear regressions: with constant mixing weights, and with a softmax gate."""
 
 import warnings
 from typing import Any
