@@ -36,7 +36,7 @@ class EMEstimator(Estimator):
     random_state: Any
     #: Whether the model learns from targets as well.
     _supervised = False
-    #: What a search, and what a stream, leave behind; untrue once parameters came another way.
+    #: Attributes of a search and of a stream, removed when parameters are set another way.
     _SEARCH_ATTRIBUTES = ("lower_bound_", "objective_trace_", "n_iter_", "converged_")
     _STREAM_ATTRIBUTES = ("statistic_", "n_batches_", "weight_seen_")
 

@@ -95,7 +95,7 @@ class Normal(ScalarFamily):
             return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
         with np.errstate(over="ignore"):
             gap = x - self.mean
-            # One factor is divided first: neither square nor quotient overflows before its time.
+            # One factor is divided first: so that no intermediate result overflows.
             return -0.5 * (gap * (gap / self.variance)) + self._log_peak
 
     def cdf(self, x: Any) -> Array:

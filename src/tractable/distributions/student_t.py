@@ -327,7 +327,7 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
     reach = 0.5 if dof is None else dof / (dof + X.shape[1])
     if reach < heaviest < 1.0 - 1e-12:
         raise ValueError(
-            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
+            f"X has a fraction {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
             "scale shrinks around it"
         )
 

@@ -33,7 +33,7 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
 #: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, say.
 _UNKNOWN = ("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_")
 
-#: What a model is asked for two rows of zeros.
+#: The methods that are called with two rows of zeros.
 _QUESTIONS = (
     *("score_samples", "predict_proba", "decision_function", "predict", "predict_interval", "transform"),
     "kneighbors",
@@ -131,7 +131,7 @@ def _check_answers(kind: str, estimator: Any, width: int) -> None:
                 f"{kind} cannot {question}: its parts do not fit each other ({error})"
             ) from error
         if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(answer)):
-            raise ValueError(f"{kind} answers {question} with NaN, which no fit does")
+            raise ValueError(f"{kind}.{question} returns NaN, which it does after no fit")
         if question in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
             classes = np.shape(estimator.classes_)
             one = question == "decision_function" and classes == (2,)

@@ -164,7 +164,7 @@ class _File:
         try:
             save(self.states, self.path)
         except OSError as error:
-            # A fit of hours must not end because its safeguard failed; the next write may succeed.
+            # A checkpoint that cannot be written must not end a long fit; the next write may succeed.
             if not self._warned:
                 warnings.warn(
                     f"the checkpoint could not be written, and the fit goes on: {error}",

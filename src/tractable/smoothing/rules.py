@@ -141,7 +141,7 @@ def _one_column(x: np.ndarray, weights: Any, total: float, scale: float) -> floa
             'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
             'use "silverman" or a number'
         )
-    # Rounded rows have another root, far below the rounding, at which the windows are a comb.
+    # Rounded rows have another root, far below the rounding, at which the estimate has a peak at every value.
     last = rising[-1]
     return math.sqrt(brentq(excess, times[last], times[last + 1], xtol=1e-300, rtol=1e-12)) * width * scale
 

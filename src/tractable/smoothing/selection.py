@@ -61,7 +61,7 @@ class Prepared:
         """Return -(1/W) Σ_i w_i log p_{-i}(x_i) from log Σ_j w_j k_ij - left_i k(0)."""
         rest = np.log(self.total - self.left)
         some = self.weights > 0
-        # Summed by NumPy: threads of BLAS would wait for those that took the sums, longer than for them.
+        # Summed by NumPy: waking the threads of BLAS would take longer than the sum.
         said = float(np.sum(self.weights[some] * (log_sums - rest)[some]))
         return -said / self.total + self.log_scale(h)
 

@@ -20,7 +20,7 @@ INDEXES: dict[str, type[Index]] = {
     made.name: made for made in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest)
 }
 
-#: Columns up to which a tree is taken unseen, and above which none is tried.
+#: Columns up to which a tree is taken without a trial, and above which none is tried.
 FEW, MANY = 4, 64
 
 #: Points up to which all are measured.

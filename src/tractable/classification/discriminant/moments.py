@@ -12,7 +12,7 @@ from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 from tractable.value import value
 
-#: The part of each variance that is added to a singular covariance: ten digits of the answers are left.
+#: The fraction of each variance that is added to a singular covariance: ten digits of results are left.
 ADDED_VARIANCE = 2.0**-20
 
 

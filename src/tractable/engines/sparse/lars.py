@@ -13,22 +13,22 @@ from tractable.value import value
 
 #: With no more columns than this all are looked at from knot to knot.
 FEW = 1000
-#: Knots found on the working set before the columns left out are asked whether they agree.
+#: Knots found on the working set before the conditions of the other columns are checked.
 AHEAD = 16
-#: Share of the penalty that it is expected to fall by, at most, when columns are chosen for what comes.
+#: Fraction of the penalty that it is expected to fall by, at most, when columns are chosen in advance.
 FORESIGHT = 0.2
 #: Columns looked at from the beginning.
 FIRST = 64
-#: Share of its length that a column may add to those in use and still be passed over: the root of what
+#: Fraction of its length that a column may add to those in use and still be passed over: the root of what
 #: `append_row` takes for rounding. Its correlation with the residual may be above the penalty by as much.
 PASSED = 3.2e-7
-#: Multiple of what rounding leaves unknown by which a correlation shows that the walk went astray.
+#: Multiple of what rounding leaves unknown by which a correlation shows that the path is wrong.
 STRAY = 100.0
 #: Knots after which correlations are computed anew, so that rounding does not gather in them.
 RENEW = 32
 #: Correlations that differ by less, relative to the lengths of column and target, are one.
 TIE = 1e-13
-#: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
+#: Correlations are computed anew, too, when the penalty has fallen to this fraction of what it was then.
 FALLEN = 0.1
 #: A column of which less than this is independent of those in use before it costs digits of their direction.
 INDEPENDENT = 1e-4
@@ -43,7 +43,7 @@ class Knots:
     penalties: np.ndarray  # (m,), decreasing
     coefs: np.ndarray  # (p, m)
     active: tuple[tuple[int, ...], ...]  # the columns in use below each knot, in order of entry
-    # False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+    # False where rounding ended the path above the penalty asked for. The knots
     # before that are minima all the same: each is checked.
     complete: bool = True
 
@@ -222,7 +222,7 @@ class LarsState:
                 break
             self._enter(int(np.argmin(np.where(rising, side * along, np.inf))))
         else:
-            self.stuck = True  # the exchanges go round in circles, by rounding
+            self.stuck = True  # the exchanges repeat, by rounding
         return aim, along
 
     def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:

@@ -10,9 +10,9 @@ from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-#: With no more columns than this the Gram matrix of all of them is at hand, and all are worked on.
+#: With no more columns than this the Gram matrix of all is formed, and all are in the working set.
 FEW = 1000
-#: The most penalties solved before the columns left out are asked whether they agree.
+#: The most penalties solved before the conditions of the other columns are checked.
 AHEAD = 16
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
 LADDER = 0.7
@@ -243,14 +243,14 @@ class WorkingSet:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
 
-        Correlations are less the pull of the ridge. The gap is the primal less the dual objective at the
-        residual, shrunk until it is feasible.
+        The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
+        dual objective at the residual, shrunk until it is feasible.
         """
         left, rest = self.problem.correlations(self.some, self.which, found)
         left[self.which] -= ridges * found
         rest = rest + ridges * np.einsum("ij,ij->j", found, found)
         top = size(left).max(axis=0, initial=0.0)
-        share = np.minimum(1.0, penalties / np.maximum(top, penalties))
+        shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
         fit = self.moment @ found
         primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
-        return left, primal + 0.5 * share**2 * rest - share * (self.problem.square - fit)
+        return left, primal + 0.5 * shrink**2 * rest - shrink * (self.problem.square - fit)

@@ -208,8 +208,8 @@ def _definite(scatter: np.ndarray) -> np.ndarray:
     lengths = np.linalg.eigvalsh(correlations)
     if lengths[0] <= ROUNDINGS * len(lengths) * np.finfo(np.float64).eps * lengths[-1]:
         raise ValueError(
-            "X has columns that are constant or follow from others, so that their covariance is no "
-            "covariance_prior; give one, or a positive reg_covar"
+            "X has columns that are constant or follow from others, so that their covariance, the "
+            "default of covariance_prior, is singular; give covariance_prior, or a positive reg_covar"
         )
     return scatter
 
