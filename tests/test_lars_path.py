@@ -128,7 +128,7 @@ def test_an_ill_conditioned_model_is_as_good_as_coordinate_descent():
     assert fits[0] == pytest.approx(fits[1], abs=1e-6)
 
 
-def test_a_walk_gone_astray_is_cut_off_and_said(monkeypatch):
+def test_a_path_that_violates_its_conditions_is_cut_off_and_said(monkeypatch):
     def clipped(self, w, leaving):
         del leaving
         sign = self.sign[self.active]
