@@ -19,13 +19,13 @@ from tractable.value import parameters, value
 
 
 class Store(Protocol):
-    """Keeps the states of searches, numbered in the order in which they begin."""
+    """Stores the states of searches, numbered in the order in which they begin."""
 
     def load(self, number: int) -> Any | None:
-        """Return the state of a search, where one was kept."""
+        """Return the state of a search, where one was saved."""
 
     def save(self, number: int, state: Any) -> None:
-        """Keep the state of a search."""
+        """Save the state of a search."""
 
 
 class Checkpoint:
@@ -36,7 +36,7 @@ class Checkpoint:
         self._last = time.monotonic()
 
     @property
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         """Whether there is a store."""
         return self._store is not None
 
@@ -45,12 +45,12 @@ class Checkpoint:
         """The state that an earlier run of the search saved, or None."""
         return None if self._store is None else self._store.load(self._number)
 
-    def offer(self, state: Callable[[], Any]) -> None:
+    def save_if_due(self, state: Callable[[], Any]) -> None:
         """Save the state if the last save was long enough ago."""
         if self._store is not None and time.monotonic() - self._last >= self._every:
-            self.keep(state())
+            self.save(state())
 
-    def keep(self, state: Any) -> None:
+    def save(self, state: Any) -> None:
         """Save the state now."""
         if self._store is not None:
             self._store.save(self._number, state)
@@ -67,7 +67,7 @@ _session: ContextVar[_Session | None] = ContextVar("tractable checkpoint", defau
 
 @contextmanager
 def checkpointing(store: Store, every: float) -> Iterator[None]:
-    """Let the searches that begin inside keep their states in a store, at most every so many seconds."""
+    """Let the searches that begin inside save their states to a store, at most every so many seconds."""
     token = _session.set(_Session(store, every))
     try:
         yield

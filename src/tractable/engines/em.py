@@ -125,7 +125,7 @@ def em(
         The parameters of the model, which a search that is resumed must have too.
     """
     mark = next_checkpoint()
-    kind = _identity(label, params, data, (tol, max_iter, scale, options)) if mark.is_kept else {}
+    kind = _identity(label, params, data, (tol, max_iter, scale, options)) if mark.is_stored else {}
     params, trace, done = _resumed(mark, kind, params)
     # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
     with single_threaded_blas(), progress(label, max_iter) as line:
@@ -149,11 +149,11 @@ def em(
                 # All or none, should an interruption fall between.
                 params, trace, done = following, longer, last
                 line.advance(note=f"objective {trace[-1]:.6g}")
-                mark.offer(partial(_state, kind, params, trace, done))
+                mark.save_if_due(partial(_state, kind, params, trace, done))
         except KeyboardInterrupt:
-            mark.keep(_state(kind, params, trace, done))
+            mark.save(_state(kind, params, trace, done))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
-    mark.keep(_state(kind, params, trace, done))
+    mark.save(_state(kind, params, trace, done))
     # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
     sound = settled is not None or not _fell(trace)
     return EMResult(params=params, trace=trace, converged=done and sound)
