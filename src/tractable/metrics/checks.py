@@ -1,6 +1,7 @@
 """Checks of targets and predictions, and weighted averages over rows and targets."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from tractable.arrays.batched import as_reals
@@ -13,7 +14,7 @@ def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
     """Return targets and predictions as float64 of one shape, (n,) or (n, t), with squares in range."""
     y_true = as_reals("y_true", y_true)
     y_pred = as_reals("y_pred", y_pred, y_true)
-    if y_true.ndim not in (1, 2) or not y_true.shape[0]:
+    if y_true.ndim not in (1, 2) or 0 in y_true.shape:
         raise ValueError(
             f"y_true must have shape (n,) or (n, n_targets) with n above 0, got {tuple(y_true.shape)}"
         )
@@ -21,12 +22,13 @@ def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
         raise ValueError(
             f"y_pred must have the shape of y_true, {tuple(y_true.shape)}, got {tuple(y_pred.shape)}"
         )
-    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
-        if not bool(namespace_of(y).all(namespace_of(y).isfinite(y))):
-            raise ValueError(f"{name} contains NaN or infinity")
     xp = namespace_of(y_true)
-    y_true, y_pred = (xp.astype(y, xp.float64) for y in (y_true, y_pred))
-    return check_squarable("y_true", y_true, nonzero=True), check_squarable("y_pred", y_pred)
+    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
+        low, high = float(xp.min(y)), float(xp.max(y))  # without an array of absolute values
+        if not (isfinite(low) and isfinite(high)):
+            raise ValueError(f"{name} contains NaN or infinity")
+        check_squarable(name, max(high, -low), nonzero=name == "y_true")
+    return xp.astype(y_true, xp.float64, copy=False), xp.astype(y_pred, xp.float64, copy=False)
 
 
 def as_targets(y: Any, shape: Sequence[int], *, like: Array | None = None) -> Array:
