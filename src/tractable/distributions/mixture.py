@@ -225,7 +225,7 @@ class Mixture(Distribution):
 
     @numbers_only
     def probability_between(self, low: Any, high: Any) -> Array:
-        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components."""
+        """See `Univariate.probability_between`: Σ_k π_k P_k, as accurate as the components."""
         low, high = self._event(low, "low"), self._event(high, "high")
         return self._averaged(self._numbers.probability_between(low[..., None], high[..., None]), 0)
 

@@ -1,4 +1,4 @@
-"""Sums of windows over prepared points: which way they are taken, and on all cores."""
+"""Sums of windows over points, by one of several algorithms, on all cores."""
 
 import math
 from collections.abc import Callable
@@ -76,7 +76,7 @@ class WindowSums:
 
     @property
     def path(self) -> str:
-        """How sums are taken; each way keeps at least eleven digits, however far a query is.
+        """The algorithm of the sums; each has at least eleven correct digits, however far a query is.
 
         The windows of few pairs of a query and a point are all added.
         """
@@ -90,7 +90,7 @@ class WindowSums:
 
     @property
     def tolerance(self) -> float:
-        """What a sum may miss, as a part of it."""
+        """Largest relative error of a sum."""
         return _TOLERANCES[self.path]
 
     def log_sums(self, queries: Array) -> Array:
@@ -108,7 +108,7 @@ class WindowSums:
         return self._in_space(queries, None)
 
     def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
-        """Return the mass below numbers (m,), or above them, with the digits of the tail."""
+        """Return the mass below numbers (m,), or above them, accurate in the tail."""
         near = self.near
         tails = None if few_pairs(queries, self.points) else self.tails
         if tails is not None:

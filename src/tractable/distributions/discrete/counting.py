@@ -52,11 +52,11 @@ class Counting(Univariate):
         return only_where(possible, found, -np.inf, xp.isnan(x))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`; all its digits in the lower tail."""
+        """See `Univariate.cdf`; accurate in the lower tail."""
         return self._below_end(self._cdf, x, (0.0, 1.0))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`; all its digits in the upper tail."""
+        """See `Univariate.survival`; accurate in the upper tail."""
         return self._below_end(self._survival, x, (1.0, 0.0))
 
     def icdf(self, q: Any) -> Array:
@@ -131,7 +131,7 @@ class Counting(Univariate):
         return low, self._last(low)
 
     def _last(self, k: Array) -> Array:
-        """Return the whole number after which nothing counts beside what follows k."""
+        """Return the whole number beyond which terms are negligible beside those after k."""
         xp = namespace_of(k)
         start = xp.where(k > self.mean, k, self.mean + 0.0 * k)
         reach = xp.ceil(start + 40.0 * (self.stddev + xp.sqrt(start - self.mean)) + 100.0)
