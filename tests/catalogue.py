@@ -64,6 +64,13 @@ def cross(laws, rows, most=None):
     ]
 
 
+def some_of_each_family(rows, most=1):
+    """Rows as parameters; all but `most` of a family wait for `make test-all`."""
+    return [
+        pytest.param(row, id=row.name, marks=late) for row, late in zip(rows, _late(rows, most), strict=True)
+    ]
+
+
 def _exempt(row, law):
     return [pytest.mark.xfail(reason=row.exempt[law.__name__])] if law.__name__ in row.exempt else []
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from catalogue import ESTIMATORS
+from catalogue import ESTIMATORS, some_of_each_family
 
 N_NEW, N_ERRORS = 8, 4.0
 COVERAGES = np.array([0.5, 0.9, 0.99])
@@ -162,26 +162,27 @@ def assert_covers(name, found):
 
 
 FEW, MORE = (12, 4), (60, 4)
-SLOW = [
-    pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
-    for row in ROWS
-    if row.name in REFUSED
-]
 #: What does not cover yet, of 12 rows, and why.
 PRUNED = pytest.mark.xfail(
     strict=True,
     reason="12 rows choose which columns to prune, and the choice is taken for known: 0.86 of 0.9",
 )
 GAPS = {("ARDRegression-pruning", FEW): [PRUNED]}
-QUICK = [
-    pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=GAPS.get((row.name, size), []))
-    for row in ROWS
-    for size in (FEW, MORE)
-    if row.name not in REFUSED
-]
 
 
-@pytest.mark.parametrize(("row", "size"), QUICK + SLOW)
+def judged():
+    """Every row with 12 rows of a table and with 60; where the few are refused, with 60, by `make test-all`."""
+    for found in some_of_each_family(ROWS):
+        (row,) = found.values
+        for size in (FEW, MORE):
+            if row.name not in REFUSED:
+                marks = [*found.marks, *GAPS.get((row.name, size), [])]
+                yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=marks)
+        if row.name in REFUSED:
+            yield pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("row", "size"), judged())
 def test_intervals_cover(row, size, rng):
     for name, found in fractions(row, *size, rng).items():
         assert_covers(name, found)

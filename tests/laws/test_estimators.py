@@ -67,7 +67,7 @@ PATIENT = [
 
 
 @pytest.mark.parametrize(
-    ("law", "make"), cross(ESTIMATOR_LAWS, [row for row in ESTIMATORS if row not in PATIENT])
+    ("law", "make"), cross(ESTIMATOR_LAWS, [row for row in ESTIMATORS if row not in PATIENT], most=3)
 )
 def test_estimator_law(law, make, rng):
     law(make(), rng)
@@ -100,7 +100,7 @@ def test_predictive_law(law, make, rng):
     law(make(), rng)
 
 
-@pytest.mark.parametrize(("law", "make"), cross(CLASSIFIER_LAWS, CLASSIFIERS))
+@pytest.mark.parametrize(("law", "make"), cross(CLASSIFIER_LAWS, CLASSIFIERS, most=2))
 @pytest.mark.spec("CLS-02")
 def test_classifier_law(law, make, rng):
     law(make(), rng)

@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt
 from sklearn.base import is_classifier, is_regressor
 
 import tractable
-from catalogue import CONJUGATE_MODELS, DISTRIBUTIONS, ESTIMATORS
+from catalogue import CONJUGATE_MODELS, DISTRIBUTIONS, ESTIMATORS, some_of_each_family
 from rows.hyperplane_indexes import ROWS as HYPERPLANE_INDEXES
 from rows.indexes import ROWS as INDEXES
 
@@ -97,16 +97,6 @@ def saved(ax):
     return html.unescape(re.sub("<!--.*?-->", "", file.getvalue(), flags=re.DOTALL))
 
 
-def first_of_families(rows):
-    """Rows as parameters; all but the first of a family wait for `make test-all`."""
-    seen, params = set(), []
-    for row in rows:
-        family = row.name.split("-")[0]
-        params.append(pytest.param(row, id=row.name, marks=[pytest.mark.slow] if family in seen else []))
-        seen.add(family)
-    return params
-
-
 def table(name, columns, scale=1.0):
     rng = np.random.default_rng(0)
     rows = np.abs(2.0 * rng.standard_normal((50, len(columns))))
@@ -136,7 +126,7 @@ def check_estimator_pictures(row, columns, scale=1.0):
         assert row.name.startswith(UNNAMED) or any(column in named for column in columns)
 
 
-@pytest.mark.parametrize("row", first_of_families(r for r in ESTIMATORS if r.name not in WITHOUT))
+@pytest.mark.parametrize("row", some_of_each_family([r for r in ESTIMATORS if r.name not in WITHOUT]))
 def test_estimators_of_two_columns(row):
     check_estimator_pictures(row, ["width", "height"])
 
@@ -153,7 +143,7 @@ ODD = [r"a $\frac$ b", "_x <b>"]
 ODD_CLASSES = ["_late", r"$\frac$ & early"]
 
 
-@pytest.mark.parametrize("row", first_of_families(r for r in ESTIMATORS if r.name not in WITHOUT))
+@pytest.mark.parametrize("row", some_of_each_family([r for r in ESTIMATORS if r.name not in WITHOUT]))
 def test_names_however_odd_are_written_as_they_are(row):
     X = table(row.name, ODD)
     model, targets = fitted(row, X, ODD_CLASSES, target="cost $ a $_b^ x")
@@ -179,12 +169,12 @@ def test_units_however_odd_are_drawn(name, scale):
     check_estimator_pictures(row, ["width", "height"], scale)
 
 
-@pytest.mark.parametrize("row", first_of_families(r for r in DISTRIBUTIONS if r.name not in WITHOUT))
+@pytest.mark.parametrize("row", some_of_each_family([r for r in DISTRIBUTIONS if r.name not in WITHOUT]))
 def test_distributions(row):
     drawn(row.make())
 
 
-@pytest.mark.parametrize("row", first_of_families(CONJUGATE_MODELS))
+@pytest.mark.parametrize("row", some_of_each_family(CONJUGATE_MODELS))
 def test_conjugate_models(row):
     drawn(row.make())
     drawn(row.make(), show="predictive")
