@@ -171,7 +171,7 @@ GAPS = {("ARDRegression-pruning", FEW): [PRUNED]}
 
 
 def judged():
-    """Every row with 12 rows of a table and with 60; where the few are refused, with 60, by `make test-all`."""
+    """Every row of the catalogue with tables of 12 rows and of 60; where 12 are refused, with 60 alone."""
     for found in some_of_each_family(ROWS):
         (row,) = found.values
         for size in (FEW, MORE):
@@ -182,7 +182,7 @@ def judged():
             yield pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("row", "size"), judged())
+@pytest.mark.parametrize(("row", "size"), list(judged()))
 def test_intervals_cover(row, size, rng):
     for name, found in fractions(row, *size, rng).items():
         assert_covers(name, found)
