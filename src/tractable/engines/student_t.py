@@ -113,18 +113,6 @@ class ScaleMixture:
         step = xp.log(found / self.dof)
         return found, step * (slope - 0.5 * step * steepness)
 
-    def better_step(self, sums: PrecisionSums, log_det_growth: float, least: float) -> tuple[bool, Array]:
-        """Return whether one Student's t (K = 1) takes its averages, and the ν to go with either.
-
-        The averages are μ' = Σ w u x / Σ w u and Σ' = Σ w u (x - μ')(x - μ')ᵀ / Σ w u, at the same ν; they
-        promise -½ ((ν + d) log E u + log |Σ'|/|Σ|), the growth of the expanded Q.
-        """
-        log_u = namespace_of(self.dof).log(sums.precision / sums.weight)
-        promised = -0.5 * ((self.dof + self.dim) * log_u + log_det_growth)
-        likelier, gain = self.likelier_dof(sums, least)
-        moves = bool(promised[0] >= gain[0])
-        return moves, self.dof if moves else likelier
-
     def _expected(self, sums: PrecisionSums, expansion: Array) -> tuple[Array, Array]:
         """Return E u/α and E log(u/α) of a row; u | x is Gamma with the shape (ν + d)/2."""
         xp = namespace_of(self.dof)
