@@ -102,9 +102,10 @@ class ScaleMixture:
         some = sums.weight > 0
         n = xp.where(some, sums.weight, xp.ones_like(sums.weight))
         half, shape = 0.5 * self.dof, 0.5 * (self.dof + self.dim)
-        fraction = half / shape
-        slope = half * (log_minus_digamma(half) - log_minus_digamma(shape) + sums.excess / n)
-        curvature = slope + trigamma_excess(shape) * fraction**2 - trigamma_excess(half)
+        fraction, both = half / shape, xp.stack([half, shape])
+        gap, excess = log_minus_digamma(both), trigamma_excess(both)
+        slope = half * (gap[0, ...] - gap[1, ...] + sums.excess / n)
+        curvature = slope + excess[1, ...] * fraction**2 - excess[0, ...]
         curvature = curvature + half * fraction * sums.spread / n
         # At least the curvature at which Newton's step is the longest.
         steepness = xp.maximum(-curvature, xp.abs(slope) / LONGEST_STEP)

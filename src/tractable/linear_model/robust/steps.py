@@ -12,8 +12,13 @@ import numpy as np
 
 from tractable.data import Batch
 from tractable.engines import LeastSquares, least_squares
-from tractable.engines.student_t import PrecisionSums
-from tractable.linear_model.robust.noise import LEAST_DOF, GaussianNoise, LaplaceNoise, StudentNoise
+from tractable.linear_model.robust.noise import (
+    LEAST_DOF,
+    GaussianNoise,
+    LaplaceNoise,
+    NoiseSums,
+    StudentNoise,
+)
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
@@ -42,27 +47,24 @@ class RobustStatistic:
     params: RobustParameters  # that they were made with
     factor: LinearFactor  # of rows weighted by w times their IRLS weights
     weight: float  # Σ w
-    log_likelihood: float  # Σ w log p(r), in the units of the targets
-    distance: float  # Σ w √(r² + smooth²), of Laplace noise
-    precisions: PrecisionSums | None = None  # of Student's noise, where its degrees of freedom are unknown
+    noise: NoiseSums
+    log_jacobian: float  # of the standardized target: the objective is in the units of the data
 
     def __add__(self, other: "RobustStatistic") -> "RobustStatistic":
-        both = self.precisions, other.precisions
         return replace(
             self,
             factor=self.factor + other.factor,
             weight=self.weight + other.weight,
-            log_likelihood=self.log_likelihood + other.log_likelihood,
-            distance=self.distance + other.distance,
-            precisions=None if both[0] is None or both[1] is None else both[0] + both[1],
+            noise=self.noise + other.noise,
         )
 
     @property
     def objective(self) -> float:
         """The log-likelihood of the rows; of Laplace noise at the likeliest scale for these residuals."""
-        if not isinstance(self.params.noise, LaplaceNoise):
-            return self.log_likelihood
-        return self.log_likelihood - self.weight * (1.0 + float(np.log(2.0 * self.distance / self.weight)))
+        found = self.noise.log_likelihood
+        if isinstance(self.params.noise, LaplaceNoise):
+            found = -self.weight * (1.0 + float(np.log(2.0 * self.noise.distance / self.weight)))
+        return found + self.weight * self.log_jacobian
 
 
 @value
@@ -73,23 +75,14 @@ class RobustEStep:
     target: Standardizer
 
     def __call__(self, block: Batch) -> RobustStatistic:
-        noise, w, y = self.params.noise, block.row_weights, standardized_target(self.target, block)
-        r = y - self.params.linear.predict(block.X)[:, 0]
-        weight = float(np.sum(w))
-        log_likelihood, distance, precisions = weight * self.target.log_jacobian, 0.0, None
-        if isinstance(noise, LaplaceNoise):
-            distance = float(w @ noise.distance(r))
-        else:
-            log_likelihood += float(w @ noise.log_prob(r))
-        if isinstance(noise, StudentNoise) and not noise.known:
-            precisions = noise.precision_sums(r, w)
+        w, y = block.row_weights, standardized_target(self.target, block)
+        weights, noise = self.params.noise.expected(y - self.params.linear.predict(block.X)[:, 0], w)
         return RobustStatistic(
             params=self.params,
-            factor=_linear_factor(block.X, y, w * noise.irls_weights(r)),
-            weight=weight,
-            log_likelihood=log_likelihood,
-            distance=distance,
-            precisions=precisions,
+            factor=_linear_factor(block.X, y, w * weights),
+            weight=float(np.sum(w)),
+            noise=noise,
+            log_jacobian=self.target.log_jacobian,
         )
 
     def residuals(self, block: Batch) -> np.ndarray:
@@ -98,7 +91,7 @@ class RobustEStep:
 
     def row_weights(self, block: Batch) -> np.ndarray:
         """Return the weight of each row in the next least squares, (n,)."""
-        return self.params.noise.irls_weights(self.residuals(block))
+        return self.params.noise.expected(self.residuals(block), block.row_weights)[0]
 
     def least_rows(self, n_columns: int) -> int:
         """Return how many rows make a block worth a merge of factors."""
@@ -163,17 +156,18 @@ class RobustProblem:
         linear = least_squares(statistic.factor, fit_intercept=self.fit_intercept)
         before = statistic.params.noise
         if isinstance(before, LaplaceNoise):
-            scale = statistic.distance / statistic.weight
+            scale = statistic.noise.distance / statistic.weight
         else:
             scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
         noise = replace(before, scale=max(scale, LEAST_SCALE))
-        if statistic.precisions is None:
+        precisions = statistic.noise.precisions
+        if precisions is None:
             return RobustParameters(linear=linear, noise=noise)
         # At the same ν, the step above promises -½ ((ν + 1) log E u + log scale'²/scale²), the growth of the
         # expanded Q.
-        mean = float(statistic.precisions.precision[0] / statistic.precisions.weight[0])
+        mean = float(precisions.precision[0] / precisions.weight[0])
         promised = -0.5 * (before.dof + 1.0) * np.log(mean) - np.log(noise.scale / before.scale)
-        dof, gain = before.mixture.likelier_dof(statistic.precisions, LEAST_DOF)
+        dof, gain = before.mixture.likelier_dof(precisions, LEAST_DOF)
         if promised >= gain[0]:
             return RobustParameters(linear=linear, noise=noise)
         return replace(statistic.params, noise=replace(before, dof=float(dof[0])))
