@@ -85,7 +85,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
         stream has none.
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
         The noise as a value.
-    objective_trace_ : array of shape (n_iter_ + 1,)
+    objective_trace_ : array of shape (n_iter_ + 1,), or (1,) where least squares is the maximum
         The mean log-likelihood of a row at the start of the search and after each iteration; for Laplace
         noise of absolute errors that are smoothed less and less, and then of the best vertex so far.
     lower_bound_ : float
@@ -244,8 +244,9 @@ class RobustRegression(RegressorMixin, EMEstimator):
         return self._params_
 
     def _search(self, problem: RobustProblem, earlier: Any) -> EMResult:
-        if problem.is_exact:
-            return EMResult(params=problem.initial(), trace=(np.inf,), converged=True)
+        if problem.is_exact or self.noise == "gaussian":
+            # Where the search would begin is the maximum.
+            return EMResult(params=problem.initial(), trace=(problem.log_likelihood,), converged=True)
         if self.noise != "laplace":
             return super()._search(problem, earlier)
         return least_absolute_errors(

@@ -120,14 +120,21 @@ class RobustProblem:
         assert self.rows is not None
         return least_squares(self.rows, fit_intercept=self.fit_intercept)
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         """Whether least squares leaves residuals that are no more than rounding."""
         if self.rows is None:
             return False
         scale = np.sqrt(self.least_squares.noise_variance_ml[0])
-        size = np.hypot(self.rows.root_mean_square[-1], self.target.shift * self.target.scale)
-        return bool(scale <= EXACT * self.rows.stddev[-1]) or not bool(column_varies(size, scale))
+        stddev = self.rows.stddev[-1]
+        level = self.rows.mean[-1] + self.target.shift * self.target.scale
+        return bool(scale <= EXACT * stddev or not column_varies(np.hypot(stddev, level), scale))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of least squares in Gaussian noise; infinite if it leaves no residuals."""
+        found = np.inf if self.is_exact else self.least_squares.log_likelihood
+        return found + self.total * self.target.log_jacobian
 
     def initial(self, rng: Any = None) -> RobustParameters:
         """Return the coefficients of least squares, with noise of the size of their residuals."""
