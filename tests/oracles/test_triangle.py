@@ -77,3 +77,9 @@ def test_tiny_and_huge_columns_keep_their_digits(rng):
     rows = rng.standard_normal((2000, 3)) * [1e-150, 1.0, 1e150]
     plain = triangle(rows / [1e-150, 1.0, 1e150])
     np.testing.assert_allclose(triangle(rows) / [1e-150, 1.0, 1e150], plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 500])
+def test_columns_of_any_size_keep_their_digits(exponent, rng):
+    rows, scale = rng.standard_normal((3000, 4)), 2.0 ** np.array([0, exponent, 0, exponent])
+    np.testing.assert_allclose(triangle(rows * scale), triangle(rows) * scale, rtol=1e-12, atol=0.0)

@@ -29,7 +29,7 @@ FAST = {"contract", "nsz", "arcp", "reassoc"}
 SCALARS = {"INT": "int64", "FLOAT": "float64", "BOOL": "boolean"}
 
 #: Types of arrays in signatures: the type of an entry, the number of axes, and the memory order (A is any). A
-#: function only reads them; where it writes, OUT_ comes before the name, and entries lie side by side.
+#: function only reads them; where it writes, OUT_ comes before the name, and the order is C.
 ARRAYS = {
     "ROWS": ("float64", 2, "A"),
     "VECTOR": ("float64", 1, "A"),
@@ -210,8 +210,9 @@ def _type(name: str) -> Any:
 
     if name in SCALARS:
         return getattr(types, SCALARS[name])
+    written = name.startswith("OUT_")
     held, n_axes, order = ARRAYS[name.removeprefix("OUT_")]
-    return types.Array(getattr(types, held), n_axes, order, readonly=not name.startswith("OUT_"))
+    return types.Array(getattr(types, held), n_axes, "C" if written else order, readonly=not written)
 
 
 def _disk_cache(function: Callable[..., Any]) -> Any:

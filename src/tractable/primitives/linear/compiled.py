@@ -1,8 +1,8 @@
-"""Moments, exact residual sums, gradient steps, and Mahalanobis distances."""
+"""Moments, triangular factors, exact residual sums, gradient steps, and Mahalanobis distances."""
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled, entry
+from tractable.primitives.compiled_options import FAST, compiled, entry
 
 
 @entry("ROWS VECTOR INT")
@@ -52,6 +52,95 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
     for j in range(d):
         mean[j] += shift[j]
     return total, mean, scatter
+
+
+@entry("ROWS ROWS DENSE_VECTOR VECTOR INT")
+def centred_triangle(x, y, centre, roots, rows):  # type: ignore[no-untyped-def]
+    (n, d), columns = x.shape, len(centre)
+    factor, rest = np.zeros((columns, columns)), np.zeros(columns)
+    panel = np.empty((columns, rows))  # transposed: reflections run along columns
+    for start in range(0, n, rows):
+        m = min(rows, n - start)
+        for i in range(m):
+            for j in range(d):
+                panel[j, i] = x[start + i, j] - centre[j]
+            for j in range(d, columns):
+                panel[j, i] = y[start + i, j - d] - centre[j]
+        for j in range(columns):
+            column, total = panel[j], 0.0
+            if len(roots):
+                for i in range(m):
+                    column[i] *= roots[start + i]
+                    total += roots[start + i] * column[i]
+            else:
+                for i in range(m):
+                    total += column[i]
+            rest[j] += total
+        _reflect(factor, panel, m)
+    return factor, rest
+
+
+@compiled(fastmath=FAST)
+def _reflect(factor, panel, m):  # type: ignore[no-untyped-def]
+    """Reflect m rows, the columns of the panel, into the factor above them; both are overwritten."""
+    columns = len(factor)
+    for k in range(columns):
+        v, alpha = panel[k], factor[k, k]
+        length = _length(v, m)
+        if length == 0.0:
+            continue
+        beta = -np.copysign(np.hypot(alpha, length), alpha)
+        tau, scale = (beta - alpha) / beta, 1.0 / (alpha - beta)
+        for i in range(m):
+            v[i] *= scale
+        factor[k, k] = beta
+        j = k + 1
+        while j + 4 <= columns:  # four at a time: v is read from memory for all of them
+            a, b, c, d = panel[j], panel[j + 1], panel[j + 2], panel[j + 3]
+            p, q, r, s = factor[k, j], factor[k, j + 1], factor[k, j + 2], factor[k, j + 3]
+            for i in range(m):
+                p += v[i] * a[i]
+                q += v[i] * b[i]
+                r += v[i] * c[i]
+                s += v[i] * d[i]
+            p, q, r, s = tau * p, tau * q, tau * r, tau * s
+            factor[k, j] -= p
+            factor[k, j + 1] -= q
+            factor[k, j + 2] -= r
+            factor[k, j + 3] -= s
+            for i in range(m):
+                a[i] -= p * v[i]
+                b[i] -= q * v[i]
+                c[i] -= r * v[i]
+                d[i] -= s * v[i]
+            j += 4
+        while j < columns:
+            a, p = panel[j], factor[k, j]
+            for i in range(m):
+                p += v[i] * a[i]
+            p *= tau
+            factor[k, j] -= p
+            for i in range(m):
+                a[i] -= p * v[i]
+            j += 1
+
+
+@compiled(fastmath=FAST)
+def _length(v, m):  # type: ignore[no-untyped-def]
+    """Return the Euclidean length of m numbers, whose squares may be too large or too small."""
+    square, largest = 0.0, 0.0
+    for i in range(m):
+        square += v[i] * v[i]
+    if 1e-280 < square < 1e280:
+        return np.sqrt(square)
+    for i in range(m):
+        largest = max(largest, abs(v[i]))
+    if largest == 0.0:
+        return 0.0
+    square = 0.0
+    for i in range(m):
+        square += (v[i] / largest) ** 2
+    return largest * np.sqrt(square)
 
 
 # No fastmath below: every rounding error is wanted.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives import runs_compiled
@@ -91,7 +92,7 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
         return agnostic.weighted_rows(matrix, which, weights)
     from tractable.primitives.sparse.compiled import weighted_rows as compiled
 
-    return compiled(matrix, which, weights)
+    return compiled(_in_whole_rows(matrix), which, weights, matrix.shape[1])
 
 
 def row_products(matrix: Array, which: Array, vector: Array) -> Array:
@@ -107,13 +108,26 @@ def row_products(matrix: Array, which: Array, vector: Array) -> Array:
         return agnostic.row_products(matrix, which, vector)
     from tractable.primitives.sparse.compiled import row_products as compiled
 
-    return compiled(matrix, which, vector)
+    return compiled(_in_whole_rows(matrix), which, vector)
 
 
 def _reads_rows(matrix: Array) -> bool:
-    """Say whether rows of a matrix are read by compiled code, which would copy it where they are no rows."""
-    in_place = runs_compiled(matrix, 4 * matrix.shape[0] * matrix.shape[1]) and matrix.flags.c_contiguous
-    return in_place and matrix.dtype == np.float64
+    """Say whether compiled code reads rows of a matrix, which it would copy where entries lie apart."""
+    n, p = matrix.shape
+    # A path takes about a step a column, and each reads some of the rows.
+    return runs_compiled(matrix, n * p**2) and matrix.dtype == np.float64 and _has_rows(matrix)
+
+
+def _has_rows(matrix: np.ndarray) -> bool:
+    between, beside = matrix.strides
+    return beside == matrix.itemsize and between % beside == 0 and between >= matrix.shape[1] * beside
+
+
+def _in_whole_rows(matrix: np.ndarray) -> np.ndarray:
+    """Return an array in C order whose first columns are the matrix: a view where that is a block of rows."""
+    if not _has_rows(matrix):
+        return np.ascontiguousarray(matrix)
+    return as_strided(matrix, (len(matrix), matrix.strides[0] // matrix.itemsize), writeable=False)
 
 
 def first_to_enter(
@@ -240,7 +254,7 @@ def solve_lasso(
 
     state = state or _empty_state(moment)
     state.k, n_iter, gap = kernel.for_work(500 * max(len(moment), state.problem_columns) ** 2)(
-        gram, moment, float(square), penalty, ridge, tol, positive, max_iter,
+        _in_whole_rows(gram), moment, float(square), penalty, ridge, tol, positive, max_iter,
         state.w, state.q, state.support, state.factor, state.k,
     )  # fmt: skip
     return state.w.copy(), int(n_iter), float(gap)

@@ -71,14 +71,14 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
         row[i], row[i + 1] = length, 0.0
 
 
-@entry("MATRIX INDICES DENSE_VECTOR", fastmath=_FAST)
-def weighted_rows(matrix, which, weights):  # type: ignore[no-untyped-def]
-    return _weighted_rows(matrix, which, weights)
+@entry("MATRIX INDICES DENSE_VECTOR INT", fastmath=_FAST)
+def weighted_rows(matrix, which, weights, n_columns):  # type: ignore[no-untyped-def]
+    return _weighted_rows(matrix, which, weights, n_columns)
 
 
 @compiled(fastmath=_FAST)
-def _weighted_rows(matrix, which, weights):  # type: ignore[no-untyped-def]
-    total = np.zeros(matrix.shape[1])
+def _weighted_rows(matrix, which, weights, n_columns):  # type: ignore[no-untyped-def]
+    total = np.zeros(n_columns)
     k, i = len(which), 0
     while i + 4 <= k:
         first, second = matrix[which[i]], matrix[which[i + 1]]
@@ -130,7 +130,7 @@ _PATIENCE = 20
 
 
 @entry(
-    "ROWS DENSE_VECTOR FLOAT FLOAT FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR OUT_INDICES OUT_MATRIX INT",
+    "MATRIX DENSE_VECTOR FLOAT FLOAT FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR OUT_INDICES OUT_MATRIX INT",
     fastmath=_FAST,
 )
 def solve_lasso(  # type: ignore[no-untyped-def]
@@ -271,7 +271,7 @@ def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
         for i in range(k):
             change[i] = length * step[i]
             w[used[i]] += change[i]
-        q -= _weighted_rows(gram, used, change)
+        q -= _weighted_rows(gram, used, change, len(q))
 
 
 @compiled(fastmath=_FAST)
