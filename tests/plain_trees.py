@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tractable.primitives.kmeans.agnostic import kmeans_plus_plus, squared_distances
+from tractable.primitives import squared_distances
+from tractable.primitives.kmeans.agnostic import kmeans_plus_plus
 
 
 def halve(x, rows, a, b, margin):

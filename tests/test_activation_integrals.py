@@ -153,3 +153,13 @@ def test_three_classes_of_six_rows():
     far = model.predict_log_proba([[-300.0], [300.0]])
     np.testing.assert_allclose(np.exp(far).sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(far[0], far[1, ::-1], atol=0.01)  # the rows are the same from both sides
+
+
+@pytest.mark.parametrize("spread", [1e3, 1e6, 1e8])
+@pytest.mark.parametrize("k", [4, 9])
+def test_the_widest_posteriors_have_rare_classes_too(k, spread, rng):
+    """Curvatures of 1e16 beside the normal's one are no singular matrices."""
+    mean, root = spread * rng.normal(size=(20, k - 1)), spread * rng.normal(size=(20, k - 1, k - 1))
+    found = log_expected_softmax(mean, root, helmert(k).T)
+    assert np.all(np.isfinite(found))
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, rtol=1e-12)

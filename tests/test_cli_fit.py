@@ -174,7 +174,7 @@ def test_rows_that_a_model_does_not_take_have_no_answer(penguins, ending):
     data, out = penguins / "penguins.csv", penguins / f"o.{ending}"
     done("fit", "Ridge", data, "-t", "year", "-f", ",".join(BILLS), "-s", penguins / "m", "--drop-missing")
     said = done("predict", penguins / "m", data, "-o", out, "-i", "0.9")
-    assert (said["rows"], said["rows_without_answer"]) == (344, 2)
+    assert (said["rows"], said["rows_without_prediction"]) == (344, 2)
     found = pd.read_csv(out) if ending == "csv" else pd.read_parquet(out)
     holes = pd.read_csv(data)[BILLS].isna().any(axis=1)
     assert found.isna().any(axis=1).tolist() == holes.tolist()

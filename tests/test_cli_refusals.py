@@ -175,11 +175,14 @@ PREDICTIONS = [
         "density.tractable two.csv -o o.csv -i 0.9",
         "GaussianDensity has no predict_interval; it has score_samples",
     ),
-    ("neighbours.tractable two.csv -o o.csv", "NearestNeighbors answers no questions about new rows"),
+    (
+        "neighbours.tractable two.csv -o o.csv",
+        "NearestNeighbors has none of the methods predict, score_samples",
+    ),
     ("ridge.tractable names.csv -o o.csv", "names.csv has no rows"),
     (
         "ridge.tractable twice.csv -o o.csv --keep prediction",
-        "--keep: the answers have a column 'prediction' too",
+        "--keep: 'prediction' is also the name of a column of predictions",
     ),
     ("nameless.tractable penguins.csv -o o.csv", "has 8 columns, the model was fitted on 2 without names"),
 ]

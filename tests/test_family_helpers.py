@@ -15,7 +15,6 @@ from tractable.distributions.probabilities import over_batch
 from tractable.distributions.smoothed.domain import FoldedDomain, in_first_period
 from tractable.distributions.student_t import as_double
 from tractable.distributions.vectors import coordinate_intervals
-from tractable.metrics.checks import scale_of
 from tractable.metrics.classification import (
     as_classes,
     as_codes,
@@ -104,7 +103,6 @@ def test_rows_and_lengths():
 
 
 def test_arguments_of_scores():
-    np.testing.assert_array_equal(scale_of(np.array([[3.0, 0.0], [-5.0, 0.0]])), [4.0, 1.0])
     np.testing.assert_array_equal(as_probabilities([0.25, 1.0], 2), [[0.75, 0.25], [0.0, 1.0]])
     np.testing.assert_array_equal(row_weights(None, 2), [1.0, 1.0])
     assert check_class_loss([[0.0, 1.0], [5.0, 0.0]], 2) is None

@@ -9,7 +9,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from optimality import assert_lasso_optimal, objective
 from tractable import Lasso, LassoLars, LinearRegression, datasets, lars_path, lasso_path
-from tractable.engines.sparse.lars import LarsWalk, solve_rows
+from tractable.engines.sparse.lars import LarsState, solve_rows
 
 
 def table(rng, n=40, p=10):
@@ -128,7 +128,7 @@ def test_an_ill_conditioned_model_is_as_good_as_coordinate_descent():
     assert fits[0] == pytest.approx(fits[1], abs=1e-6)
 
 
-def test_a_walk_gone_astray_is_cut_off_and_said(monkeypatch):
+def test_a_path_that_violates_its_conditions_is_cut_off_and_said(monkeypatch):
     def clipped(self, w, leaving):
         del leaving
         sign = self.sign[self.active]
@@ -137,7 +137,7 @@ def test_a_walk_gone_astray_is_cut_off_and_said(monkeypatch):
 
     X, y = monomials(8, 14)
     whole = lars_path(X, y)
-    monkeypatch.setattr(LarsWalk, "_landing", clipped)
+    monkeypatch.setattr(LarsState, "_landing", clipped)
     with pytest.warns(ConvergenceWarning, match="rounding stopped the path at alpha"):
         path = lars_path(X, y)
     assert not path.complete

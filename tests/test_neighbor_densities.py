@@ -274,7 +274,7 @@ def test_windows_lie_along_the_rows(rng):
     X = np.column_stack([t, np.sin(t)]) + 0.01 * rng.normal(size=(400, 2))
     model = tractable.AdaptiveKernelDensity(25).fit(X)
     place = np.argmin(np.abs(model.distribution_.components.mean[:, 0] - np.pi))
-    values, vectors = np.linalg.eigh(model.covariances_[place])
+    values, vectors = np.linalg.eigh(model.window_covariances_[place])
     assert values[1] > 5 * values[0]
     assert abs(vectors[:, 1] @ [1, -1]) / np.sqrt(2) > 0.95  # the slope of the sine at π
 

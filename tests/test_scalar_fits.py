@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import tractable
 from tractable.arrays.gradient import numerical_gradient
 from tractable.arrays.namespace import to_numpy
-from tractable.data.blocks import BLOCK_ENTRIES, map_entries
+from tractable.data.blocks import BLOCK_ENTRIES, map_draws, map_entries
 from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, Normal, StudentT, Uniform
-from tractable.engines.draws import map_draws
 from tractable.statistics import LogMoments, UnitLogMoments
 from tractable.testing.assertions import assert_mean
 

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 import tractable
 from rows.student_t_mixture import heavy_rows
+from tractable.base import DegenerateCovarianceWarning
 
 
 def test_one_component_is_the_familys_fit():
@@ -164,7 +165,10 @@ def test_bad_parameters_are_named(options, named):
 def test_a_component_that_constant_rows_leave_without_weight_is_said():
     """As in `GaussianMixture`: it has weight zero, not the smallest number."""
     for model in (tractable.StudentTMixture(2, random_state=0), tractable.GaussianMixture(2, random_state=0)):
-        with pytest.warns(tractable.mixture.CollapsedComponentWarning, match=r"components \[1\] collapsed"):
+        with (
+            pytest.warns(tractable.mixture.CollapsedComponentWarning, match=r"components \[1\] collapsed"),
+            pytest.warns(DegenerateCovarianceWarning, match=r"columns \[0, 1\] of X are constant"),
+        ):
             model.fit(np.ones((20, 2)))
         np.testing.assert_array_equal(model.weights_, [1.0, 0.0])
         np.testing.assert_array_equal(model.collapsed_, [False, True])

@@ -1,4 +1,4 @@
-"""Intervals of regressors cover what they claim, on data from the model's own assumptions.
+"""Intervals of regressors have their nominal coverage, on data from the model's own assumptions.
 
 Each estimator is fitted to many tables drawn from its own model (`n_fits`), with 12 rows of 4 columns and
 with 60, and asked about `N_NEW` new rows a table. The fraction of new targets within the interval, averaged

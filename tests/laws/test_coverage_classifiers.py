@@ -1,4 +1,4 @@
-"""Intervals of neighbours and of classifiers cover what they say, on data from their own assumptions.
+"""Intervals of neighbours and of classifiers have their nominal coverage, on data from their own assumptions.
 
 A simulated coverage is compared with the claim by the standard error of its binomial count, √(c (1 - c) / n).
 """

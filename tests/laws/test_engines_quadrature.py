@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from tractable.arrays.namespace import to_numpy
 from tractable.engines.quadrature import integrate
-from tractable.engines.roots import increasing_root
+from tractable.engines.roots import bisect, increasing_root
 
 INTEGRALS = {
     "polynomial": (lambda x: 5 * x**4, [0.0, 2.0], 32.0),
@@ -95,3 +96,43 @@ def test_flat_stretches_and_kinks_are_halved():
         return np.where(x < 2.0, -1.0, 1.0), np.zeros_like(x)
 
     np.testing.assert_allclose(increasing_root(step, np.array([-5.0]), np.array([9.0])), 2.0, rtol=1e-14)
+
+
+def test_rows_of_integrals_are_integrals_of_their_own(rng):
+    """Narrow and wide ones at once, each with its own breaks and tolerance, as one at a time."""
+    center, width = rng.uniform(-1.0, 1.0, 12), 10.0 ** rng.uniform(-4, 1, 12)
+    breaks = np.sort(np.stack([np.full(12, -3.0), center, center, np.full(12, 4.0)]).T, axis=1)
+    exact = np.arctan((4.0 - center) / width) + np.arctan((3.0 + center) / width)
+    found = integrate(lambda x, i: width[i] / ((x - center[i]) ** 2 + width[i] ** 2), breaks)
+    np.testing.assert_allclose(found.value, exact, rtol=1e-12)
+    assert found.converged.all()
+    for i in range(12):
+        one = integrate(lambda x, i=i: width[i] / ((x - center[i]) ** 2 + width[i] ** 2), breaks[i])
+        np.testing.assert_allclose([one.value, one.size], [found.value[i], found.size[i]], rtol=1e-13)
+
+
+def test_a_row_without_an_integral_spoils_no_other():
+    def f(x, rows):
+        return np.where((rows == 1) & (x > 0.3), np.inf, np.sqrt(x))
+
+    found = integrate(f, np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]]), rtol=np.array([1e-12, 1e-12, 1e-6]))
+    assert found.converged.tolist() == [True, False, True]
+    assert found.value[1] == found.error[1] == np.inf
+    np.testing.assert_allclose(found.value[[0, 2]], [2.0 / 3.0, 16.0 / 3.0], rtol=1e-6)
+
+
+def test_bisection_ends_between_neighbours(backend):
+    levels = backend.asarray(np.array([2.0, 1e-30, 1e30]))
+    low, high = levels * 0.0, levels + 1.0
+    found = bisect(lambda x: x * x >= levels, low, high)
+    assert backend.owns(found)
+    root, wanted = to_numpy(found), to_numpy(levels)
+    assert np.all(root * root >= wanted)
+    assert np.all(np.nextafter(root, 0.0) ** 2 < wanted)
+
+
+def test_bisection_of_whole_numbers_ends_where_they_do():
+    """Above 2⁵³ there may be no whole number between two others that are far apart."""
+    low, high = np.array([0.0, -1.0, 2.0**60]), np.array([100.0, 0.0, 2.0**60 + 256.0])
+    found = bisect(lambda k: k >= np.array([41.5, 0.0, 2.0**60 + 256.0]), low, high, whole=True)
+    assert found.tolist() == [42.0, 0.0, 2.0**60 + 256.0]

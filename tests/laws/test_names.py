@@ -229,6 +229,8 @@ def test_covariance_is_of_data(fit):
         if hasattr(fitted, name):
             assert not is_regressor(fitted), name
             assert hasattr(fitted, "distribution_") or hasattr(fitted, "class_distributions_"), name
+    if hasattr(fitted, "covariances_"):  # of components or classes, not of windows
+        assert hasattr(fitted, "weights_") or hasattr(fitted, "classes_")
     if hasattr(fitted, "covariance_"):
         found = np.asarray(fitted.covariance_)
         assert found.shape[-2:] in {(X.shape[1], X.shape[1]), (X.shape[1],)} or found.ndim == 0

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tractable.primitives import squared_distances
 from tractable.primitives.kmeans import distance_sums
 from tractable.primitives.kmeans.agnostic import distance_sums as obvious
 from tractable.primitives.kmeans.compiled import distance_sums as fast
@@ -38,3 +39,14 @@ def test_twins_in_space_keep_their_digits(dim, place, rng):
     columns = np.concatenate([x.T + 2.0**-20, -x.T, x.T], axis=1)
     found = distance_sums(x, columns, np.ones(3), [0, 1, 2, 3])
     np.testing.assert_allclose(found, np.sqrt(dim) * np.array([[2.0**-20, 2 * place, 0.0]]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+@pytest.mark.parametrize("n_points", [2, 9])
+def test_squared_distances_in_every_library(n_points, scale, backend, rng):
+    """Fewer points than columns and more, and differences too small to square."""
+    x, points = rng.standard_normal((6, 5)), rng.standard_normal((n_points, 5))
+    expected = np.sum((x[:, None] - points) ** 2, axis=2)
+    found = squared_distances(backend.asarray(scale * x), backend.asarray(scale * points), scale)
+    assert backend.owns(found)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-13)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tractable.primitives.linear import agnostic, moments
+from tractable.primitives.linear import agnostic, diagonal_moments, moments
 
 N_ENTRIES = 2**18
 
@@ -24,9 +24,29 @@ def test_the_compiled_form_is_the_formula(rng, d, weighted):
         np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-10)
 
 
-def test_far_from_the_origin_no_digits_are_lost(rng):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("d", [1, 16, 300])
+def test_those_of_each_column_are_the_diagonal(rng, d, weighted):
+    x = table(rng, d)
+    w = rng.integers(0, 3, len(x)).astype(float) if weighted else None
+    weight, mean, scatter = agnostic.moments(x, w)
+    for of in (diagonal_moments, agnostic.diagonal_moments):
+        found = of(x, w)
+        np.testing.assert_allclose(found[0], weight)
+        np.testing.assert_allclose(found[1], mean, rtol=1e-11, atol=1e-10)
+        np.testing.assert_allclose(found[2], np.diagonal(scatter), rtol=1e-11)
+
+
+def test_a_missing_entry_shows_in_the_mean_of_its_column(rng):
+    x = table(rng, 3)
+    x[4000, 1] = np.nan
+    assert np.isnan(diagonal_moments(x)[1]).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("of", [moments, diagonal_moments])
+def test_far_from_the_origin_no_digits_are_lost(rng, of):
     x = np.round(table(rng, 2) * 2.0**20) / 2.0**20
-    near, far = moments(x), moments(x + 2.0**23)  # x + 2²³ is exact
+    near, far = of(x), of(x + 2.0**23)  # x + 2²³ is exact
     np.testing.assert_allclose(far[2], near[2], rtol=1e-13)
 
 

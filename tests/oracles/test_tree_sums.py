@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tractable.primitives.kernel_sums import KINDS, NONE, log_kernel_sums, tree_sums
+from tractable.primitives.kernel_sums import KINDS, log_kernel_sums, tree_sums
 from tractable.smoothing import WINDOWS
 from tractable.smoothing.sums import WindowSums
 
@@ -22,7 +22,7 @@ def test_a_tree_sums_what_all_points_do(kind, dim, rng):
     w = rng.gamma(1.0, size=len(x)) * 10.0 ** rng.integers(-8, 4, size=len(x))
     w[::7] = 0.0
     q = np.concatenate([x[::20], 30.0 * rng.standard_normal((50, dim)), np.full((1, dim), -1e5)])
-    for weights in (w, NONE):
+    for weights in (w, None):
         found, met = tree_sums(x, weights, kind).log_sums(q)
         expected = log_kernel_sums(q, x, weights, WINDOWS[kind].log_profile, kind)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -34,7 +34,7 @@ def test_points_left_out_of_their_own_sums(kind, rng):
     x = crowd(rng, 2)
     w = rng.integers(0, 4, size=len(x)).astype(float)
     left = np.minimum(w, 1.0)
-    for weights, out in ((w, left), (NONE, np.ones(len(x)))):
+    for weights, out in ((w, left), (None, np.ones(len(x)))):
         found, _ = tree_sums(x, weights, kind).log_sums(x, out)
         expected = log_kernel_sums(x, x, weights, WINDOWS[kind].log_profile, kind, out)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -48,5 +48,5 @@ def test_a_tree_is_used_where_it_leaves_points_out(rng):
     assert (narrow.path, wide.path) == ("tree-pruned sum", "direct sum")
     q = x[::40] / 0.02
     assert narrow.tree.log_sums(q)[1].mean() < 0.2 * len(x)
-    expected = log_kernel_sums(q, x / 0.02, NONE, WINDOWS["gaussian"].log_profile, "gaussian")
+    expected = log_kernel_sums(q, x / 0.02, None, WINDOWS["gaussian"].log_profile, "gaussian")
     np.testing.assert_allclose(narrow.log_sums(q), expected, rtol=1e-12, atol=1e-12)

@@ -158,7 +158,7 @@ def test_undecided_rows_are_counted():
     found = confusion_matrix(truth, guess, sample_weight=w)
     np.testing.assert_array_equal(found.counts, [[1.0, 0.0], [4.0, 0.0]])
     np.testing.assert_array_equal(found.rejected, [2.0, 3.0])
-    assert (found.total, found.accuracy, found.rejected_share, found.decided_accuracy) == (
+    assert (found.total, found.accuracy, found.rejected_fraction, found.decided_accuracy) == (
         10.0,
         0.1,
         0.5,
@@ -170,7 +170,7 @@ def test_undecided_rows_are_counted():
     assert accuracy_score(truth, guess) == 0.25
     np.testing.assert_array_equal((found + found).rejected, [4.0, 6.0])
     none = confusion_matrix([1, 2], [None, None])
-    assert (none.rejected_share, none.accuracy) == (1.0, 0.0)
+    assert (none.rejected_fraction, none.accuracy) == (1.0, 0.0)
     assert np.isnan(none.decided_accuracy)
     # Numbers among None are objects; they are the numbers of y_true all the same.
     assert accuracy_score(np.array([1, 2, 1]), np.array([1, None, 2], dtype=object)) == 1 / 3

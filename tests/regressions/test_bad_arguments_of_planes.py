@@ -53,7 +53,7 @@ def test_intervals_of_nothing(ask):
         getattr(LinearRegression(), ask)()
 
 
-@pytest.mark.parametrize("size", [1e200, 1e-200, 1e-320, 1.0])
+@pytest.mark.parametrize("size", [1e140, 1e-140, 1.0])
 def test_scores_in_any_units(size):
     """Two targets that are each predicted by the other are worse than their mean: R² is -3."""
     y, other = size * np.array([1.0, -1.0]), size * np.array([-1.0, 1.0])
@@ -63,8 +63,15 @@ def test_scores_in_any_units(size):
     assert tractable.r2_score(y, other, sample_weight=[1.0, 1.0]) == -3.0
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+@pytest.mark.parametrize("score", [tractable.r2_score, tractable.root_mean_squared_error])
+def test_scores_of_targets_that_cannot_be_squared_are_refused(score, size):
+    with pytest.raises(ValueError, match="y_true has values so"):
+        score([0.0, size], [size, 0.0])
+
+
 def test_errors_that_dwarf_the_target_are_infinite():
-    assert tractable.r2_score([0.0, 1e-200], [1e100, 1e100]) == -np.inf
+    assert tractable.r2_score([0.0, 1e-140], [1e100, 1e100]) == -np.inf
     assert tractable.r2_score([0.0, 1e100], [1e-200, 1e100]) == 1.0
 
 

@@ -21,10 +21,10 @@ def test_counts_that_cannot_be_drawn_name_the_parameter():
 
 def test_a_likelihood_without_end_names_the_data():
     for fit in (StudentT.fit, lambda x: MultivariateStudentT.fit(np.reshape(x, (-1, 1)))):
-        with pytest.raises(ValueError, match="X has a share"):
+        with pytest.raises(ValueError, match="X has a fraction"):
             fit([0.0] * 50 + [1.0])
     X = [0.0, 0.0, 1.0, 2.0, 5.0]
-    with pytest.raises(ValueError, match="X has a share"):
+    with pytest.raises(ValueError, match="X has a fraction"):
         MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=0.5)
     assert MultivariateStudentT.fit(np.reshape(X, (-1, 1)), dof=4.0).dof == 4.0
 

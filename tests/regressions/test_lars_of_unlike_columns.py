@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable import Lasso, LassoLars, LinearRegression, lars_path
-from tractable.engines.sparse.lars import LarsWalk, lars
+from tractable.engines.sparse.lars import LarsState, lars
 from tractable.engines.sparse.problem import ColumnProblem
 
 
@@ -40,7 +40,7 @@ def test_every_knot_is_optimal_in_the_units_of_each_column(seed):
 
 def test_a_path_that_gives_up_says_so(monkeypatch):
     X, y = unlike(4)
-    monkeypatch.setattr(LarsWalk, "_step", lambda *_: None)
+    monkeypatch.setattr(LarsState, "_step", lambda *_: None)
     with pytest.warns(ConvergenceWarning, match="rounding stopped the path at alpha"):
         path = lars_path(X, y)
     assert not path.complete

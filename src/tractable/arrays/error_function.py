@@ -55,7 +55,7 @@ def erf(x: Array) -> Array:
 
 
 def erfc(x: Array) -> Array:
-    """Return 1 - erf(x), with its digits kept where erf(x) is near one.
+    """Return 1 - erf(x), accurate where erf(x) is near one.
 
     Examples
     --------

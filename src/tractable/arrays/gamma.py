@@ -1,4 +1,4 @@
-"""The gamma function and its relatives: log Γ, ψ, ψ′, log B, and what Stirling's formula leaves out."""
+"""The gamma function and its relatives: log Γ, ψ, ψ′, log B, and the error of Stirling's formula."""
 
 import math
 from functools import cache
@@ -112,7 +112,7 @@ def multigammaln(a: Array, d: int) -> Array:
 
 
 def stirling_error(x: Array) -> Array:
-    """Return log Γ(x) - ((x - ½) log x - x + ½ log 2π) for x > 0: what Stirling's formula lacks.
+    """Return log Γ(x) - ((x - ½) log x - x + ½ log 2π) for x > 0: the error of Stirling's formula.
 
     Below 10 it is shifted there by R(x) = R(x + 1) + (x + ½) log(1 + 1/x) - 1, a sum of small positive terms.
 
@@ -133,7 +133,7 @@ def stirling_error(x: Array) -> Array:
 
 
 def log_minus_digamma(x: Array) -> Array:
-    """Return log x - ψ(x) for x > 0: about 1/2x when x is large, with its digits.
+    """Return log x - ψ(x) for x > 0: about 1/2x for large x, computed without cancellation.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def log_minus_digamma(x: Array) -> Array:
 
 
 def trigamma_excess(x: Array) -> Array:
-    """Return x (x ψ'(x) - 1) for x > 0: from 1 at zero down to ½ when x is large, with its digits.
+    """Return x (x ψ'(x) - 1) for x > 0: from 1 at zero down to ½ for large x, without cancellation.
 
     It is -x² times the slope of `log_minus_digamma`.
 
@@ -247,7 +247,7 @@ def _stirling(xp: Any, x: Array) -> Array:
 
 
 def _stirling_series(x: Array) -> Array:
-    """Return what Stirling's formula lacks, for x ≥ 10."""
+    """Return the error of Stirling's formula, for x ≥ 10."""
     r = 1.0 / x
     return r * horner(_STIRLING, r * r)
 

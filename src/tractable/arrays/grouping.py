@@ -1,4 +1,4 @@
-"""Rows that are equal belong together: tallies, and the groups of equal rows."""
+"""Groups of equal rows, and weighted counts of labels."""
 
 import math
 from typing import Any
@@ -72,7 +72,7 @@ def _numbered(xp: Any, column: Array) -> Array:
 
 
 def sorted_by_pattern(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return an order that puts equal rows together, how often each different row stands, and what it is.
+    """Return an order that puts equal rows together, how often each distinct row occurs, and the rows.
 
     Equal rows keep their order; a row that is False throughout comes first.
 
@@ -93,7 +93,7 @@ def sorted_by_pattern(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def by_pattern(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return each different row of a boolean table, and the positions where it stands, in order.
+    """Return each distinct row of a boolean table, and the positions at which it occurs, in order.
 
     Examples
     --------

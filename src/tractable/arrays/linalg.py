@@ -415,7 +415,7 @@ def try_cholesky(xp: Any, scaled: Array) -> tuple[Array, Array]:
 
 
 def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
-    """Round the roots of the diagonal to powers of two; an entry without variance borrows the largest.
+    """Round the roots of the diagonal to powers of two; of a zero entry, the largest root.
 
     Pivots then are compared with rounding column by column, whatever the units of the columns.
     """

@@ -1,4 +1,4 @@
-"""Sums, shares and probabilities that stay in log space."""
+"""Sums and probabilities in log space."""
 
 import math
 from typing import Any
@@ -56,12 +56,12 @@ def log_sum_exp(x: Array, axis: int = -1, *, weights: Array | None = None) -> Ar
         return xp.sum(x, axis=axis) - xp.inf
     peak, gap = _below_peak(xp, x, axis)
     total = xp.sum(w * xp.exp(gap), axis=axis)
-    # Only an all-absent sum is zero, and its peak says -inf already.
+    # The total is zero only where all terms are exp(-inf); the peak is -inf there, and so is the result.
     return xp.squeeze(peak, axis=axis) + xp.log(xp.where(total > 0.0, total, xp.ones_like(total)))
 
 
 def softmax(x: Array, axis: int = -1) -> Array:
-    """Return exp(x) / Σ exp(x): shares that add up to one. Equal entries get equal shares, even at ±inf.
+    """Return exp(x) / Σ exp(x), probabilities that sum to one; equal entries, even ±inf, have equal ones.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def softmax(x: Array, axis: int = -1) -> Array:
 
 
 def log_softmax(x: Array, axis: int = -1) -> Array:
-    """Return x - log Σ exp(x): the logarithms of the shares of `softmax`.
+    """Return x - log Σ exp(x): the logarithm of `softmax`.
 
     Examples
     --------

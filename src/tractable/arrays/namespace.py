@@ -1,4 +1,4 @@
-"""Which array library is this? Everything above asks here and never names a library."""
+"""The array namespace of arrays, and checks of their kind; other packages name no array library."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ _LARGE = 10.0  # from here on Stirling's series reaches the last digit
 
 
 def deviance(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
-    """Return a log(a / y) + y - a ≥ 0 for a > 0, with its digits where y is near a.
+    """Return a log(a / y) + y - a ≥ 0 for a > 0, accurate where y is near a.
 
     Parameters
     ----------

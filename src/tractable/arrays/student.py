@@ -20,7 +20,7 @@ _AGREES = 4096.0  # units of rounding
 
 
 def stdtr(dof: Array, t: Array) -> Array:
-    """Return the distribution function of Student's t, with its digits in the lower tail.
+    """Return the distribution function of Student's t, accurate in the lower tail.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _asymptotic_tail(xp: Any, dof: Array, t: Array) -> Array:
 
 
 def _asymptotic_quantile(xp: Any, dof: Array, tail: Array) -> Array:
-    """Return the t at which `_asymptotic_tail` is the tail; only if that is far out it means something."""
+    """Return the t at which `_asymptotic_tail` is the tail; valid only where t is large."""
     with np.errstate(over="ignore", divide="ignore"):
         return xp.sqrt(dof) * (_asymptotic_factor(xp, dof) / tail) ** (1.0 / dof)
 

@@ -177,7 +177,7 @@ def _signed(left: Array, singular: Array, right: Array) -> SVD:
 
 
 def _completed(columns: Array, seen: Array) -> Array:
-    """Return the columns made orthonormal; one that is not seen gives way to an axis far from the others."""
+    """Return the columns made orthonormal; one that is rounding is replaced by a unit vector."""
     xp = namespace_of(columns)
     basis = columns[..., :0]
     for i in range(columns.shape[-1]):

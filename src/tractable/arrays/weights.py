@@ -1,4 +1,4 @@
-"""How often rows count: the one check of weights."""
+"""Weights of rows, as frequencies, and the one check of them."""
 
 from math import inf
 from typing import Any

@@ -2,7 +2,7 @@
 
 from tractable.base.classifier import ClassifierMixin
 from tractable.base.density import DegenerateCovarianceWarning, DensityMixin
-from tractable.base.em import EMEstimator, EMProblem
+from tractable.base.em import EMEstimator
 from tractable.base.estimator import (
     Estimator,
     FitInterrupted,
@@ -31,7 +31,6 @@ __all__ = [
     "DegenerateCovarianceWarning",
     "DensityMixin",
     "EMEstimator",
-    "EMProblem",
     "Estimator",
     "FitInterrupted",
     "ModelTags",

@@ -29,7 +29,7 @@ def impossible(scores: np.ndarray) -> np.ndarray | None:
 def decided(
     classes: np.ndarray, probabilities: np.ndarray, *, loss: Any = None, reject_loss: float | None = None
 ) -> np.ndarray:
-    """Return the label of least expected loss of each row; None where to leave it undecided costs less."""
+    """Return the label of least expected loss of each row; None where to reject has a lower one."""
     check_class_loss(loss, len(classes))
     chosen = least_loss(probabilities, loss=loss, reject_loss=reject_loss)
     if reject_loss is None:
@@ -56,7 +56,7 @@ def _is_one_pass(classifier: Any) -> bool:
 
 
 class ClassifierMixin(base.ClassifierMixin):
-    """What a classifier answers, by the kind of model that it is (:func:`tractable.tags`).
+    """The methods of a classifier, by the kind of model that it is (:func:`tractable.tags`).
 
     - Every one: `predict`, `decision_function` and `score`. A model supplies `_class_scores(X)`, a column a
       class, of which the largest wins; or it defines `predict` itself.

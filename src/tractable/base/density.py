@@ -117,4 +117,7 @@ class DensityMixin:
 
 
 class DegenerateCovarianceWarning(UserWarning):
-    """The covariance is singular; what was added to its diagonal is in `jitter_`."""
+    """A covariance is singular, as columns are constant or follow from others, or rows are few.
+
+    It was made regular by what was added to its diagonal: `jitter_`, or of mixtures `reg_covar`.
+    """

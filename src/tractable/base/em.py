@@ -3,7 +3,7 @@
 import copy
 import warnings
 from abc import abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,31 +13,6 @@ from tractable.base.estimator import Estimator, FitInterrupted, all_or_nothing, 
 from tractable.base.parameters import check_number
 from tractable.base.validation import Rows, check_rows, refuse_foreign
 from tractable.engines import EMResult, best_of, em
-from tractable.engines.em import Reducible
-
-
-class EMProblem(Protocol):
-    """The data of a search and its two steps; what `_em_problem` returns.
-
-    Attributes
-    ----------
-    data : source, `Prepared` or `Whole`
-        What an E-step reduces.
-    total : float
-        Weight of the rows.
-    """
-
-    data: Reducible
-    total: float
-
-    def initial(self, rng: np.random.Generator) -> Any:
-        """Return initial parameters."""
-
-    def expect(self, params: Any) -> Any:
-        """Return the E-step at these parameters: a function of a block that holds no rows."""
-
-    def maximize(self, statistic: Any) -> Any:
-        """Return the parameters that maximise the expected log-likelihood."""
 
 
 class EMEstimator(Estimator):
@@ -61,13 +36,13 @@ class EMEstimator(Estimator):
     random_state: Any
     #: Whether the model learns from targets as well.
     _supervised = False
-    #: What a search, and what a stream, leave behind; untrue once parameters came another way.
+    #: Attributes of a search and of a stream, removed when parameters are set another way.
     _SEARCH_ATTRIBUTES = ("lower_bound_", "objective_trace_", "n_iter_", "converged_")
     _STREAM_ATTRIBUTES = ("statistic_", "n_batches_", "weight_seen_")
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work."""
+        """Refuse invalid parameters, before any work."""
         check_number("n_init", self.n_init, least=1, whole=True)
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, least=0.0)
@@ -106,7 +81,7 @@ class EMEstimator(Estimator):
         return True
 
     def _warn_fitted(self) -> None:
-        """Warn of what a user should know of a finished fit, besides convergence."""
+        """Warn about the fitted model, besides convergence."""
 
     @all_or_nothing(afresh=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -182,7 +157,7 @@ class EMEstimator(Estimator):
             max_iter=self.max_iter,
             scale=problem.total,
             label=self._label(),
-            extrapolate=getattr(problem, "extrapolate", None),
+            extrapolate=problem.extrapolate,
             options=self.get_params(deep=False),
         )
 

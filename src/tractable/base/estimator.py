@@ -98,14 +98,19 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             try:
                 learn(work, *args, **options)
             except FitInterrupted:
-                self.__dict__ = {**vars(work), **{name: vars(self)[name] for name in narrow}}
+                _take_over(self, work, narrow)
                 raise
-            self.__dict__ = {**vars(work), **{name: vars(self)[name] for name in narrow}}
+            _take_over(self, work, narrow)
             return self
 
         return learned  # type: ignore[return-value]
 
     return decorate
+
+
+def _take_over(estimator: Any, work: Any, narrow: dict[str, Any]) -> None:
+    """Give an estimator what its copy learned, and leave its own parameters as they were given."""
+    estimator.__dict__ = {**vars(work), **{name: vars(estimator)[name] for name in narrow}}
 
 
 def check_fitted(estimator: Any) -> None:

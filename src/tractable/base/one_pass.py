@@ -35,7 +35,7 @@ class OnePassEstimator(Estimator):
     statistic_: Any
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work."""
+        """Refuse invalid parameters, before any work."""
 
     def _statistic(self) -> Callable[..., Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _statistic")
@@ -65,7 +65,7 @@ class OnePassEstimator(Estimator):
             delattr(self, name)
 
     def _report(self) -> None:
-        """Warn of what a user should know of a finished fit; a stream is not finished."""
+        """Warn about the fitted model; not after `partial_fit`, since more rows may follow."""
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         """Check the rows against what `subject` knows of its columns, and summarise them."""

@@ -107,7 +107,7 @@ def check_levels(alpha: Any) -> np.ndarray:
 
 
 def _centre(dist: Any) -> Array:
-    """Return the mean, or the mode where the tails are too heavy for a mean."""
+    """Return the mean of a distribution, or its mode where the mean does not exist."""
     mean = dist.mean
     xp = namespace_of(mean)
     lost = xp.isnan(mean)
@@ -115,6 +115,6 @@ def _centre(dist: Any) -> Array:
 
 
 def spread(squares: Array) -> Array:
-    """Return a spread, infinite where there is no mean to spread about."""
+    """Return variances or standard deviations, with infinity in the place of NaN (of no mean)."""
     xp = namespace_of(squares)
     return xp.where(xp.isnan(squares), xp.full_like(squares, xp.inf), squares)

@@ -1,5 +1,6 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
+from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -196,10 +197,21 @@ def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool =
     If the sum of all squares is small enough, nothing is wrong: one pass at memory speed. Otherwise the
     entries are looked at one by one.
     """
-    if sum_of_squares(x) < LARGEST**2:
+    squares = sum_of_squares(x)
+    if squares < LARGEST**2:
         return
-    assert_all_finite(x, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name=name)
+    if isnan(squares) and not allow_nan:
+        raise ValueError(f"{name} contains NaN; {type(estimator).__name__} {_WITHOUT_MISSING[name]}")
+    assert_all_finite(x, allow_nan=allow_nan, input_name=name)
     check_squarable(name, x)
+
+
+#: What a model without missing entries takes, and what can be done about them.
+_WITHOUT_MISSING = {
+    "X": "takes complete rows: leave out those with missing entries, or fill them in first "
+    "(TableMixture.impute, or an imputer in a pipeline)",
+    "y": "needs the target of every row: leave out the rows without one",
+}
 
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
@@ -219,6 +231,11 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
 
 def _readable(X: Any) -> Any:
     """Return rows in a form that scikit-learn reads as we do: masks are missing entries, dates no numbers."""
+    if X is None:
+        raise ValueError(
+            "X is None; it must be rows and columns of numbers, (n_samples, n_features): an array, a frame, "
+            "a source such as tractable.scan(path), or an iterable of batches"
+        )
     if is_streamed(X):
         raise ValueError(
             "X is a source or a stream of batches, which is not held in memory; "

@@ -173,8 +173,8 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         check_number("coverage", coverage, above=0.0, below=1.0)
         if isinstance(self.alpha, str):
             raise ValueError(
-                'alpha="evidence": intervals at a precision learned from the same rows would not cover what '
-                "they say; give alpha as a number or one a column, such as alpha_"
+                'alpha="evidence": intervals at a precision learned from the same rows would cover less '
+                "than their nominal coverage; give alpha as a number or one a column, such as alpha_"
             )
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 

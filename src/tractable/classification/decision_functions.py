@@ -116,7 +116,7 @@ class LinearDiscriminantFunction:
 
     def pairwise_boundary(self, k: Any, j: Any) -> "LinearDiscriminantFunction":
         """Return the function of two labels, (w_k - w_j)ᵀx + (w_k0 - w_j0), positive for class k."""
-        first, second = (self._place(name, label) for name, label in (("k", k), ("j", j)))
+        first, second = (self._position(name, label) for name, label in (("k", k), ("j", j)))
         if first == second:
             raise ValueError(f"k and j must be two classes, got {k!r} twice")
         coef, intercept = self._contrast(first, second)
@@ -142,7 +142,7 @@ class LinearDiscriminantFunction:
             raise ValueError(f"x must have {self.coef.shape[1]} columns on its last axis, got {x.shape}")
         return x
 
-    def _place(self, name: str, label: Any) -> int:
+    def _position(self, name: str, label: Any) -> int:
         labels = np.asarray(self.classes).tolist()
         if label not in labels:
             raise ValueError(f"{name} must be one of the classes {labels}, got {label!r}")

@@ -1,4 +1,4 @@
-"""The command `tractable`: a table and a question in, an answer out, without writing code."""
+"""The command `tractable`: reports, fits and predictions of tables without writing code."""
 
 from tractable.cli.app import app, main
 

@@ -267,7 +267,7 @@ def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
 def _fit(
     model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, frames: bool, in_memory: bool
 ) -> FitResult:
-    """Fit a model to frames or to a source of numbers; Ctrl-C may stop the fit with a model in hand."""
+    """Fit a model to frames or to a source of numbers; after Ctrl-C, the best model so far is kept."""
     from tractable.base.estimator import FitInterrupted
     from tractable.cli.tables import CountedFrames, CountedRows
 

@@ -87,12 +87,12 @@ def predict(
         step(label)
         done = predict_table(ask, table, copied, output, lambda rows: step(f"{label}: {rows:,} rows"))
     if done.incomplete:
-        console.warn(f"{done.incomplete} rows have no answer: {name} does not take missing entries")
+        console.warn(f"{done.incomplete} rows have no prediction: {name} does not take missing entries")
     found = {
         "model": name,
         "method": ask.method,
         "rows": done.rows,
-        "rows_without_answer": done.incomplete,
+        "rows_without_prediction": done.incomplete,
         "columns": list(done.columns),
         "seconds": round(time.monotonic() - began, 3),
         "saved": str(output),
@@ -164,7 +164,7 @@ def predictor(model: Any, method: str | None, interval: float | None, *, proba: 
     name = type(model).__name__
     offered = [known for known in METHODS if hasattr(model, known)]
     if not offered:
-        raise ValueError(f"{name} answers no questions about new rows")
+        raise ValueError(f"{name} has none of the methods {', '.join(METHODS)}")
     method = offered[0] if method is None else method
     wanted = [method, *(["predict_proba"] if proba else ())]
     lacking = [one for one in wanted if one not in offered]
@@ -232,7 +232,7 @@ def _predicted_tables(
         found = ask(X if named else X.to_numpy())
         taken = sorted(set(found) & set(beside))
         if taken:
-            raise ValueError(f"--keep: the answers have a column {taken[0]!r} too")
+            raise ValueError(f"--keep: {taken[0]!r} is also the name of a column of predictions")
         predictions = {name: pa.array(column, mask=missing) for name, column in found.items()}
         made = pa.table({**beside, **predictions})
         done["rows"] += made.num_rows

@@ -51,9 +51,9 @@ class CountTotals(Statistic):
     _extensive: ClassVar = ("totals", "log_base")
 
     totals: Totals  # of every category: of a binomial, successes and failures
-    log_base: (
-        Any  # Σ w (log p(x | x) - D(x, x̄)), the log probability of the rows where their mean is expected
-    )
+    #: Σ w (log p(x | x) - D(x, x̄)): the log likelihood of the rows at the maximum-likelihood mean x̄, from
+    #: that of each row at its own mean, p(x | x), and its deviance D.
+    log_base: Any
 
     @classmethod
     def of(cls, X: Array, weights: Any, log_best: Array) -> "CountTotals":

@@ -13,7 +13,7 @@ from tractable.arrays.saddle_point import count_deviance, deviance
 
 
 def log_gamma_ratio(a: Array, s: Array) -> Array:
-    """Return log Γ(a + s) - log Γ(a), for s ≥ 0, with its digits for large a."""
+    """Return log Γ(a + s) - log Γ(a), for s ≥ 0, accurate for large a."""
     xp = namespace_of(a, s)
     return a * xp.log1p(s / a) + s * xp.log(a + s) - s + _rest(a, s)
 
@@ -84,7 +84,7 @@ def _others(x: Array) -> Array:
 
 
 def _across(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Return a b - c d, which is small where data are as expected, with its digits."""
+    """Return a b - c d without cancellation where it is small, as for data near their expectation."""
     (p, p_rest), (q, q_rest) = two_product(a, b), two_product(c, d)
     return (p - q) + (p_rest - q_rest)
 

@@ -194,7 +194,7 @@ class AdditiveModel(ConjugateModel):
     @staticmethod
     @abstractmethod
     def _increment(eta: Array, added: Array, /) -> Array:
-        """Return A(η + t) - A(η) over the last axis, with its digits, less what `_log_base` includes."""
+        """Return A(η + t) - A(η) over the last axis, without cancellation, less what `_log_base` includes."""
 
     @staticmethod
     @abstractmethod

@@ -74,7 +74,7 @@ class Full(Covariance):
 
     @classmethod
     def jittered(cls, matrix: Array, *, max_jitter: float | None = None) -> Self:
-        """Return the structure of a matrix that may be singular, with the least jitter that mends it.
+        """Return the structure of a matrix that may be singular, with the least jitter that makes it regular.
 
         What was added to the diagonal is in the attribute `jitter`; it is zero where none was needed.
         """

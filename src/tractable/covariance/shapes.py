@@ -241,6 +241,19 @@ def collapsed_components(
     return collapsed
 
 
+def rounding_columns(variances: np.ndarray, varies: np.ndarray) -> np.ndarray:
+    """Return which columns are constant, and as narrow as rounding in every component.
+
+    Parameters
+    ----------
+    variances : array (..., d)
+        Of the components, in standardized columns, where those of a constant column are over rounding's.
+    varies : array (d,) of bool
+        Which columns are not constant.
+    """
+    return ~varies & np.all(np.atleast_2d(variances) <= 2.0, axis=0)
+
+
 def dense_matrices(structure: Covariance | None, dim: int) -> np.ndarray:
     """Return the matrices (K or 1, d, d); the identity where there is no structure yet."""
     return np.eye(dim)[None] if structure is None else structure.dense().reshape(-1, dim, dim)

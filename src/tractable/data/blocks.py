@@ -1,7 +1,8 @@
-"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one answer a row."""
+"""Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one result a row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ BLOCK_BYTES = 2**20
 
 #: Entries of a block: the arrays that a formula makes on the way stay in the cache.
 BLOCK_ENTRIES = 2**14
+
+#: Random numbers in a block: enough that the seeding of its generator costs nothing.
+BLOCK_DRAWS = 2**16
 
 #: Blocks that a thread is handed at a time.
 BLOCKS_A_TASK = 16
@@ -140,7 +144,7 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int |
     """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis.
 
     A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
-    would pass through. ``fill(*blocks, out)`` writes its result to a block of the answer; floating-point
+    would pass through. ``fill(*blocks, out)`` writes its result to a block of the result; floating-point
     warnings are off. All cores are used if there are millions of entries, or `n_threads`.
 
     Examples
@@ -151,13 +155,13 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int |
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     out = np.empty(shape, dtype=np.result_type(*arrays))
     step = max(1, BLOCK_ENTRIES // max(1, int(np.prod(shape[1:]))))
-    walked = [len(shape) > 0 and a.ndim == len(shape) and len(a) > 1 for a in arrays]
+    cut = [len(shape) > 0 and a.ndim == len(shape) and len(a) > 1 for a in arrays]
 
     def several(first: int) -> None:
         with np.errstate(all="ignore"):
             for start in range(first, min(first + BLOCKS_A_TASK * step, shape[0]), step):
                 part = slice(start, start + step)
-                fill(*(a[part] if walks else a for a, walks in zip(arrays, walked, strict=True)), out[part])
+                fill(*(a[part] if blocked else a for a, blocked in zip(arrays, cut, strict=True)), out[part])
 
     if not shape:
         with np.errstate(all="ignore"):
@@ -166,5 +170,45 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int |
     if n_threads is None and out.size < LEAST_SHARED:
         n_threads = 1
     for _ in ordered_map(several, range(0, shape[0], BLOCKS_A_TASK * step), n_threads):
+        pass
+    return out
+
+
+def map_draws(
+    fill: Callable[[np.random.Generator, np.ndarray], None],
+    shape: tuple[int, ...],
+    rng: np.random.Generator,
+    **options: Any,
+) -> np.ndarray:
+    """Fill an array with independent draws, in blocks of the first axis, on all cores.
+
+    Every block has a generator of its own, seeded by the one given, so that the draws depend on that alone,
+    not on the number of threads. A single block takes the given generator itself.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(generator, out)`` writes draws to a block of the result, which is contiguous.
+    shape : tuple of int
+    rng : Generator
+
+    Examples
+    --------
+    >>> draws = map_draws(lambda g, out: g.random(out=out), (100_000, 2), np.random.default_rng(0))
+    >>> draws.shape, bool(abs(draws.mean() - 0.5) < 0.01)
+    ((100000, 2), True)
+    """
+    out = np.empty(shape)
+    step = max(1, BLOCK_DRAWS // max(1, prod(shape[1:])))
+    if shape[0] <= step:
+        fill(rng, out)
+        return out
+    starts = range(0, shape[0], step)
+    seeds = rng.integers(2**63, size=(len(starts), 4))
+
+    def one(i: int) -> None:
+        fill(np.random.default_rng(seeds[i]), out[starts[i] : starts[i] + step])
+
+    for _ in ordered_map(one, range(len(starts)), **options):
         pass
     return out

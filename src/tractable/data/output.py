@@ -44,7 +44,7 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         _removed(draft)
         if error.filename == str(draft):
-            error.filename = str(target)  # nobody asked for the draft
+            error.filename = str(target)  # the file was not asked for
         raise
     except BaseException:
         _removed(draft)
@@ -81,7 +81,7 @@ def _lock(file: BinaryIO) -> bool:
 
 
 def _removed(draft: Path) -> None:
-    with suppress(OSError):  # the first error is the one to hear of
+    with suppress(OSError):  # the first error is reported
         draft.unlink(missing_ok=True)
 
 
@@ -111,5 +111,5 @@ def as_json(x: Any) -> Any:
     if isinstance(x, list | tuple):
         return [as_json(part) for part in x]
     if isinstance(x, float):
-        return x if math.isfinite(x) else None  # JSON has no word for it
+        return x if math.isfinite(x) else None  # which JSON cannot represent
     return x if isinstance(x, str | int | None) else str(x)

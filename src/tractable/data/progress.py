@@ -34,7 +34,7 @@ class Progress:
         self.bar.update(self.task, completed=self.done, description=text)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Remove the progress line."""
         if self.bar is not None:
             self.bar.stop()
 

@@ -45,7 +45,7 @@ class Batch:
 
 
 class Source(ABC):
-    """Rows that can be walked more than once without being held at once.
+    """Rows that can be read in passes, block by block, without being in memory at once.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Source(ABC):
     def map_rows(
         self, function: Callable[[np.ndarray], np.ndarray], *, n_threads: int | None = None
     ) -> np.ndarray:
-        """Return one answer a row, in the order of the rows: `function` of the X of every block, stacked."""
+        """Return `function` of the X of every block, stacked: one entry or row of results for each row."""
         parts = ordered_map(lambda block: function(block.X), self.blocks(), n_threads)
         return np.concatenate(list(parts))
 

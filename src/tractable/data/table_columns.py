@@ -486,7 +486,7 @@ def _kind(column: Any, argument: str) -> str:
 
 
 def _different(column: Any) -> list[Any]:
-    """Return the values that occur, each once where values have a hash."""
+    """Return the distinct values of a column without missing ones; all values where they are not hashable."""
     try:
         return list(column.dropna().unique())
     except TypeError:

@@ -1,4 +1,4 @@
-"""The bins of a histogram: what a user may ask for, and the rules that choose edges from the rows.
+"""The bins of a histogram: specifications of them, and the rules that choose edges from the rows.
 
 Every rule is one or several folds over the rows, so that it works for files larger than memory.
 """

@@ -211,7 +211,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     @property
     def evaluation_error_(self) -> float:
-        """How far off a density may be, as a part of it."""
+        """Largest relative error of a density."""
         return self.distribution_.evaluation_error
 
     def evaluate_grid(

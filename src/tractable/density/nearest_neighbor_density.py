@@ -51,11 +51,11 @@ class NearestNeighborDensity(Estimator):
     Attributes
     ----------
     normalized_ : bool
-        False.
+        Whether the estimate integrates to one: False, its integral diverges.
     index_ : Index
         The rows, arranged; ``index_.name`` says how.
     n_infinite_ : int
-        How many points hold K rows or more.
+        Number of distinct points that K rows or more coincide with: the density there is infinite.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         How often each row counts.
     n_samples_fit_, n_features_in_ : int

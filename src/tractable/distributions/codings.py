@@ -1,4 +1,4 @@
-"""Codings of class labels: as numbers that formulas take, and back as what they were."""
+"""Codings of class labels as numbers, and their inverses."""
 
 from functools import cached_property
 from math import prod

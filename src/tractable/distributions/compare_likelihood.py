@@ -1,4 +1,4 @@
-"""Which of several distributions explains the data best, and by how much."""
+"""Comparison of distributions by their likelihood of the same rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

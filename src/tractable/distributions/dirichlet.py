@@ -31,6 +31,7 @@ from tractable.distributions.checks import (
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
 from tractable.distributions.vectors import VectorDistribution, taken
+from tractable.engines.mode_search import Ascent, newton_ascent
 from tractable.engines.newton import newton
 from tractable.statistics.log_moments import LogMoments, UnitLogMoments
 from tractable.value import value
@@ -163,7 +164,7 @@ class Beta(ScalarFamily):
 
 
 _LEAST_GAP = 1e-29  # a relative spread of some 1e-14: of numbers that differ by rounding alone
-_MOST_STEPS = 200
+_SHORT = 1e-9  # the last step, relative to the start: the error is its square
 
 
 def beta_entropy(alpha: Array, beta: Array) -> Array:
@@ -187,37 +188,37 @@ def beta_divergence(a: Array, b: Array, c: Array, d: Array) -> Array:
 def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:
     """Return α and β by Newton's method on the concave log likelihood."""
     xp = namespace_of(statistic.mean)
-    gaps = statistic.gap, statistic.other_gap
-    check_varies((xp.maximum(*gaps) > _LEAST_GAP) & (xp.minimum(*gaps) > 0.0))
-    means = statistic.mean, 1.0 - statistic.mean
-    strength = 0.5 / xp.sqrt(gaps[0]) / xp.sqrt(gaps[1])  # Stirling
-    parts = [m * strength for m in means]
-    for _ in range(_MOST_STEPS):
-        steps = _newton_steps(xp, parts, gaps, means)
-        # A step may not leave the positive numbers, nor run away from a start that is far off.
-        after = [xp.clip(x + step, 0.2 * x, 5.0 * x) for x, step in zip(parts, steps, strict=True)]
-        small = [xp.abs(y - x) <= 1e-14 * x for x, y in zip(parts, after, strict=True)]
-        parts = after
-        if bool(xp.all(small[0] & small[1])):
-            break
-    return parts[0], parts[1]
+    gaps = xp.stack([statistic.gap, statistic.other_gap], axis=-1)
+    check_varies((xp.max(gaps, axis=-1) > _LEAST_GAP) & (xp.min(gaps, axis=-1) > 0.0))
+    means = xp.stack([statistic.mean, 1.0 - statistic.mean], axis=-1)
+    strength = 0.5 / xp.sqrt(statistic.gap) / xp.sqrt(statistic.other_gap)  # Stirling
+    gaps, means, start = (xp.reshape(x, (-1, 2)) for x in (gaps, means, means * strength[..., None]))
+
+    def ascent(factor: Array, rows: Array) -> Ascent:
+        unit, *given = (xp.take(part, rows, axis=0) for part in (start, gaps, means))
+        at = _beta_ascent(unit * factor, *given)
+        return Ascent(at.value, unit * at.gradient, at.step / unit)
+
+    found = start * newton_ascent(ascent, xp.ones_like(start), tol=_SHORT)[0]
+    found = xp.reshape(found, (*statistic.mean.shape, 2))
+    return found[..., 0], found[..., 1]
 
 
-def _newton_steps(xp: Any, parts: list[Array], gaps: Any, means: Any) -> tuple[Array, Array]:
-    a, b = parts
-    n = a + b
-    common = log_minus_digamma(n)
-    slope_a, slope_b = (
-        log_minus_digamma(x) - common - gap - xp.log(x / n / m)
-        for x, gap, m in zip(parts, gaps, means, strict=True)
-    )
-    e, f, g = (trigamma_excess(x) for x in (a, b, n))
+def _beta_ascent(x: Array, gaps: Array, means: Array) -> Ascent:
+    """Return the gradient of the mean log density by α and β, (n, 2), and Newton's step; no value."""
+    xp = namespace_of(x)
+    n = xp.sum(x, axis=-1)
+    gradient = log_minus_digamma(x) - log_minus_digamma(n)[:, None] - gaps - xp.log(x / n[:, None] / means)
+    excess, g = trigamma_excess(x), trigamma_excess(n)
+    a, b, e, f = x[:, 0], x[:, 1], excess[:, 0], excess[:, 1]
     # ψ'(x) = 1/x + e(x)/x²: the leading terms of the determinant cancel, and are left out.
     determinant = (e + f - g) / n + e * f / (a * b) - g / n**2 * (e * b / a + f * a / b)
-    own_a, own_b = b / (n * a) + e / a**2 - g / n**2, a / (n * b) + f / b**2 - g / n**2
-    both = 1.0 / n + g / n**2
-    scale = a * b / determinant
-    return scale * (own_b * slope_a + both * slope_b), scale * (both * slope_a + own_a * slope_b)
+    own = xp.stack([a / (n * b) + f / b**2 - g / n**2, b / (n * a) + e / a**2 - g / n**2], axis=-1)
+    both = (1.0 / n + g / n**2)[:, None]
+    step = (a * b / determinant)[:, None] * (own * gradient + both * xp.flip(gradient, axis=-1))
+    # A step may not leave the positive numbers, nor run away from a start that is far off.
+    ratio = xp.max(xp.maximum(-step / (0.8 * x), step / (4.0 * x)), axis=-1)
+    return Ascent(xp.zeros_like(n), gradient, step / xp.clip(ratio, min=1.0)[:, None])
 
 
 @value

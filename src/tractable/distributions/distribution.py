@@ -227,7 +227,7 @@ class Univariate(Distribution):
         """Return the quantile: the least x with P(X ≤ x) ≥ q."""
 
     def survival(self, x: Any) -> Array:
-        """Return P(X > x); families keep its digits in the upper tail where they can."""
+        """Return P(X > x); accurate in the upper tail where the family allows it."""
         return 1.0 - self.cdf(x)
 
     def probability_between(self, low: Any, high: Any) -> Array:

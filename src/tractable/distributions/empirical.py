@@ -59,7 +59,7 @@ class Empirical(Distribution):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None) -> Self:
-        """Return the distribution of the sample: of all, the one that makes it most probable."""
+        """Return the distribution of the sample, the maximum likelihood estimate without any family."""
         X = as_reals("X", X)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0], X)
         return cls(values=X, weights=weights)

@@ -96,7 +96,7 @@ def _of_nothing(f: Function, d: Any) -> Estimate:
 
 
 def _exact(d: Distribution) -> Callable[[Function, Any], Array] | None:
-    """Return how to find an expectation and its error, (2, *shape), without draws, where there is a way."""
+    """Return a function that finds an expectation and its error, (2, *shape), without draws, or None."""
     if hasattr(d, "atoms"):
         return _over_atoms
     if hasattr(d, "cdf"):
@@ -156,7 +156,7 @@ def _integral(f: Function, d: Any) -> Integral:
 
 
 def _parting(d: Any, ends: tuple[float, ...], poles: list[bool]) -> float:
-    """Return the level that parts the two sides: ½, or beyond all that is too near a pole to see."""
+    """Return the level at which the integral is split: ½, or more where quantiles round to a pole."""
     low, high = (
         unseen(d, end, upper=upper) if pole else 0.0
         for upper, end, pole in zip((False, True), ends, poles, strict=True)
@@ -238,7 +238,7 @@ def _weighted(values: Array, mass: Array) -> Array:
 
 
 def _settled(found: Integral) -> Array:
-    """Return the integral, and say so where fewer than half the digits of its size have settled."""
+    """Return the integral, with a warning where its error is above the square root of the precision."""
     xp = namespace_of(found.value)
     infinite = bool(xp.all(xp.isinf(found.value)))
     if not (infinite or found.error <= float(xp.finfo(found.value.dtype).eps) ** 0.5 * found.size):

@@ -12,9 +12,9 @@ from tractable.arrays.incomplete import gammainc, gammaincc, gammainccinv, gamma
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved, standard_gamma
 from tractable.arrays.saddle_point import deviance, log_gamma_kernel
+from tractable.data.blocks import map_draws
 from tractable.distributions.checks import check_positive, check_varies, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
-from tractable.engines.draws import map_draws
 from tractable.engines.roots import log_minus_digamma_root
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments
 from tractable.value import set_fields, value

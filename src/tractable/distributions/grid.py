@@ -167,7 +167,7 @@ def _as_axes(grid: Any) -> tuple[Array, ...]:
 
 
 def _on_grid(name: str, function: Any, points: Sequence[Array]) -> Array:
-    """Return the values of a log density over the whole grid; NaN and +inf have no place in it."""
+    """Return the values of a log density over the whole grid; refuse NaN and +inf."""
     xp = namespace_of(*points)
     if hasattr(function, "log_prob"):
         found = function.log_prob(xp.stack(points, axis=-1) if len(points) > 1 else points[0])

@@ -146,7 +146,7 @@ class HistogramDensity(VectorDistribution):
 
     @cached_property
     def probabilities(self) -> Array:
-        """Share of each bin, n_i / N, (*batch, b_1, …, b_d)."""
+        """Probability of each bin, n_i / N, (*batch, b_1, …, b_d)."""
         return self.counts / self._total
 
     @cached_property

@@ -25,7 +25,7 @@ from tractable.distributions.probabilities import as_component_weights, log_or_m
 from tractable.distributions.student_t import MultivariateStudentT
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
-from tractable.engines.roots import increasing_root, least_whole
+from tractable.engines.roots import bisect, increasing_root
 from tractable.value import set_fields, value
 
 #: How many draws the entropy and the divergence average over, by default.
@@ -228,7 +228,7 @@ class Mixture(Distribution):
 
     @numbers_only
     def probability_between(self, low: Any, high: Any) -> Array:
-        """See `Univariate.probability_between`: Σ_k π_k P_k, with the digits of the components."""
+        """See `Univariate.probability_between`: Σ_k π_k P_k, as accurate as the components."""
         low, high = self._event(low, "low"), self._event(high, "high")
         return self._averaged(self._numbers.probability_between(low[..., None], high[..., None]), 0)
 
@@ -340,7 +340,7 @@ class Mixture(Distribution):
         bounded = xp.isfinite(low) & xp.isfinite(high)
         low, high = (xp.where(bounded, x, xp.zeros_like(x)) for x in (low, high))
         below = xp.where(low < high, low - 1.0 - 2.0 * xp.finfo(low.dtype).eps * low, low)
-        return least_whole(lambda k: self.cdf(k) >= q, xp.floor(below), high)
+        return bisect(lambda k: self.cdf(k) >= q, xp.floor(below), high, whole=True)
 
     def _one_column(self) -> "Mixture":
         return Mixture(weights=self.weights, components=self.components.as_univariate())

@@ -95,18 +95,18 @@ class Normal(ScalarFamily):
             return map_entries(_fill_log_density, x, self.mean, self.variance, self._log_peak)
         with np.errstate(over="ignore"):
             gap = x - self.mean
-            # One factor is divided first: neither square nor quotient overflows before its time.
+            # One factor is divided first: so that no intermediate result overflows.
             return -0.5 * (gap * (gap / self.variance)) + self._log_peak
 
     def cdf(self, x: Any) -> Array:
-        """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2): all its digits in the lower tail."""
+        """Return P(X ≤ x) = ½ erfc(-(x - μ) / σ√2), accurate in the lower tail."""
         return 0.5 * erfc(self._standardized(x) / -sqrt(2.0))
 
     def icdf(self, q: Any) -> Array:
         return self.mean + self.stddev * ndtri(self._quantile(q))
 
     def survival(self, x: Any) -> Array:
-        """Return P(X > x) = ½ erfc((x - μ) / σ√2): all its digits in the upper tail."""
+        """Return P(X > x) = ½ erfc((x - μ) / σ√2), accurate in the upper tail."""
         return 0.5 * erfc(self._standardized(x) / sqrt(2.0))
 
     def probability_between(self, low: Any, high: Any) -> Array:
@@ -341,7 +341,7 @@ class MultivariateNormal(Elliptical):
         return self.mean + self.structure.color(noise)
 
     def _incomplete(self, x: Array, measure: str) -> Array:
-        """One factor a pattern of what is there for many rows (n, d), or (n, 1, d) of a batch of K."""
+        """Measure rows (n, d), or (n, 1, d) of a batch of K, by one factor for each missing pattern."""
         n_batch, d = len(self.batch_shape), self.dim
         rows = is_numpy_array(x) and n_batch <= 1 and x.shape[1:] == (*(1,) * n_batch, d)
         doubles = rows and x.dtype == self.mean.dtype == np.float64

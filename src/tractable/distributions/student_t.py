@@ -327,7 +327,7 @@ def _check_spread(X: Array, weights: Array, dof: float | None) -> None:
     reach = 0.5 if dof is None else dof / (dof + X.shape[1])
     if reach < heaviest < 1.0 - 1e-12:
         raise ValueError(
-            f"X has a share {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
+            f"X has a fraction {heaviest:.3g} of its weight at one point: the likelihood is unbounded as the "
             "scale shrinks around it"
         )
 
@@ -527,7 +527,7 @@ _DECAY = 40.0  # how far out the integrands are followed: until they have fallen
 
 @value
 class Spread:
-    """The law of a squared distance: Q = Σ_i (√(vλ_i) z_i + δ_i)² with z standard normal and v random."""
+    """A random squared distance Q = Σ_i (√(vλ_i) z_i + δ_i)² with z standard normal and v random."""
 
     eigenvalues: Array  # (*batch, d), λ
     shifts: Array  # (*batch, d), δ²
@@ -535,7 +535,7 @@ class Spread:
     weights: Array  # (n, *batch)
 
     def lacks(self, s: Array) -> Array:
-        """Return 1 - E exp(-sQ) for s (k, *batch), with all its digits however small it is."""
+        """Return 1 - E exp(-sQ) for s (k, *batch), accurate however small it is."""
         xp, s = namespace_of(s), s[:, None, ...]
         growth = 2.0 * (s * xp.exp(self.log_scales))[..., None] * self.eigenvalues
         exponent = 0.5 * xp.log1p(growth) + s[..., None] * self.shifts / (1.0 + growth)

@@ -198,7 +198,7 @@ def as_names(names: Iterable[str] | None, dim: int) -> tuple[str, ...] | None:
 def as_values(values: Any, given: Sequence[int], like: Array, *, missing: bool = False) -> Array:
     """Return observed values (*batch, len(given)), finite, or NaN where they may be `missing`."""
     if values is None:
-        raise ValueError("values must say what was observed of dims")
+        raise ValueError("values must be the observed values of dims, got None")
     values = as_reals("values", values, like)
     if values.ndim == 0:
         values = values[None]

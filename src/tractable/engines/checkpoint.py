@@ -1,4 +1,4 @@
-"""Where long searches write themselves down, and find themselves again.
+"""Checkpoints: states of long searches, saved now and then, from which they are resumed.
 
 Engines know only this contract. Who keeps the states, and where, is said from above: see
 :func:`tractable.checkpoint`.
@@ -19,39 +19,39 @@ from tractable.value import parameters, value
 
 
 class Store(Protocol):
-    """Keeps the states of searches, numbered in the order in which they begin."""
+    """Stores the states of searches, numbered in the order in which they begin."""
 
     def load(self, number: int) -> Any | None:
-        """Return the state of a search, where one was kept."""
+        """Return the state of a search, where one was saved."""
 
     def save(self, number: int, state: Any) -> None:
-        """Keep the state of a search."""
+        """Save the state of a search."""
 
 
 class Checkpoint:
-    """One search's place in a store; without a store, a place where nothing is kept."""
+    """The saved state of one search in a store; without a store nothing is saved."""
 
     def __init__(self, store: Store | None, number: int, every: float) -> None:
         self._store, self._number, self._every = store, number, every
         self._last = time.monotonic()
 
     @property
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         """Whether there is a store."""
         return self._store is not None
 
     @property
     def state(self) -> Any | None:
-        """What the search had written down, if anything."""
+        """The state that an earlier run of the search saved, or None."""
         return None if self._store is None else self._store.load(self._number)
 
-    def offer(self, state: Callable[[], Any]) -> None:
-        """Keep the state if it is time to."""
+    def save_if_due(self, state: Callable[[], Any]) -> None:
+        """Save the state if the last save was long enough ago."""
         if self._store is not None and time.monotonic() - self._last >= self._every:
-            self.keep(state())
+            self.save(state())
 
-    def keep(self, state: Any) -> None:
-        """Keep the state now."""
+    def save(self, state: Any) -> None:
+        """Save the state now."""
         if self._store is not None:
             self._store.save(self._number, state)
             self._last = time.monotonic()
@@ -67,7 +67,7 @@ _session: ContextVar[_Session | None] = ContextVar("tractable checkpoint", defau
 
 @contextmanager
 def checkpointing(store: Store, every: float) -> Iterator[None]:
-    """Let the searches that begin inside keep their states in a store, at most every so many seconds."""
+    """Let the searches that begin inside save their states to a store, at most every so many seconds."""
     token = _session.set(_Session(store, every))
     try:
         yield
@@ -76,7 +76,7 @@ def checkpointing(store: Store, every: float) -> Iterator[None]:
 
 
 def next_checkpoint() -> Checkpoint:
-    """Return the place of a search that begins now."""
+    """Return the checkpoint of a search that begins now."""
     session = _session.get()
     if session is None:
         return Checkpoint(None, 0, 0.0)

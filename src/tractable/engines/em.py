@@ -1,6 +1,7 @@
 """Expectation-maximisation over pure steps; state lives in the arguments."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import partial
@@ -21,6 +22,34 @@ class Reducible(Protocol):
 
     def reduce(self, of: Callable[[Any], Any], *, label: str = ...) -> Any:
         """Return the sum of ``of(block)`` over all blocks."""
+
+
+class EMProblem(ABC):
+    """The data of a search and its two steps; what `EMEstimator._em_problem` returns.
+
+    Attributes
+    ----------
+    data : source, `Prepared` or `Whole`
+        What an E-step reduces.
+    total : float
+        Weight of the rows.
+    """
+
+    @abstractmethod
+    def initial(self, rng: np.random.Generator) -> Any:
+        """Return initial parameters."""
+
+    @abstractmethod
+    def expect(self, params: Any) -> Any:
+        """Return the E-step at these parameters: a function of a block that holds no rows."""
+
+    @abstractmethod
+    def maximize(self, statistic: Any) -> Any:
+        """Return the parameters that maximise the expected log-likelihood."""
+
+    def extrapolate(self, start: Any, once: Any, twice: Any) -> Any:
+        """Return parameters farther along two steps of EM, or None to go on from where they led; see `em`."""
+        return None
 
 
 @value
@@ -96,7 +125,7 @@ def em(
         The parameters of the model, which a search that is resumed must have too.
     """
     mark = next_checkpoint()
-    kind = _identity(label, params, data, (tol, max_iter, scale, options)) if mark.is_kept else {}
+    kind = _identity(label, params, data, (tol, max_iter, scale, options)) if mark.is_stored else {}
     params, trace, done = _resumed(mark, kind, params)
     # Waking the threads of BLAS for small matrices, between two folds, costs more than an iteration.
     with single_threaded_blas(), progress(label, max_iter) as line:
@@ -120,11 +149,11 @@ def em(
                 # All or none, should an interruption fall between.
                 params, trace, done = following, longer, last
                 line.advance(note=f"objective {trace[-1]:.6g}")
-                mark.offer(partial(_state, kind, params, trace, done))
+                mark.save_if_due(partial(_state, kind, params, trace, done))
         except KeyboardInterrupt:
-            mark.keep(_state(kind, params, trace, done))
+            mark.save(_state(kind, params, trace, done))
             return EMResult(params=params, trace=trace, converged=False, interrupted=True)
-    mark.keep(_state(kind, params, trace, done))
+    mark.save(_state(kind, params, trace, done))
     # A stopping rule of its own needs no objective that never falls (a fixed point of the evidence).
     sound = settled is not None or not _fell(trace)
     return EMResult(params=params, trace=trace, converged=done and sound)
@@ -173,7 +202,7 @@ def best_of(
 
 
 def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, float]:
-    """Numbers before what is none, sound ends before others, then the highest objective."""
+    """Return a sort key: results that are numbers first, then those that are sound, then by objective."""
     number = not math.isnan(found.objective)
     return number, sound(found.params), found.objective if number else 0.0
 
@@ -183,12 +212,12 @@ def _settled(trace: tuple[float, ...], tol: float, scale: float | None) -> bool:
 
 
 def _fell(trace: tuple[float, ...]) -> bool:
-    """Whether the last step lost more than rounding: its M-step is no M-step, and nothing has converged."""
+    """Whether the last step lowered the objective by more than rounding, so that EM has not converged."""
     return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
 
 
 def _identity(label: str, params: Any, data: Reducible, options: Any) -> dict[str, Any]:
-    """Return what a search is of: two of the same identity go the same way from the same state."""
+    """Return what identifies a search, for a checkpoint: its kind, its data and its parameters."""
     return {
         "kind": (label, _shapes(params)),
         "data": data.reduce(BlockDigest(), label="fingerprint"),

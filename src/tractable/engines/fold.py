@@ -1,4 +1,4 @@
-"""Learning is a fold: summarise every block of rows, and add."""
+"""The fold: the sum of a statistic over blocks of rows."""
 
 from collections.abc import Callable
 from typing import Any

@@ -4,14 +4,19 @@ The E-step gives every row to its nearest centre (:class:`AssignStep`); for rows
 distances (Hamerly 2010) decide most rows without computing any (:class:`BoundedAssignStep`). The M-step moves
 every centre to the mean of its rows (:meth:`KMeansProblem.maximize`). The objective J = Σ_k Σ_i r_ik
 |x_i - μ_k|² never rises.
+
+Mini-batches take the same two steps for one batch after another, each centre the running mean of the rows it
+has been given (:class:`OnlineCenters`). Such a step changes the parameters after every batch and J may rise,
+so these passes are a loop of their own (:meth:`KMeansProblem.run_batches`) and not a fold inside `em`.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tractable.data import Batch, Source, as_source, sample_rows
-from tractable.engines.em import EMResult, best_of, em
+from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
     Movement,
@@ -32,6 +37,9 @@ BLOCK = 16_384
 #: The square of a step that rounding can make.
 ROUNDING = 1e-27
 
+#: Most times that a pass of drawn batches goes over the rows, whatever their weights.
+MOST_PASSES = 10
+
 #: Seeds of a stream are chosen among so many rows, or so many a cluster.
 SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER = 20_000, 50
 
@@ -47,7 +55,7 @@ NEGLIGIBLE = 1e-100
 
 @value
 class Clusters:
-    """What centres hold: the statistic of one assignment. Two are merged with ``+``."""
+    """The statistic of one assignment: sums and weights of the rows of each centre; merged with ``+``."""
 
     sums: np.ndarray  # (K, d), Σ w z of the rows of each centre
     counts: np.ndarray  # (K,), Σ w of the rows of each centre
@@ -74,7 +82,7 @@ class Clusters:
         if not isinstance(other, Clusters):
             return NotImplemented
         if self.centers is not other.centers and not np.array_equal(self.centers, other.centers):
-            raise ValueError("cannot merge what different centres hold")
+            raise ValueError("cannot merge the statistics of different centres")
         return replace(
             self,
             sums=self.sums + other.sums,
@@ -85,7 +93,7 @@ class Clusters:
 
 @value
 class Reassigned:
-    """By how much what centres hold has changed, after they moved and rows were reassigned; these add."""
+    """Changes of an assignment's statistic after centres moved and rows were reassigned; these add."""
 
     sums: np.ndarray
     counts: np.ndarray
@@ -100,7 +108,7 @@ class Reassigned:
 
     @property
     def clusters(self) -> Clusters:
-        """What the centres hold now."""
+        """The statistic of the new assignment."""
         before, held = self.before, self.before.counts > 0.0
         # With the rows of before, J changes by Σ_k n_k (|m_k - c_k|² - |m_k - c_k, before|²).
         means = cluster_means(before)
@@ -127,7 +135,44 @@ class Centers:
     """The parameters of k-means: centres of clusters, (K, d), in standardized columns."""
 
     centers: np.ndarray
-    before: Clusters | None = None  # what the centres before the last M-step held
+    before: Clusters | None = None  # the statistic of the assignment before the last M-step
+
+
+@value
+class OnlineCenters(Centers):
+    """Centres that follow batches, and the weight of the rows that each has been given."""
+
+    counts: np.ndarray  # (K,)
+    standardizer: Standardizer
+    n_steps: int = 0
+
+    def after(self, batch: Batch) -> "OnlineCenters":
+        """Return the centres after a batch: its rows go to the nearest, and each moves to its running mean.
+
+        μ_k ← (n_k μ_k + Σ w x) / (n_k + Σ w) (MacQueen 1967; Sculley 2010). A centre that has never been
+        given a row moves to the row of the batch that is farthest from the others.
+        """
+        if not batch.n_rows:
+            return self
+        source = as_source(batch.X, None, batch.weights)
+        problem = KMeansProblem(source, self.standardizer, n_clusters=len(self.centers), bounds=False)
+        found = source.reduce(problem.expect(self))
+        counts = self.counts + found.counts
+        merged = replace(found, sums=self.counts[:, None] * self.centers + found.sums, counts=counts)
+        centers = problem.maximize(merged).centers
+        return replace(self, centers=centers, counts=counts, n_steps=self.n_steps + 1)
+
+    def after_draws(self, rows: Batch, size: int, rng: np.random.Generator) -> "OnlineCenters":
+        """Return the centres after as many batches of `size` rows, drawn by weight, as make one pass.
+
+        A row of weight two is two rows, up to `MOST_PASSES` times the rows: weights of a million cost no
+        more.
+        """
+        x, weights, state = rows.X, rows.weights, self
+        total = len(x) if weights is None else min(float(np.sum(weights)), MOST_PASSES * len(x))
+        for _ in range(math.ceil(total / size)):
+            state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
+        return state
 
 
 @value
@@ -204,7 +249,7 @@ class BoundedAssignStep(AssignStep):
 
 @value
 class HeldStep(AssignStep):
-    """What centres hold, added row by row, over `BoundedRows` that are labelled if they are not yet."""
+    """The statistic of an assignment, summed row by row over `BoundedRows`, which are labelled if needed."""
 
     def __call__(self, block: BoundedRows) -> Clusters:
         if not block.is_of(self.centers):
@@ -242,7 +287,7 @@ def cluster_means(clusters: Clusters) -> np.ndarray:
     return np.where(held[:, None], clusters.sums / safe[:, None], clusters.centers)
 
 
-class KMeansProblem:
+class KMeansProblem(EMProblem):
     """The data and the two steps of k-means.
 
     Parameters
@@ -336,8 +381,42 @@ class KMeansProblem:
         steps = self.expect, self.maximize
         return em(*steps, params, self.data, max_iter=max_iter, label="k-means", settled=self.settled)
 
+    def run_batches(self, params: Centers, size: int, max_iter: int, rng: np.random.Generator) -> EMResult:
+        """Follow batches of `size` rows until a whole pass moves the centres as little as `settled` asks.
+
+        Batches of rows in memory are drawn by weight, those of a stream come in its order. The result's
+        parameters are `OnlineCenters`; its objective, which no step computes, is NaN.
+        """
+        state = self._online(params, np.zeros(self.n_clusters))
+        whole = self.source.collect() if self.source.in_memory else None
+        n_iter, settled, interrupted = 0, False, False
+        while n_iter < max_iter and not (settled or interrupted):
+            before, n_iter = state, n_iter + 1
+            try:
+                if whole is None:
+                    state = self.source.accumulate(OnlineCenters.after, state, rows=size)
+                else:
+                    state = state.after_draws(whole, size, rng)
+                settled = self.settled(before, state)
+            except KeyboardInterrupt:
+                interrupted = True
+        trace = (math.nan,) * (n_iter + 1)
+        return EMResult(params=state, trace=trace, converged=settled, interrupted=interrupted)
+
+    def follow(self, params: Centers, counts: np.ndarray, n_steps: int) -> OnlineCenters:
+        """Return the centres, which have been given rows of weight `counts`, after the rows of the source.
+
+        All rows in memory are one batch, and those of a stream come as it gives them.
+        """
+        rows = self.source.n_rows if self.source.in_memory else None
+        return self.source.accumulate(OnlineCenters.after, self._online(params, counts, n_steps), rows=rows)
+
+    def _online(self, params: Centers, counts: np.ndarray, n_steps: int = 0) -> OnlineCenters:
+        given: dict[str, Any] = {"counts": counts, "n_steps": n_steps, "standardizer": self.standardizer}
+        return OnlineCenters(centers=params.centers, **given)
+
     def held(self, params: Centers) -> tuple[np.ndarray | None, Clusters]:
-        """Return the labels, where they are kept, and what the centres hold, added row by row."""
+        """Return the labels, where they are stored, and the assignment's statistic, summed row by row."""
         if not self.bounded:
             return None, self.data.reduce(self.expect(params))
         step = HeldStep(centers=params.centers, standardizer=self.standardizer)
@@ -499,6 +578,16 @@ def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.rando
     total = np.cumsum(counts(weights, z))
     drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
     return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
+
+
+def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n rows drawn by weight, with replacement, one uniform a row."""
+    u = rng.random(n)
+    if weights is None:
+        return (u * total).astype(np.int64)
+    held = np.cumsum(weights)
+    found = np.searchsorted(held, u * held[-1], side="right")
+    return np.minimum(found, int(np.flatnonzero(weights)[-1]))
 
 
 def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:

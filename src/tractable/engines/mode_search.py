@@ -1,8 +1,8 @@
 """Local maxima of a log density, searched from many starting points at once.
 
-`newton_modes` where there are derivatives, `pattern_modes` where there are none, `grid_modes` for numbers.
-Two ends are one mode where they nearly coincide, or are near each other without a point of lower density
-between them.
+`newton_ascent` is Newton's method from every row at once, `newton_modes` the modes that it finds;
+`pattern_modes` needs no derivatives, and `grid_modes` is for numbers. Two ends are one mode where they nearly
+coincide, or are near each other without a point of lower density between them.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_triangular, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
-from tractable.engines.roots import least_whole
+from tractable.engines.roots import bisect
 
-#: The most steps of Newton's method, and the most halvings of one.
-N_STEPS, N_HALVINGS = 100, 40
+#: The most steps that Newton's method tries.
+N_STEPS = 500
 
 #: Two ends within so many units of the metric are one mode; within NEAR where no valley is between them.
 SAME, NEAR = 1e-4, 0.1
@@ -38,6 +38,90 @@ class Expansion(NamedTuple):
     metric: Array  # (n, d, d), positive definite: what a length of one is, as the inverse squared scale
 
 
+class Ascent(NamedTuple):
+    """A function, its gradient and the step of Newton's method at n rows of d coordinates."""
+
+    value: Array  # (n,); zeros where it is concave, and the gradient is to vanish: that alone is looked at
+    gradient: Array  # (n, d)
+    step: Array  # (n, d), along which the function rises
+
+
+def newton_ascent(
+    expand: Callable[[Array, Array], Ascent], starts: Array, *, tol: float = 0.0, max_iter: int = N_STEPS
+) -> tuple[Array, Array]:
+    """Return where Newton's method leads from each start, (n, d), and whether it converged, (n,).
+
+    Every row has a function of its own. Its step is cut to a quarter until the function rises or, where that
+    is level up to rounding, the rise ∇f·step that the gradient predicts falls, by half for a whole step; the
+    next may be twice as long, up to Newton's own. A row ends with a step that is no longer than `tol`, or
+    when rounding hides all rises.
+
+    Parameters
+    ----------
+    expand : callable
+        ``expand(x, rows)`` returns the `Ascent` at points x (m, d): those of the rows (m,) that have not
+        ended.
+    starts : array (n, d)
+    tol : float
+        The length of a last step, which is taken.
+    max_iter : int
+        The most steps that are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centers = np.array([[1.0], [2.0]])
+    >>> def hyperbola(x, rows):  # f = -√(1 + (x - c)²): full steps diverge from farther than 1 away
+    ...     away = x - centers[rows]
+    ...     root = np.sqrt(1.0 + away**2)
+    ...     return Ascent(-root[:, 0], -away / root, -away * root**2)
+    >>> ends, converged = newton_ascent(hyperbola, np.array([[4.0], [1.5]]))
+    >>> ends.round(12).tolist(), converged.tolist()
+    ([[1.0], [2.0]], [True, True])
+    """
+    xp, x = namespace_of(starts), starts
+    rows, size = xp.arange(x.shape[0], device=device(x)), xp.ones_like(x[:, 0])
+    here, ended = expand(x, rows), []
+    for _ in range(max_iter):
+        tried = x + size[:, None] * here.step
+        there = expand(tried, rows)
+        level = 8.0 * float(xp.finfo(x.dtype).eps) * xp.clip(xp.abs(here.value), min=1.0)
+        rise = xp.sum(here.gradient * here.step, axis=-1)
+        flatter = xp.sum(there.gradient * there.step, axis=-1) < (1.0 - 0.5 * size) * rise
+        better = (there.value > here.value + level) | ((there.value >= here.value - level) & flatter)
+        hidden = ~better & (size * rise <= level)
+        x = xp.where(better[:, None], tried, x)
+        masks = better, better[:, None], better[:, None]
+        here = Ascent(*(xp.where(mask, new, old) for mask, new, old in zip(masks, there, here, strict=True)))
+        size = xp.where(better, xp.clip(2.0 * size, max=1.0), 0.25 * size)
+        short = xp.sum(here.step * here.step, axis=-1) <= tol * tol
+        done = short | hidden
+        if not bool(xp.any(done)):
+            continue
+        state, last = (rows, x, size, *here), xp.where(short[:, None], x + here.step, x)
+        ended.append([xp.take(a, xp.nonzero(done)[0], axis=0) for a in (rows, last, done)])
+        rows, x, size, *parts = (xp.take(a, xp.nonzero(~done)[0], axis=0) for a in state)
+        here = Ascent(*parts)
+        if not rows.shape[0]:
+            break
+    joined = [xp.concat(parts) for parts in zip(*ended, (rows, x, rows < 0), strict=True)]
+    order = xp.argsort(joined[0])
+    return xp.take(joined[1], order, axis=0), xp.take(joined[2], order)
+
+
+def newton_step(at: Expansion) -> tuple[Array, Array]:
+    """Return the eigenvalues of -∇² log p in units of the metric, (n, d), and |∇²|⁻¹ ∇ log p, (n, d)."""
+    xp = namespace_of(at.gradient)
+    lower = cholesky(at.metric)
+    scaled = solve_triangular(lower, xp.matrix_transpose(solve_triangular(lower, at.curvature)))
+    values, vectors = xp.linalg.eigh(symmetrize(scaled))
+    floor = float(xp.finfo(values.dtype).eps) ** 0.5
+    sizes = xp.clip(xp.abs(values), min=floor)[..., None]
+    white = solve_triangular(lower, at.gradient[..., None])
+    white = vectors @ (xp.matrix_transpose(vectors) @ white / sizes)
+    return values, xp.linalg.solve(xp.matrix_transpose(lower), white)[..., 0]
+
+
 def newton_modes(
     expand: Callable[[Array], Expansion],
     starts: Array,
@@ -49,8 +133,8 @@ def newton_modes(
 
     First `n_shifts` steps x + M⁻¹ ∇ log p, with M the metric; of a mixture of normals, with their mean
     precision as metric, that is mean shift. Then Newton's method with the absolute values of the Hessian's
-    eigenvalues, each step halved until log p rises or, where it is level, the gradient shrinks. Ends at which
-    the Hessian is not negative are left out; where rounding leaves none, the highest end is returned.
+    eigenvalues, see `newton_ascent`. Ends at which the Hessian is not negative are left out; where rounding
+    leaves none, the highest end is returned.
 
     Parameters
     ----------
@@ -76,12 +160,19 @@ def newton_modes(
     xp, x = namespace_of(starts), starts
     for _ in range(n_shifts):
         x = _shifted(expand(x), x) if shift is None else shift(x)
-    x = _ascended(expand, x)
-    x = xp.take(x, xp.argsort(-expand(x).log_density, stable=True), axis=0)
-    least = xp.min(_newton_step(expand(x))[0], axis=-1)
+
+    def ascent(x: Array, _: Array) -> Ascent:
+        at = expand(x)
+        return Ascent(at.log_density, at.gradient, newton_step(at)[1])
+
+    x, _ = newton_ascent(ascent, x)
+    at = expand(x)
+    order = xp.argsort(-at.log_density, stable=True)
+    least = xp.take(xp.min(newton_step(at)[0], axis=-1), order)
     maxima = xp.nonzero(least > -FLAT)[0]
-    x = xp.take(x, maxima, axis=0) if maxima.shape[0] else x[:1, :]
-    return distinct_modes(lambda x: expand(x).log_density, x, expand(x).metric)
+    order = xp.take(order, maxima) if maxima.shape[0] else order[:1]
+    x, metric = (xp.take(a, order, axis=0) for a in (x, at.metric))
+    return distinct_modes(lambda x: expand(x).log_density, x, metric)
 
 
 def pattern_modes(
@@ -167,7 +258,7 @@ def grid_modes(log_density: LogDensity, grid: Array, *, preferred: Array, whole:
     x, low, high = (xp.take(grid, i, axis=0) for i in (best, left, right))
     height = partial(_finite_heights, log_density)
     if whole:  # where the differences cease to be positive
-        closer = least_whole(lambda k: ~(height(k + 1.0) > height(k)), low - 1.0, high)
+        closer = bisect(lambda k: ~(height(k + 1.0) > height(k)), low - 1.0, high, whole=True)
     else:
         closer = golden_section(height, low, high)
     return xp.where(height(closer) > xp.take(heights, best, axis=0), closer, x)
@@ -198,45 +289,6 @@ def _valley(log_density: LogDensity, a: Array, b: Array) -> bool:
 
 def _shifted(at: Expansion, x: Array) -> Array:
     return x + namespace_of(x).linalg.solve(at.metric, at.gradient[..., None])[..., 0]
-
-
-def _newton_step(at: Expansion) -> tuple[Array, Array]:
-    """Return the eigenvalues of -∇² log p in units of the metric, (n, d), and |∇²|⁻¹ ∇ log p, (n, d)."""
-    xp = namespace_of(at.gradient)
-    lower = cholesky(at.metric)
-    scaled = solve_triangular(lower, xp.matrix_transpose(solve_triangular(lower, at.curvature)))
-    values, vectors = xp.linalg.eigh(symmetrize(scaled))
-    floor = float(xp.finfo(values.dtype).eps) ** 0.5
-    sizes = xp.clip(xp.abs(values), min=floor)[..., None]
-    white = solve_triangular(lower, at.gradient[..., None])
-    white = vectors @ (xp.matrix_transpose(vectors) @ white / sizes)
-    return values, xp.linalg.solve(xp.matrix_transpose(lower), white)[..., 0]
-
-
-def _ascended(expand: Callable[[Array], Expansion], x: Array) -> Array:
-    """Return the ends of Newton's method from every point."""
-    xp = namespace_of(x)
-    for _ in range(N_STEPS):
-        here = expand(x)
-        height, g, step = here.log_density, here.gradient, _newton_step(here)[1]
-        level = 8.0 * float(xp.finfo(x.dtype).eps) * xp.abs(height)
-        open_, length = xp.ones_like(height) > 0, 1.0
-        moved = ~open_
-        for _ in range(N_HALVINGS):
-            tried = x + length * step
-            there = expand(tried)
-            flatter = xp.sum(there.gradient**2, axis=-1) < 0.25 * xp.sum(g * g, axis=-1)
-            rises = there.log_density > height + level
-            good = open_ & (rises | ((there.log_density >= height - level) & flatter))
-            x = xp.where(good[:, None], tried, x)
-            moved, open_ = moved | good, open_ & ~good
-            length *= 0.5
-            open_ = open_ & (length * xp.sum(g * step, axis=-1) > level)
-            if not bool(xp.any(open_)):
-                break
-        if not bool(xp.any(moved)):
-            break
-    return x
 
 
 def _finite_heights(log_density: LogDensity, x: Array) -> Array:

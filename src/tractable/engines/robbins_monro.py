@@ -1,4 +1,4 @@
-"""Stochastic approximation: the root of a function that is only seen through noise."""
+"""Stochastic approximation: the root of a function that is observed with noise."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -54,7 +54,7 @@ class StepSize:
 
 @value
 class RobbinsMonroResult:
-    """Where stochastic approximation arrived, and how."""
+    """The result of a stochastic approximation: the estimate, and its history."""
 
     x: np.ndarray
     history: np.ndarray  # (n + 1, *x.shape): the start, and the estimate after each observation
@@ -94,7 +94,7 @@ def robbins_monro(
     """
     if n_steps < 1:
         raise ValueError(f"n_steps must be at least 1, got {n_steps!r}")
-    return _walk(repeat(observe, n_steps), start, step)
+    return _iterate(repeat(observe, n_steps), start, step)
 
 
 def sequential_mle(
@@ -129,10 +129,10 @@ def sequential_mle(
     def negative_score(x: Any, theta: np.ndarray) -> np.ndarray:
         return -np.asarray(score(theta, x))
 
-    return _walk((partial(negative_score, x) for x in stream), start, step)
+    return _iterate((partial(negative_score, x) for x in stream), start, step)
 
 
-def _walk(
+def _iterate(
     observations: Iterable[Callable[[np.ndarray], Any]], start: Any, step: Callable[[int], float]
 ) -> RobbinsMonroResult:
     x = np.asarray(start, dtype=float)

@@ -1,4 +1,4 @@
-"""Roots of increasing functions in brackets, for a whole array at once: of numbers, and of whole numbers.
+"""Roots in brackets, for a whole array at once: of increasing functions, and of conditions, by bisection.
 
 One equation alone is solved by `scipy.optimize.brentq`, which needs fewer evaluations without a slope.
 """
@@ -129,27 +129,39 @@ def put_back(some: Array, found: Array, others: Array) -> Array:
     return xp.where(some, xp.take(found, xp.where(some, place, xp.zeros_like(place))), others)
 
 
-def least_whole(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Return the least whole number of each bracket at which a condition holds, by bisection.
+def bisect(
+    reached: Callable[[Array], Array], low: Array, high: Array, *, whole: bool = False, max_iter: int = 2**12
+) -> Array:
+    """Return about the least number of each bracket at which a condition holds, by bisection.
+
+    It ends when no number lies between the ends of any bracket.
 
     Parameters
     ----------
     reached : callable
-        ``reached(k)`` says of each whole number whether the condition holds; from some number on it does.
+        ``reached(x)`` says of each number whether the condition holds; from some number on it does.
     low, high : array
-        Whole numbers: at `low` it does not hold, at `high` it does.
+        At `low` it does not hold, at `high` it does.
+    whole : bool
+        Whether the numbers are whole, as the ends then are.
+    max_iter : int
+        The most halvings.
 
     Examples
     --------
     >>> import numpy as np
-    >>> least_whole(lambda k: k * k >= np.array([10.0, 16.0]), np.array([0.0, 0.0]), np.array([20.0, 20.0]))
+    >>> squares = np.array([10.0, 16.0])
+    >>> bisect(lambda x: x * x >= squares, np.zeros(2), np.full(2, 20.0)).round(12)
+    array([3.16227766, 4.        ])
+    >>> bisect(lambda x: x * x >= squares, np.zeros(2), np.full(2, 20.0), whole=True)
     array([4., 4.])
     """
     xp = namespace_of(low, high)
-    while True:
-        middle = xp.floor(0.5 * (low + high))
-        # Above 2⁵³ neighbouring numbers are more than one apart, and there is none in between.
+    for _ in range(max_iter):
+        middle = xp.floor(0.5 * (low + high)) if whole else 0.5 * (low + high)
+        # Above 2⁵³ neighbouring whole numbers are more than one apart, and there is none in between.
         if not bool(xp.any((low < middle) & (middle < high))):
-            return high
+            break
         holds = reached(middle)
         low, high = xp.where(holds, low, middle), xp.where(holds, middle, high)
+    return high

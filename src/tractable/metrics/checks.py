@@ -1,19 +1,20 @@
 """Checks of targets and predictions, and weighted averages over rows and targets."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.limits import power_of_two
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
 
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
-    """Return targets and predictions as floats of one shape, (n,) or (n, t), checked."""
+    """Return targets and predictions as float64 of one shape, (n,) or (n, t), with squares in range."""
     y_true = as_reals("y_true", y_true)
     y_pred = as_reals("y_pred", y_pred, y_true)
-    if y_true.ndim not in (1, 2) or not y_true.shape[0]:
+    if y_true.ndim not in (1, 2) or 0 in y_true.shape:
         raise ValueError(
             f"y_true must have shape (n,) or (n, n_targets) with n above 0, got {tuple(y_true.shape)}"
         )
@@ -21,10 +22,13 @@ def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
         raise ValueError(
             f"y_pred must have the shape of y_true, {tuple(y_true.shape)}, got {tuple(y_pred.shape)}"
         )
+    xp = namespace_of(y_true)
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
-        if not bool(namespace_of(y).all(namespace_of(y).isfinite(y))):
+        low, high = float(xp.min(y)), float(xp.max(y))  # without an array of absolute values
+        if not (isfinite(low) and isfinite(high)):
             raise ValueError(f"{name} contains NaN or infinity")
-    return y_true, y_pred
+        check_squarable(name, max(high, -low), nonzero=name == "y_true")
+    return xp.astype(y_true, xp.float64, copy=False), xp.astype(y_pred, xp.float64, copy=False)
 
 
 def as_targets(y: Any, shape: Sequence[int], *, like: Array | None = None) -> Array:
@@ -49,12 +53,6 @@ def averaged(x: Array, sample_weight: Any) -> Array:
     w = check_weights(sample_weight, x.shape[0], like=x, name="sample_weight", some=True)
     w = xp.reshape(xp.astype(w, x.dtype), (-1, *(1,) * (x.ndim - 1)))
     return xp.sum(w * x, axis=0) / xp.sum(w)
-
-
-def scale_of(x: Array) -> Array:
-    """Return a power of two near the largest size of each target: squares in such units do not overflow."""
-    xp = namespace_of(x)
-    return power_of_two(xp.max(xp.abs(x), axis=0))
 
 
 def over_targets(x: Array, multioutput: Any) -> Any:

@@ -238,7 +238,7 @@ class ConfusionMatrix:
         return float(np.trace(self.counts)) / self.total
 
     @property
-    def rejected_share(self) -> float:
+    def rejected_fraction(self) -> float:
         """The fraction of rows that were rejected."""
         return float(np.asarray(self.rejected).sum()) / self.total
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets, scale_of
+from tractable.metrics.checks import as_pair, averaged, over_targets
 
 
 def mean_squared_error(
@@ -57,10 +57,8 @@ def root_mean_squared_error(
     4.0
     """
     y_true, y_pred = as_pair(y_true, y_pred)
-    error = y_true - y_pred
-    unit = scale_of(error)
-    mean = averaged((error / unit) ** 2, sample_weight)
-    return over_targets(unit * namespace_of(mean).sqrt(mean), multioutput)
+    mean = averaged((y_true - y_pred) ** 2, sample_weight)
+    return over_targets(namespace_of(mean).sqrt(mean), multioutput)
 
 
 def mean_absolute_error(
@@ -141,11 +139,9 @@ def _unexplained(y_true: Any, y_pred: Any, sample_weight: Any) -> Array:
     """Return MSE / Var(y), with 0/0 = 0."""
     y_true, y_pred = as_pair(y_true, y_pred)
     xp = namespace_of(y_true)
-    missed, apart = y_true - y_pred, y_true - averaged(y_true, sample_weight)
-    size, unit = scale_of(missed), scale_of(apart)
-    error, spread = (averaged(z**2, sample_weight) for z in (missed / size, apart / unit))
-    constant = spread == 0
-    with np.errstate(over="ignore"):
-        times = size / unit
-        ratio = error / xp.where(constant, xp.ones_like(spread), spread) * times * times
+    error = averaged((y_true - y_pred) ** 2, sample_weight)
+    variance = averaged((y_true - averaged(y_true, sample_weight)) ** 2, sample_weight)
+    constant = variance == 0
+    with np.errstate(over="ignore"):  # errors of 1e100 over a variance of 1e-200
+        ratio = error / xp.where(constant, xp.ones_like(variance), variance)
     return xp.where(constant & (error > 0), xp.full_like(ratio, xp.inf), ratio)

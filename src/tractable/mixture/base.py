@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import (
+    DegenerateCovarianceWarning,
     DensityMixin,
     EMEstimator,
     ModelTags,
@@ -66,6 +67,24 @@ class EMMixture(DensityMixin, EMEstimator):
             warnings.warn(
                 f"components {which} collapsed: {self._collapse}", CollapsedComponentWarning, stacklevel=5
             )
+        self._warn_constant()
+
+    def _warn_constant(self) -> None:
+        constant = np.flatnonzero(self._rounding_columns()).tolist()
+        if constant:
+            names = self._names()
+            said = constant if names is None else [names[j] for j in constant]
+            warnings.warn(
+                f"columns {said} of X are constant: the variance of every component there is that of "
+                "rounding, and any other value has a density of nearly 0; leave these columns out, or give "
+                "reg_covar, a variance",
+                DegenerateCovarianceWarning,
+                stacklevel=6,
+            )
+
+    def _rounding_columns(self) -> np.ndarray:
+        """Return which columns are constant and in every component as narrow as rounding."""
+        return np.zeros(self.n_features_in_, dtype=bool)
 
     def _check_warm_start(self, n_components: int, n_features: int) -> None:
         """Refuse to go on from a fit with other components or columns."""

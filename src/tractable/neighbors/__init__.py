@@ -1,4 +1,4 @@
-"""Models that are their rows: nearest neighbours, and what they say of classes and targets."""
+"""Nearest neighbours: search, classification and regression by stored rows."""
 
 from tractable.neighbors.classifier import KNeighborsClassifier
 from tractable.neighbors.leave_one_out import NeighborCurve

@@ -33,8 +33,8 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
 #: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, say.
 _UNKNOWN = ("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_")
 
-#: What a model is asked for two rows of zeros.
-_QUESTIONS = (
+#: The methods that are called with two rows of zeros.
+_METHODS = (
     *("score_samples", "predict_proba", "decision_function", "predict", "predict_interval", "transform"),
     "kneighbors",
 )
@@ -69,7 +69,7 @@ def check_guarantees(estimator: Any) -> None:
             _check_numbers(f"{kind}.{name}", name, x)
     _check_axes(kind, learned)
     if width is not None:
-        _check_answers(kind, estimator, width)
+        _check_methods(kind, estimator, width)
 
 
 def _check_numbers(where: str, name: str, x: Any) -> None:
@@ -114,26 +114,24 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
                 raise ValueError(f"{kind}.{name} has the shape {shape}, where {lengths[axis]} was expected")
 
 
-def _check_answers(kind: str, estimator: Any, width: int) -> None:
-    """Refuse a model that fails on ordinary rows otherwise than by refusing them."""
+def _check_methods(kind: str, estimator: Any, width: int) -> None:
+    """Refuse a model whose methods fail on ordinary rows with another error than a ValueError."""
     rows = np.zeros((2, width))
-    for question in _QUESTIONS:
-        if not hasattr(estimator, question):
+    for method in _METHODS:
+        if not hasattr(estimator, method):
             continue
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                answer = getattr(estimator, question)(rows)
+                result = getattr(estimator, method)(rows)
         except ValueError:  # a model may refuse zeros: text was learned, or directions of rows
             continue
         except Exception as error:
-            raise ValueError(
-                f"{kind} cannot {question}: its parts do not fit each other ({error})"
-            ) from error
-        if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(answer)):
-            raise ValueError(f"{kind} answers {question} with NaN, which no fit does")
-        if question in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
+            raise ValueError(f"{kind} cannot {method}: its parts do not fit each other ({error})") from error
+        if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(result)):
+            raise ValueError(f"{kind}.{method} returns NaN, which it does after no fit")
+        if method in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
             classes = np.shape(estimator.classes_)
-            one = question == "decision_function" and classes == (2,)
-            if answer.shape[1:] != (() if one else classes):
+            one = method == "decision_function" and classes == (2,)
+            if result.shape[1:] != (() if one else classes):
                 raise ValueError(f"{kind}.classes_ are not those of its scores")

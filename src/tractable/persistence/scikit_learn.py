@@ -1,4 +1,4 @@
-"""The classes of scikit-learn that a file may name: what stands around a model in a pipeline.
+"""The classes of scikit-learn that a file may name: those of pipelines and searches around a model.
 
 A row says where the class is offered, and what it keeps under names that do not end in an underscore. Adding
 a class is adding its row: one whose instances are numbers, text, arrays and other classes that are known.

@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
 
 @contextmanager
 def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[None]:
-    """Write the searches inside down in a file, and take up those that a killed run had written.
+    """Save the state of the searches inside to a file, and resume those that an earlier run saved.
 
     Run the same code again after a kill: finished searches (restarts, say) are read, the one that was under
     way goes on, and the answer is the one that an undisturbed run would have given. The same code means the
@@ -164,7 +164,7 @@ class _File:
         try:
             save(self.states, self.path)
         except OSError as error:
-            # A fit of hours must not end because its safeguard failed; the next write may succeed.
+            # A checkpoint that cannot be written must not end a long fit; the next write may succeed.
             if not self._warned:
                 warnings.warn(
                     f"the checkpoint could not be written, and the fit goes on: {error}",

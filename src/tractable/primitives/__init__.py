@@ -7,7 +7,7 @@ longer than the work itself, and to test the compiled ones.
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 
 #: Elementary operations from which on a call runs compiled code: NumPy takes about a millisecond for them.
 COMPILED_WORK = 2**20
@@ -36,6 +36,35 @@ def runs_compiled(x: Array, work: float) -> bool:
     (False, True)
     """
     return is_numpy_array(x) and work >= COMPILED_WORK
+
+
+def few_pairs(x: Array, points: Array) -> bool:
+    """Say whether all pairs of a row of x and a point are met in NumPy, or another library."""
+    return not runs_compiled(x, 4 * x.shape[0] * points.shape[0])
+
+
+def squared_distances(x: Array, points: Array, scale: float = 1.0) -> Array:
+    """Return |x_i - y_j|² of every row and point, (m, n), by differences: nothing cancels.
+
+    Differences are divided by `scale` before they are squared, which may be too small, or large, to square.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]])).tolist()
+    [[25.0, 1.0]]
+    """
+    if is_numpy_array(x) and scale == 1.0:
+        from scipy.spatial.distance import cdist
+
+        return cdist(x, points, "sqeuclidean")
+    xp = namespace_of(x, points)
+    if 0 < points.shape[0] < x.shape[1]:  # the shorter of two loops
+        steps = ((x - points[k, :]) / scale for k in range(points.shape[0]))
+        return xp.stack([xp.sum(step * step, axis=1) for step in steps], axis=1)
+    squares = xp.zeros_like(x[:, :1] * points[:, 0])
+    for j in range(x.shape[1]):
+        squares = squares + ((x[:, j : j + 1] - points[:, j]) / scale) ** 2
+    return squares
 
 
 def as_double(x: Array) -> Array:

@@ -4,7 +4,8 @@ Functions are written once, in Python that Numba can compile. A call from Python
 (the code is stored on disk) or, for a little work, runs them as they are: see `Kernel.interpreted`. An import
 of a function neither compiles it nor imports Numba.
 
-What Python calls has one signature, and is compiled once: a call converts the arrays that are only read.
+What Python calls has one signature, and is compiled once: a call converts the arrays that are only read, and
+None, for one that is not given, to an empty array.
 """
 
 import logging
@@ -84,7 +85,7 @@ class Kernel:
         if not self._forms:
             raise TypeError(f"{self.__name__} has no signature: kernels alone call it")
         ready = [
-            x if form is None else np.asarray(x, form[0], order=form[1])
+            x if form is None else form[2] if x is None else np.asarray(x, form[0], order=form[1])
             for x, form in zip(given, self._forms, strict=True)
         ]
         if "dispatcher" not in vars(self):
@@ -197,12 +198,12 @@ def _announce_compiling() -> None:
     event.register("numba:compile", Announcement())
 
 
-def _form(name: str) -> tuple[Any, Any] | None:
-    """Return the type and the memory order to which an argument is converted; None where it is not."""
+def _form(name: str) -> tuple[Any, Any, np.ndarray] | None:
+    """Return the type and memory order of an argument, and what stands for None; None for what is kept."""
     if name not in ARRAYS:
         return None
-    held, _, order = ARRAYS[name]
-    return np.dtype(held), "C" if order == "C" else None
+    held, n_axes, order = ARRAYS[name]
+    return np.dtype(held), "C" if order == "C" else None, np.empty((0,) * n_axes, held)
 
 
 def _type(name: str) -> Any:

@@ -17,7 +17,7 @@ LOWEST = -708.0
 _SHIFT = 6755399441055744.0
 
 
-@compiled(error_model="numpy", fastmath={"contract", "nsz", "arcp"}, inline="always")
+@compiled(fastmath={"contract", "nsz", "arcp"}, inline="always")
 def exp_tile(x, bits, n, lowest):  # type: ignore[no-untyped-def]
     """Replace x[:n] ≤ 0 by exp(x), to the last digits; by zero below `lowest`."""
     power = bits.view(np.float64)
@@ -36,7 +36,7 @@ def exp_tile(x, bits, n, lowest):  # type: ignore[no-untyped-def]
         x[j] *= power[j]
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def tile_squares(query, columns, start, size, values):  # type: ignore[no-untyped-def]
     """Squared distances from a query to a tile of points, four coordinates at a time."""
     d = len(query)

@@ -41,12 +41,12 @@ class OutlierScores:
     """
 
     tails: np.ndarray  # (n,), NaN for rows that are not scored
-    below: np.ndarray  # (n,), the median of log p(X) less log p(x)
-    usual: np.ndarray  # (m,), the same of draws with the most frequent missing pattern
+    below: np.ndarray  # (n,), the median of log p(X) over the draws, less log p(x)
+    usual: np.ndarray  # (m,), that difference for the draws with the most frequent missing pattern
 
     @property
     def order(self) -> np.ndarray:
-        """The rows that were scored, those of the smallest tail first."""
+        """Positions of the rows that were scored, by tail probability, the smallest first."""
         order = np.lexsort((-self.below, self.tails))
         return order[~np.isnan(self.tails[order])]
 

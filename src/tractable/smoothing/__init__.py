@@ -1,4 +1,4 @@
-"""Windows, sums of them, and how wide they should be."""
+"""Smoothing kernels, sums of them, and bandwidths."""
 
 from tractable.smoothing.grid import GridDensity, binned_density
 from tractable.smoothing.rows import unrolled

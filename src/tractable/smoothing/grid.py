@@ -1,4 +1,4 @@
-"""Density estimates on even grids: points shared out to nodes, and one convolution by FFT."""
+"""Density estimates on even grids: linear binning of the points, and one convolution by FFT."""
 
 import math
 from typing import Any

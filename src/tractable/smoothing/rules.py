@@ -1,4 +1,4 @@
-"""Bandwidths by rule: what would be best if the rows were Gaussian, in the units of each column."""
+"""Bandwidths by rule, optimal for Gaussian rows, in the units of each column."""
 
 import math
 from typing import Any
@@ -64,10 +64,7 @@ def window_factor(window: Window, dim: int) -> float:
 
 def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
     """Return the total weight and the standard deviations (ddof=1) of columns that vary."""
-    X, weights = as_rows(X, weights)
-    size = np.max(np.abs(X), axis=0)
-    unit = np.where(size > 0, size, 1.0)
-    moments = DiagonalMoments.of(X / unit, weights)
+    moments = DiagonalMoments.of(*as_rows(X, weights))
     total = float(np.max(moments.weight))
     if not total > 1.0:
         raise ValueError(
@@ -81,7 +78,7 @@ def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
             f"X has constant columns {constant.tolist()}, which give no scale for a bandwidth; "
             "give bandwidth as a number, or leave them out"
         )
-    return total, scales * unit
+    return total, scales
 
 
 #: Nodes of the grid on which the density's cosine transform is taken.
@@ -144,7 +141,7 @@ def _one_column(x: np.ndarray, weights: Any, total: float, scale: float) -> floa
             'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
             'use "silverman" or a number'
         )
-    # Rounded rows have another root, far below the rounding, at which the windows are a comb.
+    # Rounded rows have another root, far below the rounding, at which the estimate has a peak at every value.
     last = rising[-1]
     return math.sqrt(brentq(excess, times[last], times[last + 1], xtol=1e-300, rtol=1e-12)) * width * scale
 

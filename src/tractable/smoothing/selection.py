@@ -61,7 +61,7 @@ class Prepared:
         """Return -(1/W) Σ_i w_i log p_{-i}(x_i) from log Σ_j w_j k_ij - left_i k(0)."""
         rest = np.log(self.total - self.left)
         some = self.weights > 0
-        # Summed by NumPy: threads of BLAS would wait for those that took the sums, longer than for them.
+        # Summed by NumPy: waking the threads of BLAS would take longer than the sum.
         said = float(np.sum(self.weights[some] * (log_sums - rest)[some]))
         return -said / self.total + self.log_scale(h)
 
@@ -151,7 +151,7 @@ def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
 
 
 def prepared(X: Any, weights: Any, kernel: Any) -> Prepared:
-    """Return checked rows, ready for criteria; far from the origin they keep their digits."""
+    """Return checked rows, ready for criteria; centred, against rounding far from the origin."""
     X, weights = as_rows(X, weights)
     w = counts(weights, X)
     left = np.minimum(w, 1.0)
@@ -282,7 +282,7 @@ def _of(rows: Prepared, method: str, candidates: np.ndarray) -> BandwidthSearch:
 
 
 def _on_grid(rows: Prepared, method: str) -> BandwidthSearch:
-    """Return the best of candidates about one; where the last is best, of more."""
+    """Return the best multiple of the standardized bandwidth; while the last is best, try farther ones."""
     octaves = np.arange(N_CANDIDATES) / _AN_OCTAVE - 3.5
     criteria = _curve(rows, method, 2.0**octaves)
     tried = octaves
@@ -372,7 +372,7 @@ def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
     points = np.asfortranarray(rows.X)
     n = len(points)
     step = max(1, 2**21 // n)
-    weights = np.empty(0) if np.all(rows.weights == 1.0) else rows.weights
+    weights = None if np.all(rows.weights == 1.0) else rows.weights
 
     def block(start: int) -> np.ndarray:
         queries = points[start : start + step]

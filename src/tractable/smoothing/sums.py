@@ -1,4 +1,4 @@
-"""Sums of windows over prepared points: which way they are taken, and on all cores."""
+"""Sums of windows over points, by one of several algorithms, on all cores."""
 
 import math
 from collections.abc import Callable
@@ -7,15 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives.kernel_sums import (
-    KINDS,
-    NONE,
-    TreeSums,
-    is_little,
-    kernel_spreads,
-    log_kernel_sums,
-    tree_sums,
-)
+from tractable.primitives import few_pairs
+from tractable.primitives.kernel_sums import KINDS, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
 from tractable.primitives.kernel_sums.line import (
     LineSums,
     NearSums,
@@ -83,7 +76,7 @@ class WindowSums:
 
     @property
     def path(self) -> str:
-        """How sums are taken; each way keeps at least eleven digits, however far a query is.
+        """The algorithm of the sums; each has at least eleven correct digits, however far a query is.
 
         The windows of few pairs of a query and a point are all added.
         """
@@ -97,7 +90,7 @@ class WindowSums:
 
     @property
     def tolerance(self) -> float:
-        """What a sum may miss, as a part of it."""
+        """Largest relative error of a sum."""
         return _TOLERANCES[self.path]
 
     def log_sums(self, queries: Array) -> Array:
@@ -105,7 +98,7 @@ class WindowSums:
         near = self.near
         if near is not None:
             return near.log_sums(queries, self.window.log_profile)
-        if not self._compiled or is_little(queries, self.points):
+        if not self._compiled or few_pairs(queries, self.points):
             return log_kernel_sums(
                 queries, self.points, self.weights, self.window.log_profile, scale=self.scale
             )
@@ -115,9 +108,9 @@ class WindowSums:
         return self._in_space(queries, None)
 
     def tail_masses(self, queries: Array, *, upper: bool = False) -> Array:
-        """Return the mass below numbers (m,), or above them, with the digits of the tail."""
+        """Return the mass below numbers (m,), or above them, accurate in the tail."""
         near = self.near
-        tails = None if is_little(queries, self.points) else self.tails
+        tails = None if few_pairs(queries, self.points) else self.tails
         if tails is not None:
             return _blocks(lambda a, b: tails.cdf(queries[a:b], upper=upper), len(queries), _LINE_QUERIES)
         if near is not None:
@@ -132,7 +125,7 @@ class WindowSums:
 
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
-        if not self._compiled or is_little(self.points, self.points):
+        if not self._compiled or few_pairs(self.points, self.points):
             return log_kernel_sums(
                 self.points, self.points, self.weights, self.window.log_profile, None, left, 0, self.scale
             )
@@ -145,7 +138,7 @@ class WindowSums:
 
     def left_out_spreads(self, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return `log_left_out` and, for the Gaussian, the mean of |x_i - x_j|² weighted by its terms."""
-        line = None if is_little(self.points, self.points) else self.line
+        line = None if few_pairs(self.points, self.points) else self.line
         if line is not None:
             own = left[line.order]
 
@@ -219,9 +212,9 @@ class WindowSums:
         return log_kernel_sums(queries, self._columns, self._counts, profile, name, left, first)
 
     @cached_property
-    def _counts(self) -> np.ndarray:
-        """The weights, or none where every point counts once, which the compiled loop is faster for."""
-        return NONE if bool(np.all(self.weights == 1.0)) else self.weights
+    def _counts(self) -> np.ndarray | None:
+        """The weights, or None where every point counts once, which the compiled loop is faster for."""
+        return None if bool(np.all(self.weights == 1.0)) else self.weights
 
     @cached_property
     def _columns(self) -> np.ndarray:

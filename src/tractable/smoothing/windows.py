@@ -10,7 +10,8 @@ import numpy as np
 from tractable.arrays.error_function import erfc
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved
-from tractable.engines.quadrature import integrate
+from tractable.engines.quadrature import gauss_legendre, integrate
+from tractable.engines.roots import bisect
 from tractable.value import value
 
 #: Integrals over radii without a bound go from exp(-40) to exp(40), in the logarithm of the radius.
@@ -182,12 +183,10 @@ class Window:
         return fine, np.concatenate([[0.0], np.cumsum(self._panel_masses(fine, dim))])
 
     def _panel_masses(self, edges: np.ndarray, dim: int) -> np.ndarray:
-        node, weight = np.polynomial.legendre.leggauss(8)
-        half = 0.5 * np.diff(edges)
-        t = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * node
+        t, weights = gauss_legendre(edges[:-1], edges[1:], 8)
         log_mass = self._log_mass(t, dim - 1.0)
         with np.errstate(under="ignore"):
-            return np.exp(log_mass - np.max(log_mass)) @ weight * half
+            return np.sum(np.exp(log_mass - np.max(log_mass)) * weights, axis=-1)
 
     @cached_property
     def _line(self) -> tuple[np.ndarray, np.ndarray]:
@@ -201,12 +200,10 @@ class Window:
         with np.errstate(divide="ignore"):
             t = np.clip(np.log(-to_numpy(u).astype(np.float64)), edges[0], edges[-1])
         panel = np.minimum(np.searchsorted(edges, t, side="right"), len(edges) - 1)
-        node, weight = np.polynomial.legendre.leggauss(8)
-        half = 0.5 * (edges[panel] - t)
-        inner = t[..., None] + half[..., None] * (1.0 + node)
+        inner, weights = gauss_legendre(t, edges[panel], 8)
         with np.errstate(under="ignore"):
-            rest = np.exp(self.log_profile(np.exp(2.0 * inner)) + inner - self.log_normaliser(1)) @ weight
-        return moved(above[panel] + rest * half, u)
+            p = np.exp(self.log_profile(np.exp(2.0 * inner)) + inner - self.log_normaliser(1))
+        return moved(above[panel] + np.sum(p * weights, axis=-1), u)
 
 
 def log_sphere(dim: int) -> float:
@@ -275,11 +272,8 @@ def _log_beta(a: float, n: float) -> float:
 
 def _cosine_moment(power: float, times: int) -> float:
     """∫₀¹ cos(πr/2)^times r^power dr by Gauss and Legendre, from where r^power is not below rounding."""
-    node, weight = np.polynomial.legendre.leggauss(64)
-    low = math.exp(-45.0 / (power + 1.0))
-    half = 0.5 * (1.0 - low)
-    r = low + half * (1.0 + node)
-    return math.log(float(half * weight @ (np.sin(0.5 * math.pi * (1.0 - r)) ** times * r**power)))
+    r, weights = gauss_legendre(np.exp(-45.0 / (power + 1.0)), np.ones(()), 64)
+    return math.log(float(weights @ (np.sin(0.5 * math.pi * (1.0 - r)) ** times * r**power)))
 
 
 def _gaussian_radii(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
@@ -431,13 +425,9 @@ def _end_of(kernel: Callable[[Any], Any]) -> float:
         some = np.flatnonzero(np.asarray(kernel(u), dtype=np.float64) > 0.0)
         if not len(some) or some[-1] == len(u) - 1:
             return math.inf
-        low, high = u[some[-1]], u[some[-1] + 1]
-        while low < 0.5 * (low + high) < high:
-            middle = 0.5 * (low + high)
-            held = float(np.asarray(kernel(np.array([middle])), dtype=np.float64)[0]) > 0.0
-            low, high = (middle, high) if held else (low, middle)
-        before = float(np.asarray(kernel(np.array([0.999 * high])), dtype=np.float64)[0])
-    return float(high) if before > _UNDERFLOW else math.inf
+        (end,) = bisect(lambda x: ~(np.asarray(kernel(x)) > 0.0), u[some[-1:]], u[some[-1:] + 1])
+        before = float(np.asarray(kernel(np.array([0.999 * end])), dtype=np.float64)[0])
+    return float(end) if before > _UNDERFLOW else math.inf
 
 
 def _check_heights(kernel: Callable[[Any], Any]) -> None:

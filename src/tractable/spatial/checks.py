@@ -27,7 +27,7 @@ def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
 
 
 def as_count(k: Any, most: int, *, excluded: bool = False) -> int:
-    """Return a number of neighbours that can be had."""
+    """Return a number of neighbours, from 1 to the number of points."""
     count = as_whole("k", k, 1)
     if count > most:
         left = ", one of them excluded" if excluded else ""
@@ -72,7 +72,7 @@ def as_threads(n_threads: Any) -> int | None:
 
 
 def as_seed(random_state: Any) -> int:
-    """Return a whole number from which trees grow: the given one, or one drawn."""
+    """Return the seed of random trees: the given one, or one drawn."""
     try:
         generator = as_generator(random_state)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which index suits some points."""
+"""The choice of a neighbour index."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -20,7 +20,7 @@ INDEXES: dict[str, type[Index]] = {
     made.name: made for made in (Brute, KDTree, SpillTree, TSVQTree, RandomizedForest)
 }
 
-#: Columns up to which a tree is taken unseen, and above which none is tried.
+#: Columns up to which a tree is taken without a trial, and above which none is tried.
 FEW, MANY = 4, 64
 
 #: Points up to which all are measured.
@@ -125,7 +125,7 @@ def as_index(
 
 
 def recall(index: Index, points: Any, k: int, *, exclude: Any = None, n_threads: int | None = None) -> float:
-    """Return the share of the k nearest neighbours of rows, or of a graph, that an index finds.
+    """Return the fraction of the k nearest neighbours of rows, or of a graph, that an index finds.
 
     1 for an exact index.
 

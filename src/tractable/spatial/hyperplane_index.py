@@ -1,4 +1,4 @@
-"""What indexes made of planes share: the search of their leaves, its cost, and the cells of the plane."""
+"""Trees of hyperplanes: the search of their leaves, its cost, and the cells of points in two columns."""
 
 from typing import Any, ClassVar
 

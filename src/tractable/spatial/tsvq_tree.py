@@ -1,4 +1,4 @@
-"""Tree-structured vector quantisation: points parted by 2-means, again and again."""
+"""Tree-structured vector quantisation: points split recursively by k-means with two centres."""
 
 from functools import cached_property
 from typing import Any, ClassVar

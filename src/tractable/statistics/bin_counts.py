@@ -1,4 +1,4 @@
-"""How many rows fell into each cell of a grid."""
+"""Weighted counts of rows in the cells of a grid."""
 
 from math import prod
 from typing import Any, ClassVar

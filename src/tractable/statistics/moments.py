@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import power_of_two
-from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.linear import moments
+from tractable.primitives.linear import diagonal_moments, moments
 from tractable.statistics.rows import (
     MeanStatistic,
     Statistic,
@@ -130,26 +129,16 @@ class DiagonalMoments(MeanStatistic):
         """Summarise a block of rows; NaN entries count for nothing."""
         x, w, one, total = weighted_rows(x, weights)
         xp = namespace_of(x)
-        with np.errstate(invalid="ignore", over="ignore"):
-            mean = product(one, x) / or_one(total, xp)
-            # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
-            complete = bool(xp.all(xp.isfinite(mean)))
-            found = cls._complete(x, one, total, mean) if complete else cls._incomplete(x, one, total)
+        _, mean, scatter = diagonal_moments(x, w)
+        # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
+        if bool(xp.all(xp.isfinite(mean))):
+            weight, unseen = total + xp.zeros_like(mean), total * 0.0
+            found = cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
+        else:
+            with np.errstate(invalid="ignore", over="ignore"):
+                found = cls._incomplete(x, one, total)
         check_squares(found.scatter, x, found.mean, w)
         return found
-
-    @classmethod
-    def _complete(cls, x: Array, one: Array, total: Array, mean: Array) -> "DiagonalMoments":
-        xp = namespace_of(x)
-        centred = x - mean
-        remainder = product(one, centred) / or_one(total, xp)
-        return cls(
-            weight=total + xp.zeros_like(mean),
-            mean=mean + remainder,
-            scatter=product(one, centred * centred) - total * remainder * remainder,
-            total=total,
-            unseen=total * 0.0,
-        )
 
     @classmethod
     def _incomplete(cls, x: Array, one: Array, total: Array) -> "DiagonalMoments":

@@ -8,7 +8,7 @@ from tractable.value import value
 
 @value
 class SideBySide(Statistic):
-    """What is known of the columns of a table, each by a statistic of its own.
+    """The statistics of the columns of a table, one for each column or group of columns.
 
     Parameters
     ----------

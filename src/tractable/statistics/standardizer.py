@@ -104,7 +104,7 @@ class Standardizer:
 
     @property
     def log_jacobian(self) -> float:
-        """Log |dz/dx| = Σ log scale: what a log density of z lacks to be one of x."""
+        """Log |dz/dx| = Σ log scale: added to a log density of z, it gives that of x."""
         return float(np.sum(np.log(self.scale)))
 
     def transform(self, x: Any) -> np.ndarray:

@@ -68,6 +68,6 @@ class StoredRows(Statistic):
         )
 
     def canonical(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the different rows in order, and their weights: what two that hold the same agree in."""
+        """Return the distinct rows in order, and their weights: equal for statistics of the same rows."""
         rows, codes = np.unique(self.values, axis=0, return_inverse=True)
         return rows, np.bincount(codes.ravel(), self.weights, len(rows))

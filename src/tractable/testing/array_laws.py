@@ -1,4 +1,4 @@
-"""Laws of functions of arrays: one answer in every library, given back in the library it came from."""
+"""Laws of functions of arrays: the same result in every library, in the library of the arguments."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass

@@ -76,6 +76,7 @@ def refusal(named: str, fitted: Any) -> Iterator[None]:
         yield
     except ValueError as error:
         assert named in str(error), f"the error does not name {named}: {error}"
+        assert "scikit-learn.org" not in str(error), f"the error advises other models: {error}"
     else:
         raise AssertionError(f"bad {named or 'input'} was accepted")
     assert vars(fitted).keys() == before.keys(), "a failed call left attributes behind"
@@ -111,10 +112,12 @@ def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> No
     for bad in _bad_rows(X, allow_nan=takes.allow_nan, text=takes.string):
         with refusal("X", fitted):
             fitted.fit(bad, y)
+    with refusal("X is None", fitted):
+        fitted.fit(None, y)
     spoiled = X.copy()
     spoiled[3, 1] = np.inf
     for name in ("score_samples", "predict", "predict_proba", "transform"):
-        for bad in (X[:, :-1], X[0], spoiled, np.asarray(X, dtype=str)[:, :1].astype(object) + "a"):
+        for bad in (X[:, :-1], X[0], None, spoiled, np.asarray(X, dtype=str)[:, :1].astype(object) + "a"):
             if hasattr(fitted, name):
                 with refusal("X", fitted):
                     getattr(fitted, name)(bad)

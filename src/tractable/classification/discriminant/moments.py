@@ -12,7 +12,7 @@ from tractable.engines.incomplete_gaussian import fit_incomplete
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 from tractable.value import value
 
-#: The part of each variance that is added to a singular covariance: ten digits of the answers are left.
+#: The fraction of each variance that is added to a singular covariance: ten digits of results are left.
 ADDED_VARIANCE = 2.0**-20
 
 
@@ -60,7 +60,7 @@ def class_moments(
 
 
 def overall_mean(moments: Moments) -> np.ndarray:
-    """Return the mean of all rows, from a batch of moments; about the first class, for the digits."""
+    """Return the mean of all rows, from a batch of moments, as its difference from the first class's."""
     first = moments.mean[int(np.argmax(moments.weight > 0))]
     return first + moments.weight / moments.weight.sum() @ (moments.mean - first)
 

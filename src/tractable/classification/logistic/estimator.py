@@ -203,7 +203,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         check_answerable(self)
         if np.isfinite(self.C):
             raise AttributeError(
-                f"there is no test of coefficients that a penalty draws to 0: C is {self.C}; C=inf has none"
+                f"Wald's test is of maximum likelihood estimates, without a penalty: C is {self.C}; use C=inf"
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.coef_ / self.coef_std_errors_
@@ -272,7 +272,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"y has {k} classes, and link='probit' is for 2: use link='logit'. "
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK // 4)
+        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
         return LogisticProblem(
@@ -340,8 +340,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         check_answerable(self)
         if self.l1_ratio > 0.0 and np.isfinite(self.C):
             raise ValueError(
-                f"l1_ratio is {self.l1_ratio}: intervals after an L1 penalty chose coefficients would not "
-                "cover what they say; use l1_ratio=0 or C=inf"
+                f"l1_ratio is {self.l1_ratio}: intervals after a selection of coefficients by an L1 penalty "
+                "would not have their nominal coverage; use l1_ratio=0 or C=inf"
             )
         if self.separable_:
             raise ValueError(

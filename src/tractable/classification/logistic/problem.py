@@ -19,7 +19,7 @@ from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
 #: Rows of a block.
-BLOCK = 16_384
+BLOCK = 2**15
 #: Rows whose curvature stands for that of all.
 SAMPLE = 20_000
 #: With more parameters than this the curvature is replaced by a bound that needs the columns alone.

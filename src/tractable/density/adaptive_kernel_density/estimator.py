@@ -90,8 +90,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
     mass_ : float
         Its integral: 1, or that of the balloon form over the range of the rows widened to three times its
         size, by a lattice of 4096 points (rough in many dimensions).
-    covariances_ : array of shape (n_unique, n_features, n_features)
-        Of the windows of the sample-point form.
+    window_covariances_ : array of shape (n_unique, n_features, n_features)
+        Covariance of the window of each distinct row, of the sample-point form.
     rows_ : array of shape (n_unique, n_features)
         The distinct rows.
     index_ : Index
@@ -202,8 +202,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         windows = local_covariances(unique.points, unique.points, near, self.shrinkage)
         lower = cholesky_of(windows)  # refuses windows without volume
         with np.errstate(over="ignore", under="ignore"):
-            self.covariances_ = windows / np.outer(scale, scale)
-        variances = np.diagonal(self.covariances_, axis1=1, axis2=2)
+            self.window_covariances_ = windows / np.outer(scale, scale)
+        variances = np.diagonal(self.window_covariances_, axis1=1, axis2=2)
         if not np.all(np.isfinite(variances) & (variances >= np.finfo(float).tiny)):
             raise ValueError("X must have columns in units whose squares are numbers; scale them")
         self.distribution_ = Mixture(
@@ -219,7 +219,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         unique, standardizer = self._unique_rows_, self._unique_rows_.standardizer
         z, scale = standardizer.transform(x), standardizer.scale
         if self.normalized_:
-            inside = self.covariances_ * scale[:, None] * scale
+            inside = self.window_covariances_ * scale[:, None] * scale
             return sample_point(z, unique, inside) + standardizer.log_jacobian
         near = nearest_counted(self.index_, z, self.n_neighbors_, unique.weights)
         windows = local_covariances(z, unique.points, near, self.shrinkage)

@@ -144,5 +144,5 @@ def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _map_blocks(function: Callable[[np.ndarray], np.ndarray], n_rows: int) -> np.ndarray:
-    """Return the answers of a function of row numbers, in blocks on all cores."""
+    """Return the results of a function of row numbers, in blocks on all cores."""
     return map_rows(function, np.arange(n_rows), rows=ROWS)

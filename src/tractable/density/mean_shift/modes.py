@@ -1,7 +1,10 @@
 """Modes of kernel density estimates by mean shift and Newton's method, all in units of the bandwidth."""
 
+from functools import partial
+
 import numpy as np
 
+from tractable.engines.mode_search import FLAT, Ascent, Expansion, newton_ascent, newton_step
 from tractable.primitives.mean_shift import KernelField, ascend, expand
 from tractable.value import value
 
@@ -14,11 +17,8 @@ FLAT_SAME, GAUSSIAN_SAME = 1.0, 1e-2
 #: Gaussian ascents of the first round, whose modes stop those of the next, and the growth of each round.
 FIRST_ROUND, GROWTH = 256, 4
 
-#: The most steps of Newton's method, and the longest.
-N_STEPS, LONGEST = 100, 0.25
-
-#: How far the curvature may be on the wrong side of zero, and how far a saddle is left behind.
-FLAT, PUSH = 1e-6, 0.1
+#: The longest step of Newton's method, the most saddles on a way, and how far one is left behind.
+LONGEST, N_SADDLES, PUSH = 0.25, 10, 0.1
 
 #: Radii of balls about modes, the first of which that is proven to belong to the mode is taken.
 RADII = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
@@ -110,37 +110,35 @@ def assign_to_modes(
 def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """Refine ends of Gaussian ascents; return the modes, the mode of each end, and whether all converged.
 
-    Newton's step with |I - C|, C the covariance of the points in the window, where it increases log p, else
-    mean-shift's own, which always does (I - C is minus the Hessian of log p). Its length estimates the
-    distance to the mode.
+    By Newton's method, which may end at a saddle: from there to a side, and on. Where |H|⁻¹ ∇ log p is the
+    step, its length estimates the distance to the mode.
     """
     selected, owner = thinned(ends, GAUSSIAN_SAME)
-    x = ends[selected].copy()
-    open_ = np.arange(len(x))
-    for _ in range(N_STEPS):
-        x[open_], left = _ascended(field, x[open_])
-        open_ = open_[left]
+    x, open_, converged = ends[selected], np.arange(len(selected)), True
+    for _ in range(N_SADDLES):
+        x[open_], ended = newton_ascent(partial(_ascent, field), x[open_], tol=STILL)
+        converged &= bool(np.all(ended))
+        values, vectors = np.linalg.eigh(_expansion(field, x[open_]).curvature)
+        saddle = values[:, 0] < -FLAT
+        open_ = open_[saddle]
         if not len(open_):
             break
-    return x, owner, not len(open_)
+        x[open_] += _saddle_steps(field, x[open_], vectors[saddle, :, 0])
+    return x, owner, converged and not len(open_)
 
 
-def _ascended(field: KernelField, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return x after one step, and whether it has not converged."""
+def _expansion(field: KernelField, x: np.ndarray) -> Expansion:
+    """Return log Σ w k and its derivatives: I - C is minus the Hessian, C the covariance in the window."""
     height, shift, spread = expand(field, x)
-    values, vectors = np.linalg.eigh(np.eye(x.shape[1]) - spread)
-    inside = np.einsum("mij,mi->mj", vectors, shift) / np.maximum(np.abs(values), 1e-8)
-    step = np.einsum("mij,mj->mi", vectors, inside)
-    length = np.sqrt(np.sum(step**2, axis=1))
-    step *= np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))[:, None]
-    saddle = (length <= STILL) & (values[:, 0] < -FLAT)
-    if np.any(saddle):
-        step[saddle] = _saddle_steps(field, x[saddle], vectors[saddle, :, 0])
-    there, slope, _ = expand(field, x + step)
-    level = 8.0 * np.finfo(float).eps * np.maximum(1.0, np.abs(height))
-    flatter = np.sum(slope**2, axis=1) <= 0.25 * np.sum(shift**2, axis=1)
-    improves = (there > height + level) | ((there >= height - level) & flatter) | saddle
-    return x + np.where(improves[:, None], step, shift), (length > STILL) | saddle
+    identity = np.eye(x.shape[1])
+    return Expansion(height, shift, identity - spread, np.broadcast_to(identity, spread.shape))
+
+
+def _ascent(field: KernelField, x: np.ndarray, _: np.ndarray) -> Ascent:
+    at = _expansion(field, x)
+    step = newton_step(at)[1]
+    length = np.sqrt(np.sum(step**2, axis=1, keepdims=True))
+    return Ascent(at.log_density, at.gradient, step * (LONGEST / np.maximum(length, LONGEST)))
 
 
 def _saddle_steps(field: KernelField, x: np.ndarray, along: np.ndarray) -> np.ndarray:

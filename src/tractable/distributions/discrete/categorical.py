@@ -339,7 +339,7 @@ def apportioned(n: Array, weights: Array) -> Array:
     """
     xp: Any = namespace_of(weights)
     p = weights / xp.sum(weights, axis=-1, keepdims=True)
-    # A little less than the probability, so that rounding gives no seat too many.
+    # A little less than the probability, so that rounding gives no count too many.
     counts = xp.floor(n[..., None] * p * (1.0 - 16.0 * xp.finfo(weights.dtype).eps))
     left = n - xp.sum(counts, axis=-1)
     positions = xp.arange(weights.shape[-1], dtype=xp.int64, device=device(weights))

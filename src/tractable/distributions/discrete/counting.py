@@ -10,7 +10,8 @@ import numpy as np
 from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, Univariate
-from tractable.engines.roots import least_whole
+from tractable.engines.quadrature import gauss_legendre
+from tractable.engines.roots import bisect
 from tractable.statistics.counts import Totals
 
 _MANY = 256  # numbers from which on a table may pay
@@ -51,11 +52,11 @@ class Counting(Univariate):
         return only_where(possible, found, -np.inf, xp.isnan(x))
 
     def cdf(self, x: Any) -> Array:
-        """See `Univariate.cdf`; all its digits in the lower tail."""
+        """See `Univariate.cdf`; accurate in the lower tail."""
         return self._below_end(self._cdf, x, (0.0, 1.0))
 
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`; all its digits in the upper tail."""
+        """See `Univariate.survival`; accurate in the upper tail."""
         return self._below_end(self._survival, x, (1.0, 0.0))
 
     def icdf(self, q: Any) -> Array:
@@ -64,7 +65,7 @@ class Counting(Univariate):
         xp = namespace_of(q)
         q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
         low, high = self._bracket(q)
-        high = least_whole(lambda k: self.cdf(k) >= q, low, high)
+        high = bisect(lambda k: self.cdf(k) >= q, low, high, whole=True)
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
 
     def entropy(self) -> Array:
@@ -130,7 +131,7 @@ class Counting(Univariate):
         return low, self._last(low)
 
     def _last(self, k: Array) -> Array:
-        """Return the whole number after which nothing counts beside what follows k."""
+        """Return the whole number beyond which terms are negligible beside those after k."""
         xp = namespace_of(k)
         start = xp.where(k > self.mean, k, self.mean + 0.0 * k)
         reach = xp.ceil(start + 40.0 * (self.stddev + xp.sqrt(start - self.mean)) + 100.0)
@@ -204,7 +205,7 @@ def as_counts(draws: np.ndarray, like: Array) -> Array:
 _FEW = 2**15  # so many terms are added one by one
 _EDGE = 1024  # terms added one by one at either end of a longer sum, where the summand may have a singularity
 _CHUNK = 2**18  # numbers held at a time
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_N_NODES = 20  # of a panel
 
 Summand = Callable[[Array], Array]
 
@@ -249,9 +250,8 @@ def _smooth(f: Summand, first: Array, last: Array, edges: Array) -> Array:
     xp = namespace_of(first)
     a, b = first - 0.5, last + 0.5
     cuts = xp.concat([a[None, ...], xp.sort(xp.clip(edges, a, b), axis=0), b[None, ...]], axis=0)
-    half, middle = (0.5 * (cuts[1:, ...] + sign * cuts[:-1, ...]) for sign in (-1.0, 1.0))
-    nodes, weights = (_column(rule, first)[:, None, ...] for rule in (_NODES, _WEIGHTS))
-    points, measure = (xp.reshape(x, (-1, *first.shape)) for x in (middle + nodes * half, weights * half))
+    rule = gauss_legendre(cuts[:-1, ...], cuts[1:, ...], _N_NODES)
+    points, measure = (xp.reshape(xp.moveaxis(x, -1, 0), (-1, *first.shape)) for x in rule)
     total = xp.zeros_like(first)
     step = max(1, _CHUNK // max(1, prod(first.shape)))
     for start in range(0, points.shape[0], step):

@@ -223,7 +223,7 @@ class DirichletMultinomial(CountVectors):
         xp = namespace_of(a)
         before = xp.cumulative_sum(a, axis=-1) - a
         after = xp.flip(xp.cumulative_sum(xp.flip(a, axis=-1), axis=-1), axis=-1) - a
-        # A large entry must not wash out what is left of the others.
+        # A large entry must not cancel the sum of the others.
         others = xp.stack([before, after])
         others = xp.where(others > 0, others, xp.zeros_like(others))
         return BetaBinomial(n_trials=self.n_trials[..., None], alpha=a, beta=xp.sum(others, axis=0))

@@ -177,7 +177,7 @@ class NegativeBinomial(FittedCounting):
         return wide._expected(lambda k: wide._log_mass(k) - other._log_mass(k))  # noqa: SLF001
 
     def _log_mass(self, k: Array) -> Array:
-        """Stirling's formula for all three factorials, their large terms cancelled on paper."""
+        """Return log P(X = k), by Stirling's formula with the large terms of three factorials cancelled."""
         xp = namespace_of(k)
         a, m = self.shape, self.mean
         some = k > 0

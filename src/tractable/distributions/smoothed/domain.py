@@ -34,7 +34,7 @@ _PAIRS = 2**20
 
 @value
 class FoldedDomain:
-    """Where each coordinate may be, and how an unbounded variable is folded into it.
+    """The bounds or period of each coordinate, and the map that folds an unbounded variable into them.
 
     A density p of unbounded x becomes Σ p(image of x) over the images that are folded onto x, so that its
     total mass stays one whatever the window.

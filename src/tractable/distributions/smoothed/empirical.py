@@ -153,7 +153,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def evaluation_error(self) -> float:
-        """How far a density may be from the exact sum, as a share of it, within nine bandwidths of a point.
+        """Largest relative error of a density within nine bandwidths of a point.
 
         What the way of summing is certified to leave out, and the rounding of differences: numbers are
         subtracted before they are divided by the bandwidth; vectors are measured from their median in units
@@ -190,7 +190,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @property
     def mode(self) -> Array:
-        """The highest that a search from the densest points of the sample finds."""
+        """The highest mode that a search from the densest points of the sample finds."""
         return self._as_given(_highest(self))
 
     def log_prob(self, x: Any) -> Array:
@@ -204,12 +204,12 @@ class SmoothedEmpirical(VectorDistribution):
 
     @numbers_only
     def cdf(self, x: Any) -> Array:
-        """Return Σ_i w_i F((x - x_i)/h) / Σ_i w_i, with the digits of the lower tail."""
+        """Return Σ_i w_i F((x - x_i)/h) / Σ_i w_i, accurate in the lower tail."""
         return self._of_known(partial(numbers.mass_below, self), x)
 
     @numbers_only
     def survival(self, x: Any) -> Array:
-        """See `Univariate.survival`, with the digits of the upper tail."""
+        """See `Univariate.survival`, accurate in the upper tail."""
         return self._of_known(partial(numbers.mass_below, self, upper=True), x)
 
     @numbers_only
@@ -317,7 +317,7 @@ class SmoothedEmpirical(VectorDistribution):
 
     @cached_property
     def _double(self) -> Self:
-        """The same in double precision, where integrals settle."""
+        """The same distribution in double precision, for integrals."""
         xp = namespace_of(self.points)
         if self.points.dtype == xp.float64:
             return self

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.engines.quadrature import gauss_legendre
 from tractable.engines.roots import increasing_root, put_back
 from tractable.smoothing import WINDOWS, Window
 
@@ -91,12 +92,9 @@ def _smooth_beside(d: Any, bound: float) -> float:
 def _near_bound(d: Any, bound: float, x: Array) -> Array:
     """The mass between a bound and x by quadrature, which does not cancel."""
     xp = namespace_of(x)
-    place = {"dtype": xp.float64, "device": device(x)}
-    node, weight = (xp.asarray(a, **place) for a in np.polynomial.legendre.leggauss(16))
-    t = x - bound
-    inner = bound + 0.5 * t[:, None] * (1.0 + node)
+    inner, weights = gauss_legendre(xp.full_like(x, bound), x, 16)
     p = xp.exp(xp.reshape(d._density(xp.reshape(inner, (-1, 1))), tuple(inner.shape)))
-    return 0.5 * xp.abs(t) * (p @ weight)
+    return xp.abs(xp.sum(p * weights, axis=-1))
 
 
 def _between(d: Any, a: Array, b: Array) -> Array:

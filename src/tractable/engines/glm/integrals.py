@@ -5,12 +5,14 @@ The predictive integrals of a Gaussian (Laplace) posterior, as logarithms: two c
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
 from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
-from tractable.engines.mode_search import golden_section
+from tractable.engines.mode_search import Ascent, golden_section, newton_ascent
+from tractable.engines.quadrature import gauss_hermite, gauss_legendre, integrate
+from tractable.engines.roots import bisect
 
 #: Up to this standard deviation a sigmoid is integrated by Gauss-Hermite quadrature with so many nodes.
 MOST_HERMITE, N_HERMITE = 1.0, 40
@@ -27,16 +29,14 @@ BEND = 20.0
 
 #: More classes: points of the Halton sequence, and of that for a class of probability below RARE.
 N_POINTS, N_RARE, RARE = 8192, 1024, 0.01
-#: Newton steps to the mode of the integrand of a rare class.
-N_STEPS = 40
+#: The last Newton step to the mode of the integrand of a rare class, the most that are tried, and the part of
+#: its curvature that is rounding.
+SHORT, N_STEPS, ROUNDING = 1e-9, 100, 64.0 * np.finfo(float).eps
 
 #: Standardised rows are shrunk to this size at most.
 LARGEST = 1e8
 #: Numbers that stay in cache.
 BLOCK = 100_000
-
-#: The logarithm of an integrand: of rows i (m,) at points (m, …).
-LogIntegrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def log_expected_sigmoid(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def limit_rows(z: np.ndarray) -> np.ndarray:
 
 
 def _by_hermite(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
-    nodes, weights = _hermite(N_HERMITE)
+    nodes, weights = gauss_hermite(N_HERMITE)
     found = np.log(sigmoid(mean[:, None] + stddev[:, None] * nodes) @ weights)
     return np.where(stddev > 0.0, found, log_sigmoid(mean))
 
@@ -194,14 +194,20 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
     slope = np.sum(q * r, axis=1) / s
     rest = np.abs(q[:, 0] * r[:, 1] - q[:, 1] * r[:, 0]) / s
 
-    def logs(i: np.ndarray, z: np.ndarray) -> np.ndarray:
-        i = i.reshape(-1, *(1,) * (z.ndim - 1))
+    def logs(z: np.ndarray, i: np.ndarray = rows) -> np.ndarray:
         soft = np.logaddexp(0.0, m[i] + s[i] * z)
         return log_expected_sigmoid(soft - mu[i] - slope[i] * z, rest[i]) - soft - 0.5 * z * z
 
-    mode = golden_section(partial(logs, rows), -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
-    largest = logs(rows, mode)
-    low, high = (_end(logs, mode, largest, side) for side in (-1.0, 1.0))
+    mode = golden_section(logs, -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
+    largest = logs(mode)
+
+    def end(side: float) -> np.ndarray:
+        """Return where the integrand has fallen by DEPTH: at most 9 away from its mode, as a normal."""
+        near, far = (np.full(len(mode), np.log(distance)) for distance in (1e-7, 9.0))
+        fallen = bisect(lambda t: ~(logs(mode + side * np.exp(t)) > largest - DEPTH), near, far, max_iter=16)
+        return mode + side * np.exp(fallen)
+
+    low, high = end(-1.0), end(1.0)
     # The integrand bends about v = 0, and where the two terms of the argument of u are equal.
     with np.errstate(divide="ignore", invalid="ignore"):
         bends = np.nan_to_num([-m / s, -mu / slope, (mu - m) / (s - slope)], posinf=1e9, neginf=-1e9)
@@ -210,49 +216,12 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
     # Terms that are subtracted have no more digits than this.
     size = np.abs(m) + np.abs(mu) + s * (np.abs(mode) + 9.0)
     tolerance = np.maximum(TOLERANCE, 64.0 * np.finfo(float).eps * size)
-    return largest + np.log(_integral(logs, largest, np.sort(breaks.T, axis=1), tolerance)) - 0.5 * LOG_2PI
 
+    def relative(z: np.ndarray, i: np.ndarray) -> np.ndarray:
+        return np.exp(logs(z, i) - largest[i])
 
-def _end(logs: LogIntegrand, mode: np.ndarray, largest: np.ndarray, side: float) -> np.ndarray:
-    """Return where the integrand has fallen by DEPTH on a side of its mode: at most 9 away, as a normal."""
-    low, high = np.full(len(mode), np.log(1e-7)), np.full(len(mode), np.log(9.0))
-    rows = np.arange(len(mode))
-    for _ in range(16):
-        middle = 0.5 * (low + high)
-        within = logs(rows, mode + side * np.exp(middle)) > largest - DEPTH
-        low, high = np.where(within, middle, low), np.where(within, high, middle)
-    return mode + side * np.exp(high)
-
-
-def _integral(
-    logs: LogIntegrand, largest: np.ndarray, breaks: np.ndarray, tolerance: np.ndarray
-) -> np.ndarray:
-    """Return ∫ e^(logs - largest) by Gauss-Legendre panels, halved where they have not settled."""
-    nodes, weights = _legendre(N_NODES)
-
-    def panels(i: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        half = 0.5 * (high - low)
-        z = (0.5 * (low + high))[:, None] + half[:, None] * nodes
-        return half * (np.exp(logs(i, z) - largest[i][:, None]) @ weights)
-
-    n = len(largest)
-    i, j = np.nonzero(np.diff(breaks, axis=1) > 0.0)
-    low, high = breaks[i, j], breaks[i, j + 1]
-    whole = panels(i, low, high)
-    total = np.bincount(i, whole, minlength=n)
-    found = np.zeros(n)
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        left, right = panels(i, low, middle), panels(i, middle, high)
-        settled = np.abs(left + right - whole) <= tolerance[i] * np.maximum(total[i], left + right)
-        found += np.bincount(i[settled], (left + right)[settled], minlength=n)
-        open_ = ~settled
-        if not np.any(open_):
-            return found
-        low, middle, high = low[open_], middle[open_], high[open_]
-        i, whole = np.tile(i[open_], 2), np.concatenate([left[open_], right[open_]])
-        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
-    return found + np.bincount(i, whole, minlength=n)
+    found = integrate(relative, np.sort(breaks.T, axis=1), rtol=tolerance, n_nodes=N_NODES)
+    return largest + np.log(found.value) - 0.5 * LOG_2PI
 
 
 def _by_points(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -293,26 +262,23 @@ def _rare(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.nda
 
 
 def _rare_mode(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return argmax_z log softmax_k(center + spread z) - z²/2 of each row, by damped Newton steps."""
-    z, size = np.zeros((len(center), spread.shape[2])), np.ones(len(center))
-    one = np.eye(center.shape[1])[classes]
+    """Return argmax_z log softmax_k(center + spread z) - z²/2 of each row, by Newton's method."""
+    own = np.eye(center.shape[1])[classes]
+    identity = np.eye(spread.shape[2])
 
-    def height(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logs = log_softmax(center + np.matmul(spread, z[:, :, None])[..., 0])
-        return np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), np.exp(logs)
+    def ascent(z: np.ndarray, rows: np.ndarray) -> Ascent:
+        root, one = spread[rows], own[rows]
+        logs = log_softmax(center[rows] + np.matmul(root, z[:, :, None])[..., 0])
+        p = np.exp(logs)
+        gradient = np.matmul((one - p)[:, None, :], root)[:, 0] - z
+        away = np.sqrt(p)[:, :, None] * (root - np.matmul(p[:, None, :], root))
+        curvature = np.swapaxes(away, 1, 2) @ away
+        # Beside a curvature of 1e16 that of the normal is lost to rounding: no matrix may be singular.
+        ridge = 1.0 + ROUNDING * np.trace(curvature, axis1=1, axis2=2)
+        step = np.linalg.solve(curvature + ridge[:, None, None] * identity, gradient[:, :, None])[..., 0]
+        return Ascent(np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), gradient, step)
 
-    best, p = height(z)
-    for _ in range(N_STEPS):
-        gradient = np.matmul((one - p)[:, None, :], spread)[:, 0] - z
-        mean = np.matmul(p[:, None, :], spread)
-        hessian = np.swapaxes(spread, 1, 2) @ (p[:, :, None] * spread) - np.swapaxes(mean, 1, 2) @ mean
-        step = np.linalg.solve(hessian + np.eye(z.shape[1]), gradient[:, :, None])[..., 0]
-        tried = z + size[:, None] * step
-        new, p_new = height(tried)
-        better = new > best
-        z, p = np.where(better[:, None], tried, z), np.where(better[:, None], p_new, p)
-        best, size = np.where(better, new, best), np.where(better, np.minimum(1.0, 2.0 * size), 0.25 * size)
-    return z
+    return newton_ascent(ascent, np.zeros((len(center), spread.shape[2])), tol=SHORT, max_iter=N_STEPS)[0]
 
 
 def _in_blocks(of: Callable[..., np.ndarray], width: int, *arrays: np.ndarray) -> np.ndarray:
@@ -323,32 +289,16 @@ def _in_blocks(of: Callable[..., np.ndarray], width: int, *arrays: np.ndarray) -
 
 
 @lru_cache
-def _hermite(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights for the expectation over a standard normal."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(n)
-    return nodes, weights / weights.sum()
-
-
-@lru_cache
-def _legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights for the integral from -1 to 1."""
-    return np.polynomial.legendre.leggauss(n)
-
-
-@lru_cache
 def _step_remainder() -> tuple[np.ndarray, np.ndarray]:
     """Return nodes t > 0, and weights times σ(-t), the difference of a step function and a sigmoid."""
-    nodes, weights = _legendre(N_LEGENDRE)
-    low, high = np.array(PANELS[:-1])[:, None], np.array(PANELS[1:])[:, None]
-    half = 0.5 * (high - low)
-    t = (0.5 * (low + high) + half * nodes).ravel()
-    return t, (half * weights).ravel() * sigmoid(-t)
+    t, weights = gauss_legendre(np.array(PANELS[:-1]), np.array(PANELS[1:]), N_LEGENDRE)
+    return t.ravel(), (weights * sigmoid(-t)).ravel()
 
 
 @lru_cache
 def _product_rule(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes (q, 2) and weights (q,) of a Gauss-Hermite rule on two axes."""
-    nodes, weights = _hermite(n)
+    nodes, weights = gauss_hermite(n)
     points = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
     product = np.outer(weights, weights).ravel()
     some = product > 1e-20  # the corners of the square weigh nothing

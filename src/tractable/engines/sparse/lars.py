@@ -13,22 +13,22 @@ from tractable.value import value
 
 #: With no more columns than this all are looked at from knot to knot.
 FEW = 1000
-#: Knots found on the working set before the columns left out are asked whether they agree.
+#: Knots found on the working set before the conditions of the other columns are checked.
 AHEAD = 16
-#: Share of the penalty that it is expected to fall by, at most, when columns are chosen for what comes.
+#: Fraction of the penalty that it is expected to fall by, at most, when columns are chosen in advance.
 FORESIGHT = 0.2
 #: Columns looked at from the beginning.
 FIRST = 64
-#: Share of its length that a column may add to those in use and still be passed over: the root of what
+#: Fraction of its length that a column may add to those in use and still be passed over: the root of what
 #: `append_row` takes for rounding. Its correlation with the residual may be above the penalty by as much.
 PASSED = 3.2e-7
-#: Multiple of what rounding leaves unknown by which a correlation shows that the walk went astray.
-STRAY = 100.0
+#: Multiple of what rounding leaves unknown by which a correlation shows that the path is wrong.
+SLACK = 100.0
 #: Knots after which correlations are computed anew, so that rounding does not gather in them.
 RENEW = 32
 #: Correlations that differ by less, relative to the lengths of column and target, are one.
 TIE = 1e-13
-#: Correlations are computed anew, too, when the penalty has fallen to this share of what it was then.
+#: Correlations are computed anew, too, when the penalty has fallen to this fraction of what it was then.
 FALLEN = 0.1
 #: A column of which less than this is independent of those in use before it costs digits of their direction.
 INDEPENDENT = 1e-4
@@ -43,7 +43,7 @@ class Knots:
     penalties: np.ndarray  # (m,), decreasing
     coefs: np.ndarray  # (p, m)
     active: tuple[tuple[int, ...], ...]  # the columns in use below each knot, in order of entry
-    # False where rounding left the walk no way on, so that it stops above the penalty asked for. The knots
+    # False where rounding ended the path above the penalty asked for. The knots
     # before that are minima all the same: each is checked.
     complete: bool = True
 
@@ -89,19 +89,19 @@ def lars(
            [ 3. , -2. ,  0.5]])
     """
     with single_threaded_blas():
-        work, walk = _follow(problem, least, np.inf if max_knots is None else max_knots + 1, drop, positive)
-    coefs = np.zeros((problem.n_columns, len(walk.penalties)))
-    coefs[work.which] = walk.coefs()
+        work, path = _follow(problem, least, np.inf if max_knots is None else max_knots + 1, drop, positive)
+    coefs = np.zeros((problem.n_columns, len(path.penalties)))
+    coefs[work.which] = path.coefs()
     return Knots(
-        penalties=np.array(walk.penalties),
+        penalties=np.array(path.penalties),
         coefs=coefs,
-        active=tuple(tuple(work.which[list(used)].tolist()) for used in walk.used),
-        complete=not walk.stuck,
+        active=tuple(tuple(work.which[list(used)].tolist()) for used in path.used),
+        complete=not path.stuck,
     )
 
 
-class LarsWalk:
-    """Where the path has got to: coefficients, correlations, columns in use, the factor of their products."""
+class LarsState:
+    """The state of a path: coefficients, correlations, columns in use, and the factor of their products."""
 
     def __init__(self, problem: SparseProblem, *, positive: bool, drop: bool) -> None:
         self.problem, self.positive, self.drop = problem, positive, drop
@@ -208,9 +208,9 @@ class LarsWalk:
             wrong = np.flatnonzero(self._at_zero() & (aim * sign <= 0.0))
             if self.drop and len(wrong):
                 length = np.maximum(now[active] * sign, 0.0)[wrong]
-                share = length / np.maximum(length - (aim * sign)[wrong], np.finfo(float).tiny)
-                now[active] += share.min() * (aim - now[active])
-                self._leave(int(wrong[np.argmin(share)]))
+                step = length / np.maximum(length - (aim * sign)[wrong], np.finfo(float).tiny)
+                now[active] += step.min() * (aim - now[active])
+                self._leave(int(wrong[np.argmin(step)]))
                 continue
             now[active] = aim
             along = self.problem.along(active, aim)
@@ -222,7 +222,7 @@ class LarsWalk:
                 break
             self._enter(int(np.argmin(np.where(rising, side * along, np.inf))))
         else:
-            self.stuck = True  # the exchanges go round in circles, by rounding
+            self.stuck = True  # the exchanges repeat, by rounding
         return aim, along
 
     def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:
@@ -256,8 +256,9 @@ class LarsWalk:
     def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
         """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
 
-        Rounding moves a solution along directions in which the correlations hardly change. One coefficient
-        that is set to zero changes them, if it was not zero before: w, which came here step by step, is.
+        Rounding moves a solution along directions in which the correlations hardly change. To set one
+        coefficient to zero changes them, unless it is zero already, as in w, which was updated from knot to
+        knot.
         """
         sign, moment = self.sign[self.active], self.problem.moment[self.active]
         if leaving is not None:
@@ -349,41 +350,41 @@ class LarsWalk:
 
 def _follow(
     problem: SparseProblem, least: float, most: float, drop: bool, positive: bool
-) -> tuple[WorkingSet, LarsWalk]:
+) -> tuple[WorkingSet, LarsState]:
     """Follow the path on a working set of columns, and certify it piece by piece.
 
     Between knots a correlation and the penalty are both linear: a column that is below the penalty at two
     knots is below it between them. So one pass over all columns certifies many knots; where a column that was
-    left out had to come in, the walk is taken up from the knot before. So it is, once, where rounding led it
-    astray; the second time the path ends there.
+    left out had to come in, the path is continued from the knot before. So it is, once, where rounding made
+    it violate the conditions of the minimum; the second time the path ends there.
     """
     size = (lambda x: x) if positive else np.abs
     work = WorkingSet(problem, ridged=False)
     work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
-    walk = LarsWalk(_view(work), positive=positive, drop=drop)
-    astray = -1
+    path = LarsState(_view(work), positive=positive, drop=drop)
+    violated = -1
     while True:
-        since = len(walk.penalties) - 1
-        ended = walk.run(least, min(since + 1 + AHEAD, most)) or len(walk.penalties) >= most
-        levels, found = np.array(walk.penalties[since:]), walk.coefs(since)
+        since = len(path.penalties) - 1
+        ended = path.run(least, min(since + 1 + AHEAD, most)) or len(path.penalties) >= most
+        levels, found = np.array(path.penalties[since:]), path.coefs(since)
         left, rest = problem.correlations(work.some, work.which, found)
         above = size(left) - levels > _unknown(problem, work, found, levels)
-        above[work.which] = _astray(problem, work, left, found, rest, levels, size, drop=drop)
+        above[work.which] = _violations(problem, work, left, found, rest, levels, size, drop=drop)
         wrong = above.any(axis=0)
         if wrong.any():
             good = max(since - 1 + int(np.argmax(wrong)), 0)
             missed = work.take(above.any(axis=1))
-            walk.widen(_view(work))
-            walk.rewind(good)
-            if good == astray and not missed:
-                walk.stuck = True
-                return work, walk
-            astray = good
+            path.widen(_view(work))
+            path.rewind(good)
+            if good == violated and not missed:
+                path.stuck = True
+                return work, path
+            violated = good
         elif ended:
-            return work, walk
+            return work, path
         elif len(work.which) < problem.n_columns:
             work.take(_expected(size, left, levels))
-            walk.widen(_view(work))
+            path.widen(_view(work))
 
 
 def _unknown(problem: SparseProblem, work: WorkingSet, found: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -392,7 +393,7 @@ def _unknown(problem: SparseProblem, work: WorkingSet, found: np.ndarray, levels
     return TIE * problem.lengths[:, None] * added + 1e-11 * levels
 
 
-def _astray(
+def _violations(
     problem: SparseProblem,
     work: WorkingSet,
     left: np.ndarray,
@@ -409,7 +410,7 @@ def _astray(
     one that was passed over.
     """
     left = left[work.which]
-    slack = STRAY * _unknown(problem, work, found, levels)[work.which]
+    slack = SLACK * _unknown(problem, work, found, levels)[work.which]
     passed = PASSED * np.sqrt(rest) * problem.lengths[work.which, None]
     side = np.sign(found) if drop else np.sign(left)
     return np.where(found == 0.0, size(left) - levels > slack + passed, np.abs(left - levels * side) > slack)
@@ -422,10 +423,10 @@ def _largest(sizes: np.ndarray, count: int) -> np.ndarray:
 
 
 def _expected(size: Callable[[np.ndarray], np.ndarray], left: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return which columns catch up if penalty and correlations continue linearly."""
+    """Return which columns reach the penalty if it and the correlations continue linearly."""
     fall = max(float(levels[0] - levels[-1]), TIE * float(levels[0]))
-    share = min(1.5, FORESIGHT * float(levels[-1]) / fall)
-    return size(left[:, -1] + share * (left[:, -1] - left[:, 0])) >= levels[-1] - share * fall
+    step = min(1.5, FORESIGHT * float(levels[-1]) / fall)
+    return size(left[:, -1] + step * (left[:, -1] - left[:, 0])) >= levels[-1] - step * fall
 
 
 def _view(work: WorkingSet) -> GramProblem:

@@ -1,4 +1,4 @@
-"""The lasso along a path of penalties: few columns are worked on, all are certified."""
+"""The lasso along a path of penalties, on a working set of columns, with the duality gaps of all columns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +10,9 @@ from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-#: With no more columns than this the Gram matrix of all of them is at hand, and all are worked on.
+#: With no more columns than this the Gram matrix of all is formed, and all are in the working set.
 FEW = 1000
-#: The most penalties solved before the columns left out are asked whether they agree.
+#: The most penalties solved before the conditions of the other columns are checked.
 AHEAD = 16
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
 LADDER = 0.7
@@ -69,16 +69,16 @@ def sparse_path(
            [ 2., -1.,  0.]])
     """
     asked = np.asarray(penalties, dtype=np.float64)
-    springs = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
+    ridges = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
     size = _positive if positive else np.abs
     ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
     steps = _Steps(
         penalties=np.concatenate([ladder, asked]),
-        ridges=np.concatenate([ladder * (springs[0] / asked[0]), springs]),
+        ridges=np.concatenate([ladder * (ridges[0] / asked[0]), ridges]),
         tols=np.concatenate([np.full(len(ladder), np.inf), np.full(len(asked), tol * problem.square)]),
     )
     with single_threaded_blas():
-        path = _walk(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
+        path = _solve(problem, steps, 0.5 * tol * problem.square, positive, max_iter, size)
     return SparsePath(
         coefs=path.coefs[:, len(ladder) :], gaps=path.gaps[len(ladder) :], n_iter=path.n_iter[len(ladder) :]
     )
@@ -89,7 +89,7 @@ def _positive(x: np.ndarray) -> np.ndarray:
 
 
 def _ladder(top: float, first: float) -> np.ndarray:
-    """Return penalties from the largest that matters to the first one asked for."""
+    """Return penalties from the largest with a nonzero solution to the first one asked for."""
     if first >= LADDER * top:
         return np.empty(0)
     return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(LADDER))))[:-1]
@@ -104,7 +104,7 @@ class _Steps:
     tols: np.ndarray
 
 
-def _walk(
+def _solve(
     problem: SparseProblem, steps: _Steps, tol: float, positive: bool, max_iter: int, size: Size
 ) -> SparsePath:
     penalties, last = steps.penalties, len(steps.penalties) - 1
@@ -202,7 +202,7 @@ class WorkingSet:
         state.w = np.concatenate([state.w, np.zeros(n_new)])
         capacity = capacity if self.ridged else min(capacity, self.problem.rank)
         if capacity + 1 > len(state.factor):
-            larger = SignedSupport(0, capacity, self.problem.n_columns)
+            larger = SignedSupport(0, capacity)
             larger.support[: state.k] = state.support[: state.k]
             larger.factor[: state.k, : state.k] = state.factor[: state.k, : state.k]
             state.support, state.factor = larger.support, larger.factor
@@ -243,14 +243,14 @@ class WorkingSet:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
 
-        Correlations are less the pull of the ridge. The gap is the primal less the dual objective at the
-        residual, shrunk until it is feasible.
+        The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
+        dual objective at the residual, shrunk until it is feasible.
         """
         left, rest = self.problem.correlations(self.some, self.which, found)
         left[self.which] -= ridges * found
         rest = rest + ridges * np.einsum("ij,ij->j", found, found)
         top = size(left).max(axis=0, initial=0.0)
-        share = np.minimum(1.0, penalties / np.maximum(top, penalties))
+        shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
         fit = self.moment @ found
         primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
-        return left, primal + 0.5 * share**2 * rest - share * (self.problem.square - fit)
+        return left, primal + 0.5 * shrink**2 * rest - shrink * (self.problem.square - fit)

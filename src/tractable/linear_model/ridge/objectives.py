@@ -1,4 +1,4 @@
-"""What penalised least squares makes small, with its gradient: for optimisers, and to check them."""
+"""The objective of penalised least squares and its gradient, for optimisers and to check them."""
 
 from math import log, pi
 from typing import Any

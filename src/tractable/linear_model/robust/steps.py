@@ -12,6 +12,7 @@ import numpy as np
 
 from tractable.data import Batch
 from tractable.engines import LeastSquares, least_squares
+from tractable.engines.em import EMProblem
 from tractable.linear_model.robust.noise import (
     LEAST_DOF,
     GaussianNoise,
@@ -99,7 +100,7 @@ class RobustEStep:
 
 
 @value
-class RobustProblem:
+class RobustProblem(EMProblem):
     """The data and the two steps of robust regression, of standardized targets."""
 
     data: Any  # the rows as a source; None for an M-step alone

@@ -146,7 +146,10 @@ Solved = tuple[np.ndarray, int, bool]
 
 @value
 class BridgeProblem:
-    """½|b - Aw|² + a Σ|w_j|^q with A, b and w over powers of two, so that no power overflows."""
+    """½|b - Aw|² + a Σ|w_j|^q with A, b and w over powers of two.
+
+    Validation keeps squares in range, and not |w_j|^q for a large q.
+    """
 
     A: np.ndarray
     b: np.ndarray
@@ -174,12 +177,11 @@ def problem_of(columns: Columns, alpha: float, q: float) -> BridgeProblem:
     if A.shape[0] > A.shape[1] + 1:
         factor = triangle(np.column_stack([A, b]))
         A, b = factor[:, :-1], factor[:, -1]
-    mantissa, power = frexp(columns.weight * alpha)
-    exponent = min(tall - wide, int((2 * tall - power - log2(mantissa)) / q))
+    penalty = log2(columns.weight) + log2(alpha)
+    exponent = min(tall - wide, int((2 * tall - penalty) / q))
     if exponent > LARGEST_EXPONENT:
         refuse_scales(ldexp(1.0, wide), ldexp(1.0, tall), "coefficients")
-    shift = power + q * exponent - 2 * tall
-    a = ldexp(mantissa * 2.0 ** (shift - int(shift)), int(shift))
+    a = 2.0 ** (penalty + q * exponent - 2 * tall)
     return BridgeProblem(
         A=np.ldexp(A, exponent + wide - tall),
         b=b,

@@ -1,11 +1,12 @@
 """Gaussian mixtures by variational Bayes."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from tractable.base import Rows, check_choice
-from tractable.covariance.shapes import variance_floor
+from tractable.base import DegenerateCovarianceWarning, Rows, check_choice
+from tractable.covariance.shapes import collapsed_components, variance_floor
 from tractable.distributions import Mixture
 from tractable.mixture.bayesian_gaussian.model import (
     MixturePosterior,
@@ -42,7 +43,9 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     N(μ | m₀, (β₀Λ)⁻¹) W(Λ | ν₀, W₀). The posterior is sought among q(z) q(π) Π_k q(μ_k, Λ_k), where it has
     the same families, by raising a lower bound of log p(X) in turns: responsibilities from expected log
     densities, then α_k = α₀ + N_k, β_k = β₀ + N_k, ν_k = ν₀ + N_k and so on. Components that the rows do not
-    need lose all responsibility, and return to the prior. No component can collapse.
+    need lose all responsibility, and return to the prior. No component can collapse on a few rows. Where all
+    rows lie in a plane (constant columns, or columns that follow from others), so does the default
+    `covariance_prior`, and `reg_covar` alone keeps covariances regular: a warning says so.
 
     Rows may have weights, missing entries (NaN; they join z in q, so the bound holds), and may be in files
     and streams, of which every iteration is a pass.
@@ -190,7 +193,17 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         check_choice("weight_concentration_prior_type", self.weight_concentration_prior_type, PRIOR_TYPES)
 
     def _warn_fitted(self) -> None:
-        """No component can collapse."""
+        self._warn_constant()
+        varies, floor = self._standardizer_.varies, variance_floor(self.reg_covar, self._standardizer_)
+        singular = collapsed_components(np.ones(self.n_components), self._params_.structure, floor, varies)
+        if self.reg_covar is None and np.any(singular):
+            warnings.warn(
+                "covariances are singular but for the default of reg_covar: columns of X follow from others, "
+                "or rows are few, and rows in which they do not follow have a density of nearly 0; leave out "
+                "columns, or give covariance_prior, reg_covar or another covariance_type",
+                DegenerateCovarianceWarning,
+                stacklevel=5,
+            )
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> BayesianGaussianProblem:
         source, summary, standardizer = self._standardized(rows, fitted=fitted)

@@ -202,12 +202,14 @@ def _scatter(
 
 
 def _definite(scatter: np.ndarray) -> np.ndarray:
-    """Refuse a covariance of standardized columns that is singular up to rounding."""
-    lengths = np.linalg.eigvalsh(scatter)
+    """Refuse a covariance that is singular up to rounding, whatever the variances of its columns."""
+    width = np.sqrt(np.diagonal(scatter))
+    correlations = scatter / width[:, None] / width if np.all(width > 0) else np.zeros_like(scatter)
+    lengths = np.linalg.eigvalsh(correlations)
     if lengths[0] <= ROUNDINGS * len(lengths) * np.finfo(np.float64).eps * lengths[-1]:
         raise ValueError(
-            "X has columns that are constant or follow from others, so that their covariance is no "
-            "covariance_prior; give one, or a positive reg_covar"
+            "X has columns that are constant or follow from others, so that their covariance, the "
+            "default of covariance_prior, is singular; give covariance_prior, or a positive reg_covar"
         )
     return scatter
 

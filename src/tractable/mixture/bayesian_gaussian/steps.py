@@ -77,7 +77,7 @@ class BayesianGaussianProblem(GaussianProblem):
         return expected_log_weights(params.concentration) + 0.5 * (curvature - floor)
 
     def log_prior(self, params: GaussianParameters) -> float:
-        """Return minus the divergence from the prior: the part of the bound that no row has a share in."""
+        """Return -KL(q(π, μ, Λ) | prior), the term of the bound that is no sum over rows."""
         assert isinstance(params, VariationalParameters)
         return -self.divergence(params)
 

@@ -20,6 +20,7 @@ from tractable.covariance.shapes import (
     CovarianceShape,
     collapsed_components,
     compact_form,
+    rounding_columns,
     scale_columns,
     shape_of,
     variance_floor,
@@ -108,6 +109,9 @@ class BaseGaussianMixture(EMMixture):
         if fitted:
             return rows.source, summary, self._standardizer_
         return rows.source, summary, summary.standardizer(common=self._shape().common_scale)
+
+    def _rounding_columns(self) -> np.ndarray:
+        return rounding_columns(self._params_.structure.diagonal, self._standardizer_.varies)
 
     def _set_components(self, params: GaussianParameters, problem: GaussianProblem) -> None:
         """Set what the components of both models have."""

@@ -18,6 +18,7 @@ from tractable.covariance import Diagonal, Isotropic
 from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
 from tractable.data import Batch, Source
 from tractable.distributions.probabilities import log_or_minus_inf
+from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums, packed, unpacked
 from tractable.primitives.em import (
@@ -190,7 +191,7 @@ class AddProducts:
 
 
 @value
-class GaussianProblem:
+class GaussianProblem(EMProblem):
     """The data and the two steps of a Gaussian mixture, in standardized columns.
 
     `reg_covar` is added to the diagonal of every covariance. With the term -½ tr(diag(floor) Σ_k⁻¹) in the

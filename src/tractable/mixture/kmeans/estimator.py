@@ -1,6 +1,5 @@
 """K-means."""
 
-import math
 import warnings
 from functools import partial
 from typing import Any, Self
@@ -22,7 +21,6 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
-from tractable.data import Batch, as_source
 from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
@@ -35,10 +33,7 @@ from tractable.engines.kmeans import (
 )
 from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
-from tractable.value import replace, value
-
-#: Most times that a pass of drawn batches goes over the rows, whatever their weights.
-MOST_PASSES = 10
+from tractable.value import value
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
@@ -166,23 +161,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
                 "clusters, which partial_fit goes on with; fit anew"
             )
         problem = self._em_problem(self._validate_rows(X, y, sample_weight, reset=first), fitted=False)
-        standardizer = problem.standardizer
         if first:
-            centers = problem.initial(as_generator(self.random_state, name="random_state")).centers
-            self.counts_, self.n_steps_ = np.zeros(self.n_clusters), 0
+            params = problem.initial(as_generator(self.random_state, name="random_state"))
+            self.counts_ = np.zeros(self.n_clusters)
         else:
-            centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
-        state = OnlineCenters(
-            centers=centers,
-            counts=self.counts_,
-            n_steps=getattr(self, "n_steps_", 0),
-            standardizer=standardizer,
-        )
-        # All rows in memory are one batch, and those of a stream come as it gives them.
-        rows = problem.source.n_rows if problem.source.in_memory else None
-        state = problem.source.accumulate(OnlineCenters.after, state, rows=rows)
+            params = self._fitted_params(problem)
+        state = problem.follow(params, self.counts_, getattr(self, "n_steps_", 0))
         self._forget("labels_", "inertia_", *self._SEARCH_ATTRIBUTES)  # of the rows before
-        self.cluster_centers_ = standardizer.inverse_transform(state.centers)
+        self.cluster_centers_ = problem.standardizer.inverse_transform(state.centers)
         self.counts_, self.n_steps_ = state.counts, state.n_steps
         return self
 
@@ -210,7 +196,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     @all_or_nothing(afresh=False)
     def from_statistic(self, statistic: Clusters) -> Self:
-        """Move the centres to the means of what they hold: one M-step. A centre without rows stays."""
+        """Move the centres to the means of their rows: one M-step. A centre without rows stays."""
         if not isinstance(statistic, Clusters):
             raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
         known = ("n_features_in_", "feature_names_in_")
@@ -284,32 +270,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def _search(self, problem: KMeansProblem, earlier: Any) -> EMResult:
         if self.batch_size is None:
             return super()._search(problem, earlier)
-        return self._search_online(problem, int(self.batch_size))
-
-    def _search_online(self, problem: KMeansProblem, size: int) -> EMResult:
-        """Follow batches until a whole pass moves the centres by less than `tol` of the variance."""
-        rng, counts = as_generator(self.random_state, name="random_state"), np.zeros(self.n_clusters)
-        first = problem.initial(rng).centers
-        state = OnlineCenters(centers=first, counts=counts, standardizer=problem.standardizer)
-        whole = problem.source.collect() if problem.source.in_memory else None
-        number, settled, interrupted = 0, False, False
-        while number < self.max_iter and not (settled or interrupted):
-            before, number = state, number + 1
-            try:
-                if whole is None:
-                    state = problem.source.accumulate(OnlineCenters.after, state, rows=size)
-                else:
-                    state = _follow_draws(whole, state, size, rng)
-                settled = problem.settled(Centers(centers=before.centers), Centers(centers=state.centers))
-            except KeyboardInterrupt:
-                interrupted = True
-        self.n_steps_ = state.n_steps
-        return EMResult(
-            params=Centers(centers=state.centers),
-            trace=(math.nan,) * (number + 1),
-            converged=settled,
-            interrupted=interrupted,
-        )
+        rng = as_generator(self.random_state, name="random_state")
+        return problem.run_batches(problem.initial(rng), int(self.batch_size), self.max_iter, rng)
 
     def _set_fitted(self, params: Centers, problem: KMeansProblem) -> None:
         labels, held = problem.held(params)
@@ -323,7 +285,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     def _set_search(self, result: EMResult, problem: KMeansProblem) -> None:
         self.n_iter_, self.converged_ = result.n_iter, result.converged
-        if self.batch_size is None:
+        if self.batch_size is not None:
+            self.n_steps_ = result.params.n_steps
+        else:
             trace = np.asarray(result.trace) / problem.standardizer.scale[0] ** 2
             trace[-1] = -self.inertia_
             # Differences gather rounding; J itself never rises.
@@ -353,52 +317,3 @@ class NearestCenter:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         shift, scale = self.standardizer.shift, float(self.standardizer.scale[0])
         return assign(x, None, shift, scale, self.centers).labels
-
-
-@value
-class OnlineCenters:
-    """Centres in standardized columns, and the weight of the rows each has been given."""
-
-    centers: np.ndarray  # (K, d)
-    counts: np.ndarray  # (K,)
-    standardizer: Standardizer
-    n_steps: int = 0
-
-    def after(self, batch: Batch) -> "OnlineCenters":
-        """Give the rows of a batch to the nearest centres and move each to its running mean.
-
-        μ_k ← (n_k μ_k + Σ w x) / (n_k + Σ w) (MacQueen 1967; Sculley 2010). A centre that has never been
-        given a row moves to the row of the batch that is farthest from the others.
-        """
-        if not batch.n_rows:
-            return self
-        source = as_source(batch.X, None, batch.weights)
-        problem = KMeansProblem(source, self.standardizer, n_clusters=len(self.centers), bounds=False)
-        found = source.reduce(problem.expect(Centers(centers=self.centers)))
-        counts = self.counts + found.counts
-        merged = replace(found, sums=self.counts[:, None] * self.centers + found.sums, counts=counts)
-        return replace(
-            self, centers=problem.maximize(merged).centers, counts=counts, n_steps=self.n_steps + 1
-        )
-
-
-def _follow_draws(rows: Batch, state: OnlineCenters, size: int, rng: np.random.Generator) -> OnlineCenters:
-    """Follow as many batches of `size` rows, drawn by weight, as make one pass.
-
-    A row of weight two is two rows, up to `MOST_PASSES` times the rows: weights of a million cost no more.
-    """
-    x, weights = rows.X, rows.weights
-    total = len(x) if weights is None else min(float(np.sum(weights)), MOST_PASSES * len(x))
-    for _ in range(math.ceil(total / size)):
-        state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
-    return state
-
-
-def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n rows drawn by weight, with replacement, one uniform a row."""
-    u = rng.random(n)
-    if weights is None:
-        return (u * total).astype(np.int64)
-    held = np.cumsum(weights)
-    found = np.searchsorted(held, u * held[-1], side="right")
-    return np.minimum(found, int(np.flatnonzero(weights)[-1]))

@@ -1,4 +1,4 @@
-"""Mixtures of linear regressions: with constant mixing weights, and behind a softmax gate."""
+"""Mixtures of linear regressions: with constant mixing weights, and with a softmax gate."""
 
 import warnings
 from typing import Any
@@ -472,4 +472,6 @@ class MixtureOfExperts(MixtureOfRegressors):
 def _check_width(width: float) -> None:
     limits = np.finfo(float)
     if not limits.tiny / limits.eps < width * width < limits.max * limits.eps:
-        raise ValueError("y varies by so much, or so little, that its square is no number; rescale it")
+        raise ValueError(
+            "y varies by so much, or so little, that its square overflows or underflows; rescale it"
+        )

@@ -15,6 +15,7 @@ from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares, fold, least_squares, squared_extrapolation
+from tractable.engines.em import EMProblem
 from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
 from tractable.engines.newton import armijo_steps
 from tractable.mixture.regression.model import RegressionMixture
@@ -164,7 +165,7 @@ class GateLoss:
 
 
 @value
-class RegressionProblem:
+class RegressionProblem(EMProblem):
     """The data and the two steps of a mixture of regressions, in standardized columns and targets."""
 
     data: Any  # the rows as a source; None for an M-step alone, which leaves a gate as it is

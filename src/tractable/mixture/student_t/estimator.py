@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from tractable.base import Rows, check_choice, check_number, refuse_foreign
-from tractable.covariance.shapes import collapsed_components, scale_columns, shape_of, variance_floor
+from tractable.covariance.shapes import (
+    collapsed_components,
+    rounding_columns,
+    scale_columns,
+    shape_of,
+    variance_floor,
+)
 from tractable.distributions import Mixture, MultivariateStudentT
 from tractable.engines import fold
 from tractable.mixture.base import EMMixture
@@ -166,6 +172,11 @@ class StudentTMixture(EMMixture):
         self.collapsed_ = collapsed_components(
             params.weights, structure, problem.floor, problem.standardizer.varies
         )
+
+    def _rounding_columns(self) -> np.ndarray:
+        scales = self._params_.scales
+        diagonals = scales if self.covariance_type == "diag" else np.diagonal(scales, axis1=-2, axis2=-1)
+        return rounding_columns(diagonals, self._standardizer_.varies)
 
     def _squared(self, scale: np.ndarray) -> np.ndarray:
         return scale**2 if self.covariance_type == "diag" else scale[:, None] * scale

@@ -12,6 +12,7 @@ import numpy as np
 from tractable.arrays.log_space import log_sum_exp
 from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
 from tractable.data import Batch, Source, sample_rows
+from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, initial_rows
 from tractable.engines.student_t import PrecisionSums, ScaleMixture
 from tractable.statistics import ColumnSummary, Standardizer, column_varies
@@ -97,7 +98,7 @@ class StudentTEStep:
 
 
 @value
-class StudentTProblem:
+class StudentTProblem(EMProblem):
     """The data and the two steps of a mixture of Student-t distributions, in standardized columns.
 
     `floor` is added to the diagonal of every scale matrix. With the term -½ tr(diag(floor) Σ⁻¹) in the log

@@ -15,6 +15,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.density import LogLikelihood
+from tractable.covariance.shapes import rounding_columns
 from tractable.data import Source, is_frame
 from tractable.data.source import mapped
 from tractable.data.table_columns import (
@@ -157,6 +158,11 @@ class BaseTableMixture(EMMixture):
         varies = encoding.standardizer.varies[encoding.normal]
         narrow = (params.variances <= 2.0 * problem.reg_covar) & varies
         self.collapsed_ = narrow.any(axis=1) | (params.weights == 0.0)
+
+    def _rounding_columns(self) -> np.ndarray:
+        found, normal = super()._rounding_columns(), self._encoding_.normal
+        found[normal] = rounding_columns(self._params_.variances, self._encoding_.standardizer.varies[normal])
+        return found
 
     # Queries
 

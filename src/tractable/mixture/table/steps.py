@@ -9,6 +9,7 @@ from tractable.arrays.log_space import log_sum_exp
 from tractable.base import Rows
 from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
+from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
 from tractable.statistics.rows import counts
@@ -133,7 +134,7 @@ def _about_means(
 
 
 @value
-class TableProblem:
+class TableProblem(EMProblem):
     """EM for a mixture over the columns of a table; see `tractable.base.EMEstimator`.
 
     `alpha` pseudo-observations of each category, and of the average count, are a Dirichlet and a gamma prior;

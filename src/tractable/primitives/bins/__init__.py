@@ -53,7 +53,6 @@ def bin_counts(x: Array, weights: Any, edges: Sequence[Array], *, linear: bool =
     from tractable.primitives.bins import compiled
 
     shape = tuple(len(axis) - 1 for axis in edges)
-    weights = np.empty(0) if weights is None else weights
     scales = np.array([_scale(axis) for axis in edges])
     if len(edges) == 1 and not linear:
         counts, outside = compiled.count_numbers(x[:, 0], weights, edges[0], scales[0])
@@ -84,7 +83,7 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
         return agnostic.linear_binning(x, weights, low, step, n)
     from tractable.primitives.bins.compiled import linear_binning as compiled
 
-    return compiled(x, np.empty(0) if weights is None else weights, float(low), float(step), n)
+    return compiled(x, weights, float(low), float(step), n)
 
 
 def best_blocks(mass: Array, positions: Array, penalty: float) -> Array:

@@ -81,8 +81,7 @@ def mixture_pass(
 
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
     block = int(np.clip(1_000_000 // (K * P) // 32 * 32, 64, 512))
-    w = np.empty(0) if weights is None else weights
-    sums, evidence = compiled(x, w, shift, scale, natural, kind, block)
+    sums, evidence = compiled(x, weights, shift, scale, natural, kind, block)
     return sums.T, evidence
 
 
@@ -142,8 +141,7 @@ def whitened_pass(
     from tractable.primitives.em import compiled
 
     n, d = x.shape
-    w = np.empty(0) if weights is None else weights
-    ready = (x, w, shift, scale, means, whiteners, log_constants)
+    ready = (x, weights, shift, scale, means, whiteners, log_constants)
     if diagonal:
         return compiled.whitened_diagonal_pass(*ready, _block(n, d))
     sums, evidence = compiled.whitened_pass(*ready, white, _block(n, d))
@@ -303,7 +301,7 @@ def pattern_pass(
     from tractable.primitives.em import compiled
 
     given = (
-        rows.flat, rows.starts, rows.begins, rows.masks, np.empty(0) if weights is None else weights,
+        rows.flat, rows.starts, rows.begins, rows.masks, weights,
         log_weights, means, covariances, first, last,
     )  # fmt: skip
     if covariances.ndim == 2:

@@ -16,7 +16,7 @@ from tractable.primitives.em.compiled_blocks import (
 )
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _squares(features, d, kind):  # type: ignore[no-untyped-def]
     """Fill in the second-order features: none (0), their sum (1), squares (2), or all products (3)."""
     block = features.shape[1]
@@ -60,7 +60,7 @@ def mixture_pass(x, w, shift, scale, natural, kind, block):  # type: ignore[no-u
     return sums, evidence
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _load_rows(x, start, n, shift, scale, z):  # type: ignore[no-untyped-def]
     """Fill the first n columns of z with shifted and scaled rows."""
     for i in range(z.shape[0]):
@@ -115,7 +115,7 @@ _LOG_2PI = np.log(2.0 * np.pi)
 _BLOCK = 256
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _load_entries(flat, start, z):  # type: ignore[no-untyped-def]
     """Fill the columns of z with rows of entries."""
     d, n = z.shape
@@ -227,7 +227,7 @@ def pattern_diagonal_pass(flat, starts, begins, masks, w, log_weights, means, va
     return sums, evidence
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _squared_length(row, mean, whitener, d, centred):  # type: ignore[no-untyped-def]
     """Return |W (row - mean)|² for a lower triangular W."""
     for i in range(d):

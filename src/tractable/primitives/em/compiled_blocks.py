@@ -9,7 +9,7 @@ from tractable.primitives.compiled_tiles import exp_tile
 FLOOR = -230.0
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of scores, (K, B), into exp(score - top), and write their tops and sums."""
     K, B = scores.shape
@@ -27,7 +27,7 @@ def exp_below_top(scores, top, total, bits):  # type: ignore[no-untyped-def]
             total[j] += row[j]
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyped-def]
     """Turn columns of log p(x, k), (K, B), into weighted responsibilities; return the sum of w log p(x).
 
@@ -58,7 +58,7 @@ def softmax_columns(log_joint, n, w, top, total, bits):  # type: ignore[no-untyp
     return evidence
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _combine(coefficients, columns, m, out):  # type: ignore[no-untyped-def]
     """Write Σ_l coefficients[l] columns[l] over the first m, four at a time."""
     n = out.size
@@ -77,7 +77,7 @@ def _combine(coefficients, columns, m, out):  # type: ignore[no-untyped-def]
         l += 1
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def log_joints(z, means, whiteners, log_constants, centred, white, out):  # type: ignore[no-untyped-def]
     """Write c_k - |W_k (z - mean_k)|² / 2 to row k; a component without weight is not looked at."""
     d, n = z.shape
@@ -96,7 +96,7 @@ def log_joints(z, means, whiteners, log_constants, centred, white, out):  # type
                 log_joint[j] -= 0.5 * white[j] * white[j]
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _two_rows(x, y, r, rows, l, out_x, out_y):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j x_j rows[l, j] to out_x[l], and likewise for y, from l on; four are read at a time."""
     m, n = rows.shape
@@ -135,7 +135,7 @@ def _two_rows(x, y, r, rows, l, out_x, out_y):  # type: ignore[no-untyped-def]
         l += 1
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _products(rows, r, out):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j rows[i, j] rows[l, j] for i ≤ l, two rows at a time."""
     m = rows.shape[0]
@@ -159,7 +159,7 @@ def _products(rows, r, out):  # type: ignore[no-untyped-def]
         out[m - 1, m - 1] += a
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _pack_positive(responsibilities, index):  # type: ignore[no-untyped-def]
     """Move positive responsibilities to the front, and write their positions."""
     q = 0
@@ -169,7 +169,7 @@ def _pack_positive(responsibilities, index):  # type: ignore[no-untyped-def]
             q += 1
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def centred_products(z, responsibilities, mean, whitener, index, scratch, scratch_rows, out):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j u_j u_jᵀ, upper triangle, of u = [1, z - mean]; whitened where there is a whitener.
 
@@ -201,7 +201,7 @@ def centred_products(z, responsibilities, mean, whitener, index, scratch, scratc
     _products(rows, r, out)
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def diagonal_log_joint(z, mean, whitener, out):  # type: ignore[no-untyped-def]
     """Subtract Σ_i (whitener_i (z_i - mean_i))² / 2."""
     d, n = z.shape
@@ -212,7 +212,7 @@ def diagonal_log_joint(z, mean, whitener, out):  # type: ignore[no-untyped-def]
             out[j] -= 0.5 * t * t
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def diagonal_products(z, responsibilities, mean, out):  # type: ignore[no-untyped-def]
     """Add Σ_j r_j [1, z_j - mean, (z_j - mean)²]; NaN, where no component explains the row, counts as 0."""
     d, n = z.shape
@@ -235,7 +235,7 @@ def diagonal_products(z, responsibilities, mean, out):  # type: ignore[no-untype
         out[1 + d + i] += second
 
 
-@compiled(error_model="numpy")
+@compiled()
 def observed_first(mask, order):  # type: ignore[no-untyped-def]
     """Write the columns that are there, then those that are missing; return how many are there."""
     d = 0
@@ -251,7 +251,7 @@ def observed_first(mask, order):  # type: ignore[no-untyped-def]
     return d
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _combine_rows(coefficients, triangle, d, out):  # type: ignore[no-untyped-def]
     """Write Σ_l coefficients[l] times row l of a lower triangle, over the first d."""
     for j in range(d):
@@ -262,7 +262,7 @@ def _combine_rows(coefficients, triangle, d, out):  # type: ignore[no-untyped-de
             out[j] += a * row[j]
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def factor_pattern(covariance, order, d, lower, whitener):  # type: ignore[no-untyped-def]
     """Write the Cholesky factor in the given order, and the inverse of its first d rows; return Σ log L_ii.
 
@@ -291,12 +291,12 @@ def factor_pattern(covariance, order, d, lower, whitener):  # type: ignore[no-un
     return log_det
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _add(sums, a, b, value):  # type: ignore[no-untyped-def]
     sums[min(a, b), max(a, b)] += value
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def add_completed(scatter, lower, whitener, order, d, gain, crossed, sums):  # type: ignore[no-untyped-def]
     """Add the scatter of [1, entries that are there] to that of [1, all], completed; upper triangles."""
     n_missing, weight = order.size - d, scatter[0, 0]

@@ -50,9 +50,8 @@ def softmax_loss(
     else:
         from tractable.primitives.glm.compiled import softmax_loss as compiled
 
-    hard = (targets, np.empty((0, len(coef)))) if targets.ndim == 1 else (np.empty(0, np.int64), targets)
-    w = np.empty(0) if weights is None else weights
-    return compiled(x, *hard, w, shift, scale, coef, _block(coef))
+    hard = (targets, None) if targets.ndim == 1 else (None, targets)
+    return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
 
 
 def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
@@ -78,8 +77,7 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
-    m = np.empty(0) if mass is None else mass
-    upper = compiled(x, m, shift, scale, coef, 128, k > 2 and p <= MOST_PAIRED)
+    upper = compiled(x, mass, shift, scale, coef, 128, k > 2 and p <= MOST_PAIRED)
     found = np.zeros((k, k, p, p))
     rows, columns = np.triu_indices(k, 1)
     found[rows, columns] = found[columns, rows] = -upper

@@ -7,7 +7,7 @@ from tractable.primitives.compiled_tiles import exp_tile
 from tractable.primitives.em.compiled_blocks import FLOOR, exp_below_top
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     """Write a block of rows, shifted and scaled, behind the ones of the intercept where there is one."""
     d = x.shape[1]
@@ -18,7 +18,7 @@ def fill(features, x, start, n, shift, scale):  # type: ignore[no-untyped-def]
     features[n:] = 0.0
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _behind(scores, n, start, codes, targets, w, behind, mass):  # type: ignore[no-untyped-def]
     """Write by how much the best score of a row exceeds those of its targets, and the row's weight."""
     K = scores.shape[0]
@@ -39,7 +39,7 @@ def _behind(scores, n, start, codes, targets, w, behind, mass):  # type: ignore[
             behind[j], mass[j] = weight * (best - scores[codes[start + j], j]), weight
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-def]
     """Return the loss of a block, summed in short runs: its roundings must not hide the last Newton steps."""
     loss = 0.0
@@ -92,7 +92,7 @@ def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: igno
     return loss, gradient
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _products(features, pairs):  # type: ignore[no-untyped-def]
     """Write all products x_i x_j, i ≤ j, of every row."""
     B, P = features.shape
@@ -156,7 +156,7 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
     return found
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     """Return the loss of a block of rows that count once, in short runs; turn z into p - t."""
     loss = 0.0
@@ -172,7 +172,7 @@ def _counted_once(z, small, n, codes, start):  # type: ignore[no-untyped-def]
     return loss
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-def]
     """Return the loss of a block of weighted rows, or of rows with soft targets; turn z into p - t."""
     loss = 0.0

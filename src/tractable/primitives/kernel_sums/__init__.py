@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array
-from tractable.primitives import runs_compiled
+from tractable.primitives import few_pairs, runs_compiled
 from tractable.primitives.kernel_sums import agnostic
 from tractable.primitives.neighbors.hyperplane_trees import even_pieces
 from tractable.primitives.neighbors.kd_tree import KDNodes, kd_build, kd_leaves
@@ -16,7 +16,6 @@ __all__ = [
     "KINDS",
     "TreeSums",
     "WindowBlocks",
-    "is_little",
     "kernel_spreads",
     "left_out_scales",
     "log_kernel_sums",
@@ -37,13 +36,11 @@ KINDS = {
     "laplace": 5,
 }
 
-NONE = np.empty(0)
-
 
 def log_kernel_sums(
     queries: Array,
     points: Array,
-    weights: Array,
+    weights: Array | None,
     log_profile: Callable[[Array], Array],
     kind: str | None = None,
     left: Array | None = None,
@@ -61,7 +58,8 @@ def log_kernel_sums(
     queries : array (m, d)
         In units of the bandwidth, as the points are.
     points : array (n, d)
-    weights : array (n,)
+    weights : array (n,) or None
+        None counts every point once.
     log_profile : callable
         log k of squared distances.
     kind : str, optional
@@ -79,28 +77,28 @@ def log_kernel_sums(
     >>> np.exp(sums).round(6)
     array([1.135335])
     """
-    if kind is None or is_little(queries, points):
+    if kind is None or few_pairs(queries, points):
         return agnostic.log_kernel_sums(queries, points, weights, log_profile, left, first, scale)
     from tractable.primitives.kernel_sums.compiled import log_kernel_sums as compiled
 
     out = np.empty(len(queries))
-    compiled(queries, points.T, weights, KINDS[kind], NONE if left is None else left, first, out)
+    compiled(queries, points.T, weights, KINDS[kind], left, first, out)
     return out
 
 
-def is_little(queries: Array, points: Array) -> bool:
-    """Say whether the windows of all pairs are summed in NumPy, or another library."""
-    return not runs_compiled(points, 4 * queries.shape[0] * points.shape[0])
-
-
 def left_out_scales(
-    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray, n_own: int
+    queries: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray | None,
+    first: int,
+    rates: np.ndarray,
+    n_own: int,
 ) -> np.ndarray:
     """Return Σ_{i ≠ j} w_i exp(-rate_k |x_j - x_i|²), (m, K), for queries that are points first + j.
 
     Rate k is twice rate k - n_own, so that most exponentials are squares of others.
     """
-    if is_little(queries, points):
+    if few_pairs(queries, points):
         return agnostic.left_out_scales(queries, points, weights, first, rates)
     from tractable.primitives.kernel_sums.compiled import left_out_scales as compiled
 
@@ -110,10 +108,10 @@ def left_out_scales(
 
 
 def kernel_spreads(
-    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
     """Return the mean of |q - x|² weighted by w_i exp(-|q - x_i|²/2) / S, for queries that are points."""
-    if is_little(queries, points):
+    if few_pairs(queries, points):
         return agnostic.kernel_spreads(queries, points, weights, first, log_sums)
     from tractable.primitives.kernel_sums.compiled import spreads
 
@@ -135,7 +133,7 @@ class TreeSums:
 
     tree: KDNodes
     boxes: np.ndarray  # (m, d, 2), about the points of each node
-    weights: np.ndarray  # (n,), as leaves hold them; none where each is one
+    weights: np.ndarray | None  # (n,), as leaves hold them; None where each is one
     kind: int
 
     def log_sums(
@@ -155,10 +153,9 @@ class TreeSums:
         from tractable.primitives.kernel_sums.compiled import log_tree_sums
 
         out, met = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
-        positions = np.empty(0, np.int64) if left is None else self._positions[first : first + len(queries)]
-        whole = float(self.weights.sum()) if self.weights.size else float(len(self.tree.order))
+        positions = None if left is None else self._positions[first : first + len(queries)]
+        whole = float(len(self.tree.order)) if self.weights is None else float(self.weights.sum())
         tree = (self.tree.nodes, self.tree.packed, self.boxes, whole, self.weights)
-        left = NONE if left is None else left
         log_tree_sums(queries, *tree, self.kind, left, positions, TOLERANCE, out, met)
         return out, met
 
@@ -170,14 +167,14 @@ class TreeSums:
         return positions
 
 
-def tree_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> TreeSums:
+def tree_sums(points: np.ndarray, weights: np.ndarray | None, kind: str) -> TreeSums:
     """Arrange points (n, d), in units of the bandwidth, for sums of a window of `KINDS`: O(n log n).
 
-    Empty weights count every point once.
+    Weights None count every point once.
 
     Examples
     --------
-    >>> sums = tree_sums(np.array([[0.0, 0.0], [2.0, 0.0]]), np.empty(0), "gaussian")
+    >>> sums = tree_sums(np.array([[0.0, 0.0], [2.0, 0.0]]), None, "gaussian")
     >>> np.exp(sums.log_sums(np.zeros((1, 2)))[0]).round(6)
     array([1.135335])
     """
@@ -186,7 +183,7 @@ def tree_sums(points: np.ndarray, weights: np.ndarray, kind: str) -> TreeSums:
     tree = kd_build(points, _LEAF)
     boxes = np.empty((len(tree.nodes), points.shape[1], 2))
     boxes_of(tree.nodes, tree.packed, points.shape[1], boxes)
-    ordered = np.ascontiguousarray(weights[tree.order]) if weights.size else weights
+    ordered = None if weights is None else np.ascontiguousarray(weights[tree.order])
     return TreeSums(tree=tree, boxes=boxes, weights=ordered, kind=KINDS[kind])
 
 

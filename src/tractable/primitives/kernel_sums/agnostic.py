@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.primitives import SILENT
+from tractable.primitives import SILENT, squared_distances
 
 #: Pairs of a query and a point that are held at a time.
 PAIRS = 2**22
@@ -16,14 +16,14 @@ PAIRS = 2**22
 def log_kernel_sums(
     queries: Array,
     points: Array,
-    weights: Array,
+    weights: Array | None,
     log_profile: Callable[[Array], Array],
     left: Array | None = None,
     first: int = 0,
     scale: float = 1.0,
 ) -> Array:
     xp = namespace_of(points)
-    weights = weights if weights.shape[0] else xp.ones_like(points[:, 0])  # none are ones
+    weights = xp.ones_like(points[:, 0]) if weights is None else weights
     step = max(1, PAIRS // max(1, points.shape[0]))
     parts = []
     for start in range(0, queries.shape[0], step):
@@ -42,10 +42,7 @@ def _block(
     block: Array, points: Array, counts: Array, log_profile: Callable[[Array], Array], scale: float
 ) -> Array:
     xp = namespace_of(points)
-    squares = xp.zeros_like(counts)
-    for j in range(points.shape[1]):
-        step = (block[:, j : j + 1] - points[:, j][None, :]) / scale
-        squares = squares + step * step
+    squares = squared_distances(block, points, scale)
     some = counts > 0
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
     terms = xp.where(some, log_counts + log_profile(squares), xp.full_like(counts, -xp.inf))
@@ -54,7 +51,7 @@ def _block(
 
 @SILENT
 def left_out_scales(
-    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, rates: np.ndarray
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int, rates: np.ndarray
 ) -> np.ndarray:
     squares, w = _others(queries, points, weights, first)
     return np.stack([np.sum(w * np.exp(-rate * squares), axis=1) for rate in rates], axis=1)
@@ -62,22 +59,20 @@ def left_out_scales(
 
 @SILENT
 def kernel_spreads(
-    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int, log_sums: np.ndarray
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int, log_sums: np.ndarray
 ) -> np.ndarray:
     squares, w = _others(queries, points, weights, first)
     return np.sum(w * squares * np.exp(-0.5 * squares - log_sums[:, None]), axis=1)
 
 
 def _others(
-    queries: np.ndarray, points: np.ndarray, weights: np.ndarray, first: int
+    queries: np.ndarray, points: np.ndarray, weights: np.ndarray | None, first: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return squared distances (m, n) and the weights of the points; query j itself, first + j, has none."""
-    from scipy.spatial.distance import cdist
-
-    w = np.ones((len(queries), len(points))) * (weights if len(weights) else 1.0)
+    w = np.ones((len(queries), len(points))) * (1.0 if weights is None else weights)
     rows = np.arange(len(queries))
     w[rows, first + rows] = 0.0
-    return cdist(queries, points, "sqeuclidean"), w
+    return squared_distances(queries, points), w
 
 
 @SILENT

@@ -37,7 +37,7 @@ def log_kernel_sums(queries, columns, weights, kind, left, first, out):  # type:
             out[q] = _far(queries[q], columns, weights, kind, own, values, bits)
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _far(query, columns, weights, kind, own, values, bits):  # type: ignore[no-untyped-def]
     """The same in logarithms: about the nearest point, whose own term is then one."""
     n = columns.shape[1]
@@ -115,7 +115,7 @@ def left_out_scales(queries, columns, weights, first, rates, n_own, out):  # typ
                 out[q, k] += tile_sum(row, weights, start, size, -1)
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-def]
     """Turn squared distances into heights of the window; -1 is the Gaussian, 5 the Laplace."""
     if kind == -1:
@@ -144,7 +144,7 @@ def tile_heights(kind, values, bits, size, shift):  # type: ignore[no-untyped-de
             values[j] = np.sin(0.5 * np.pi * (1.0 - np.sqrt(values[j]))) if values[j] < 1.0 else 0.0
 
 
-@compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def tile_sum(values, weights, start, size, own):  # type: ignore[no-untyped-def]
     """Add up a tile, without the point `own`."""
     if own >= start and own < start + size:
@@ -235,7 +235,7 @@ def log_tree_sums(  # type: ignore[no-untyped-def]
         met[q] = seen
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _nearest(query, nodes, packed, boxes, weights, own, stack, values):  # type: ignore[no-untyped-def]
     """Squared distance to the nearest point that counts, other than `own`."""
     near, top = np.inf, 1
@@ -263,7 +263,7 @@ def _nearest(query, nodes, packed, boxes, weights, own, stack, values):  # type:
     return near
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def _apart(query, box):  # type: ignore[no-untyped-def]
     """Squared distance from a query to a box."""
     total = 0.0

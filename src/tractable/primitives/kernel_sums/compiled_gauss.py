@@ -144,12 +144,12 @@ def log_left_out(  # type: ignore[no-untyped-def]
                 spread[j] = _binned_spread(x, weights, h, starts, first, centres, moments, q, reach) / rest
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def _bins_within(starts, q, h, reach):  # type: ignore[no-untyped-def]
     return range(first_at_least(starts, q - (reach + 0.5) * h), first_at_least(starts, q + reach * h))
 
 
-@compiled(error_model="numpy", fastmath={"contract"}, inline="always")
+@compiled(fastmath={"contract"}, inline="always")
 def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     total = 0.0
     for b in _bins_within(starts, q, h, reach):
@@ -165,7 +165,7 @@ def _binned(x, weights, h, starts, first, centres, moments, q, reach):  # type: 
     return total
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _binned_spread(x, weights, h, starts, first, centres, moments, q, reach):  # type: ignore[no-untyped-def]
     """Σ w u² exp(-u²/2), from the second derivative of the sum: exp(-v²/2) (P'' - 2 v P' + v² P)."""
     total = 0.0
@@ -185,7 +185,7 @@ def _binned_spread(x, weights, h, starts, first, centres, moments, q, reach):  #
     return total
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _about_nearest(x, weights, h, q, near, beyond, own, kept):  # type: ignore[no-untyped-def]
     """Sum about the nearest point, in logarithms: only those within reach count, and `own` for `kept`."""
     # √(near² + beyond) - near, without cancellation.
@@ -200,7 +200,7 @@ def _about_nearest(x, weights, h, q, near, beyond, own, kept):  # type: ignore[n
     return np.log(total) - 0.5 * near * near
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _spread_about(x, weights, h, q, own, log_sum):  # type: ignore[no-untyped-def]
     if log_sum == -np.inf:
         return 0.0
@@ -254,7 +254,7 @@ def sums_at_points(x, weights, h, total_weight, starts, first, centres, moments,
         i, b = stop, b + 1
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _interpolated(x, scale, centre, coefficients, begin, end, out):  # type: ignore[no-untyped-def]
     """Clenshaw's sum of Chebyshev's polynomials at the points of a bin."""
     for i in range(begin, end):

@@ -45,7 +45,7 @@ def running_totals(x, weights, h, first, centres, kind):  # type: ignore[no-unty
     return totals
 
 
-@compiled(error_model="numpy")
+@compiled()
 def within(x, q, h):  # type: ignore[no-untyped-def]
     """The first sorted point that is no farther than h, and the first beyond."""
     low, high = first_at_least(x, q - h), first_above(x, q + h)
@@ -80,7 +80,7 @@ def log_disc_sums(x, weights, h, first, centres, totals, kind, queries, left, be
         out[j] = np.log(total) if total > 0.0 else -np.inf
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def _height(kind, r):  # type: ignore[no-untyped-def]
     if r > 1.0:
         return 0.0
@@ -95,7 +95,7 @@ def _height(kind, r):  # type: ignore[no-untyped-def]
     return np.sin(0.5 * np.pi * (1.0 - r))
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignore[no-untyped-def]
     """The sum over points low to high, and a bound on its rounding."""
     total, lost = 0.0, 0.0
@@ -110,7 +110,7 @@ def _ranged(h, first, centres, totals, kind, q, low, high, side):  # type: ignor
     return total, lost
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def part_of_bin(first, totals, b, low, high, m):  # type: ignore[no-untyped-def]
     """Write the sums over the points of a bin from low to high, and return a bound on their rounding."""
     begin, end = max(low, first[b]), min(high, first[b + 1])
@@ -119,7 +119,7 @@ def part_of_bin(first, totals, b, low, high, m):  # type: ignore[no-untyped-def]
     return 1e-15 * (8.0 + np.sqrt(end - first[b])) * totals[end - 1, 0]
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def _combined(kind, v, m, side):  # type: ignore[no-untyped-def]
     """Σ w k(v - u) from the sums of w u^k (or of cosine and sine)."""
     if kind == 0:
@@ -193,7 +193,7 @@ def plain_moments(x, weights, h, first, centres):  # type: ignore[no-untyped-def
     return moments
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _below(z):  # type: ignore[no-untyped-def]
     return 0.5 * math.erfc(-0.7071067811865476 * z)
 
@@ -227,7 +227,7 @@ def normal_tails(x, weights, h, starts, first, centres, moments, running, side, 
         out[j] = total
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _bin_tail(m, v, side):  # type: ignore[no-untyped-def]
     total = m[0] * _below(side * v)
     if side * v < _WHOLE + 0.5:
@@ -270,7 +270,7 @@ def disc_tails(x, weights, h, first, centres, totals, kind, running, side, queri
         out[j] = total
 
 
-@compiled(error_model="numpy", inline="always")
+@compiled(inline="always")
 def _odd(kind, v, m, sign):  # type: ignore[no-untyped-def]
     """Σ w (F(t) - 1/2) of t = v - u, an odd function, from the sums of w u^k (or of cosine and sine)."""
     if kind == 4:
@@ -287,7 +287,7 @@ def _odd(kind, v, m, sign):  # type: ignore[no-untyped-def]
     return (15.0 * first - 10.0 * third + 3.0 * fifth) / 16.0
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _held(kind, t):  # type: ignore[no-untyped-def]
     """F(t), the mass of a window below t, with the digits of the lower tail."""
     s = 1.0 - min(abs(t), 1.0)

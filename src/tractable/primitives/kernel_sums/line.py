@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.primitives.kernel_sums import KINDS, NONE
+from tractable.primitives.kernel_sums import KINDS
 from tractable.value import value
 
 
@@ -28,7 +28,7 @@ class LineSums:
 
             log_sums(self.x, self.weights, self.scale, *self.parts, queries, out)
         else:
-            self._others(queries, NONE, 0, out)
+            self._others(queries, None, 0, out)
         return out
 
     def log_left_out(
@@ -49,7 +49,7 @@ class LineSums:
             self._others(self.x[begin:end], left[begin:end], begin, out)
         return out, mean
 
-    def _others(self, queries: np.ndarray, left: np.ndarray, begin: int, out: np.ndarray) -> None:
+    def _others(self, queries: np.ndarray, left: np.ndarray | None, begin: int, out: np.ndarray) -> None:
         from tractable.primitives.kernel_sums.compiled_line import log_disc_sums, log_laplace_sums
 
         if self.kind == KINDS["laplace"]:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives import runs_compiled
+from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic
-from tractable.primitives.kmeans.agnostic import squared_distances
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -262,7 +261,7 @@ def reassign(
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
     cost, gain, changed = compiled(
-        *_ready(x, weights, shift, scale, centers),
+        *(x, weights, shift, scale, centers),
         *(movement.half, movement.move, movement.drop),
         *(labels, upper, lower, sums, counts, _block(centers)),
     )
@@ -291,12 +290,8 @@ def cluster_sums(
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-    cost, away, row = compiled(*_ready(x, weights, shift, scale, centers), labels, sums, counts)
+    cost, away, row = compiled(x, weights, shift, scale, centers, labels, sums, counts)
     return ClusterSums(sums=sums, counts=counts, cost=cost, away=away, row=row)
-
-
-def _ready(x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray) -> tuple:
-    return x, np.empty(0) if weights is None else weights, shift, scale, centers
 
 
 def _block(centers: np.ndarray) -> int:

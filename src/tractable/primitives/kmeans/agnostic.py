@@ -6,19 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.primitives import SILENT
-
-
-def squared_distances(x: Array, centers: Array) -> Array:
-    """Return |x_i - μ_k|² of every row and centre, (n, K), by differences: nothing cancels."""
-    if is_numpy_array(x):
-        from scipy.spatial.distance import cdist
-
-        return cdist(x, centers, "sqeuclidean")
-    xp = namespace_of(x)
-    columns = [xp.sum((x - centers[k, :]) ** 2, axis=1) for k in range(centers.shape[0])]
-    return xp.stack(columns, axis=1)
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT, squared_distances
 
 
 def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
@@ -136,8 +125,5 @@ def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.
 @SILENT
 def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int]) -> Array:
     xp = namespace_of(x, columns)
-    squares = xp.zeros_like(x[:, :1] * columns[:1, :])
-    for j in range(x.shape[1]):
-        squares = squares + (x[:, j : j + 1] - columns[j : j + 1, :]) ** 2
-    distances = xp.sqrt(squares) * weights
+    distances = xp.sqrt(squared_distances(x, columns.T)) * weights
     return xp.stack([xp.sum(distances[:, a:b], axis=1) for a, b in pairwise(starts)], axis=1)

@@ -17,7 +17,7 @@ CHUNK = 1024
 
 
 # Rows are passed by number: making a view of each takes longer than its arithmetic.
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(x.shape[1]):
@@ -25,7 +25,7 @@ def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
     """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
     np.dot(doubled, block, scores)
@@ -40,7 +40,7 @@ def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):
             best[j] = min(v, best[j])
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
     """Return the smallest two squared distances, by differences, and the nearest centre (first of equals)."""
     best, second, arg = np.inf, np.inf, 0
@@ -53,13 +53,13 @@ def _measure(x, r, shift, scale, centers):  # type: ignore[no-untyped-def]
     return best, second, arg
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _add(x, r, shift, scale, weight, sums, k):  # type: ignore[no-untyped-def]
     for i in range(x.shape[1]):
         sums[k, i] += weight * ((x[r, i] - shift[i]) * scale)
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyped-def]
     """Write rows as the columns of a block, by way of a buffer, and note their squared norms."""
     n, d = len(rows), x.shape[1]
@@ -75,7 +75,7 @@ def _load(x, rows, shift, scale, buffer, block, norms):  # type: ignore[no-untyp
             block[i, j] = buffer[j, i]
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-def]
     """Bound the distances to the nearest centre and to the next, and count the rows that stay open."""
     open_rows = 0
@@ -87,7 +87,7 @@ def _bound(best, second, norms, slack, over, under):  # type: ignore[no-untyped-
     return open_rows
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower, start, stop, queue):  # type: ignore[no-untyped-def]
     """Move the bounds of rows with the centres, and queue the rows that they leave undecided.
 
@@ -213,13 +213,13 @@ def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ig
 BLOCK = 512
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _mass(w, closest, even, i):  # type: ignore[no-untyped-def]
     count = w[i] if len(w) else 1.0
     return count if even else count * closest[i]
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
     """Fill in the rows in which the cumulative mass first exceeds each share of the whole."""
     n = len(closest)
@@ -243,7 +243,7 @@ def _draw(w, closest, even, levels, rows):  # type: ignore[no-untyped-def]
         rows[t] = i
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
     """Fill in min(closest, |x - center|²) for the columns of a transposed block."""
     for j in range(n):
@@ -262,7 +262,7 @@ def _nearer(block, n, center, closest, out):  # type: ignore[no-untyped-def]
         out[j] = min(out[j], closest[j])
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
     """Sum w min(closest, |x - c|²) for each candidate; with `keep`, write it down for the only one."""
     n, d = x.shape
@@ -282,7 +282,7 @@ def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
                     closest[start + j] = out[j]
 
 
-@compiled(error_model="numpy")
+@compiled()
 def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.kmeans_plus_plus`; no weights are an empty array."""
     n, d = x.shape

@@ -13,6 +13,7 @@ from tractable.primitives.linear import agnostic
 
 __all__ = [
     "centred_triangle",
+    "diagonal_moments",
     "gradient_pass",
     "merged_triangle",
     "moments",
@@ -136,7 +137,7 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
     if runs_compiled(x, 4 * n * len(centre)) and len(centre) <= REFLECTED_COLUMNS:
         from tractable.primitives.linear.compiled import centred_triangle as compiled
 
-        factor, rest = compiled(x, y, centre, np.empty(0) if roots is None else roots, REFLECTED_ROWS)
+        factor, rest = compiled(x, y, centre, roots, REFLECTED_ROWS)
         return _upright(factor), rest
     rest = np.zeros(len(centre))
 
@@ -235,6 +236,24 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     if not runs_compiled(x, 4 * x.shape[0] * x.shape[1]) or x.shape[1] > COMPILED_COLUMNS:
         return agnostic.moments(x, weights)
     from tractable.primitives.linear.compiled import moments as compiled
+
+    return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+
+
+def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight of rows (n, d), and the mean and the scatter Σ w (x - mean)² of each column, (d,).
+
+    As `moments`; the mean of a column with missing entries, NaN, is NaN.
+
+    Examples
+    --------
+    >>> weight, mean, scatter = diagonal_moments(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    >>> float(weight), mean.tolist(), scatter.tolist()
+    (2.0, [1.0, 2.0], [2.0, 2.0])
+    """
+    if not runs_compiled(x, 4 * x.shape[0] * x.shape[1]):
+        return agnostic.diagonal_moments(x, weights)
+    from tractable.primitives.linear.compiled import diagonal_moments as compiled
 
     one = np.empty(0) if weights is None else weights
     return compiled(x, one, max(64, CENTRED_BYTES // (8 * x.shape[1])))

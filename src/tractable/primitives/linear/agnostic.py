@@ -27,17 +27,28 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
 
 @SILENT
 def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    one, total, mean, centred, remainder = _centred(x, weights)
+    # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
+    root = centred if weights is None else centred * namespace_of(x).sqrt(one)[:, None]
+    scatter = product(root.T, root) - total * remainder[:, None] * remainder[None, :]
+    return total, mean + remainder, scatter
+
+
+@SILENT
+def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    one, total, mean, centred, remainder = _centred(x, weights)
+    return total, mean + remainder, product(one, centred * centred) - total * remainder * remainder
+
+
+def _centred(x: Array, weights: Array | None) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the weights, their sum, the mean, the centred rows, and the mean that is left of these."""
     xp = namespace_of(x)
     one = xp.ones(x.shape[0], dtype=x.dtype, device=device(x)) if weights is None else weights
     total = xp.sum(one)
     safe = xp.where(total > 0, total, xp.ones_like(total))
     mean = product(one, x) / safe
     centred = x - mean
-    remainder = product(one, centred) / safe
-    # The square root of the weights on both sides keeps the product symmetric, and BLAS halves its work.
-    root = centred if weights is None else centred * xp.sqrt(weights)[:, None]
-    scatter = product(root.T, root) - total * remainder[:, None] * remainder[None, :]
-    return total, mean + remainder, scatter
+    return one, total, mean, centred, product(one, centred) / safe
 
 
 @SILENT

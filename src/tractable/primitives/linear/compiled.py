@@ -54,6 +54,47 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
     return total, mean, scatter
 
 
+# Not reassociated: x - shift - center would be x - (shift + center), of fewer digits.
+@entry("ROWS VECTOR INT", fastmath={"contract"})
+def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    total, mean, scatter = 0.0, np.zeros(d), np.zeros(d)
+    center, remainder, square = np.empty(d), np.empty(d), np.empty(d)
+    shift = np.empty(d)  # see `moments`
+    for j in range(d):
+        shift[j] = x[0, j]
+    for start in range(0, n, rows):
+        stop = min(start + rows, n)
+        weight = 0.0
+        center[:], remainder[:], square[:] = 0.0, 0.0, 0.0
+        for i in range(start, stop):
+            w = weights[i] if len(weights) else 1.0
+            weight += w
+            for j in range(d):
+                center[j] += w * (x[i, j] - shift[j])
+        if weight == 0.0:
+            continue
+        for j in range(d):
+            center[j] /= weight
+        for i in range(start, stop):
+            w = weights[i] if len(weights) else 1.0
+            for j in range(d):
+                step = x[i, j] - shift[j] - center[j]
+                remainder[j] += w * step
+                square[j] += w * step * step
+        both = total + weight
+        for j in range(d):
+            remainder[j] /= weight
+            center[j] += remainder[j]
+            between = total * weight / both * (center[j] - mean[j]) ** 2
+            scatter[j] += square[j] - weight * remainder[j] ** 2 + between
+            mean[j] += weight / both * (center[j] - mean[j])
+        total = both
+    for j in range(d):
+        mean[j] += shift[j]
+    return total, mean, scatter
+
+
 @entry("ROWS ROWS DENSE_VECTOR VECTOR INT")
 def centred_triangle(x, y, centre, roots, rows):  # type: ignore[no-untyped-def]
     (n, d), columns = x.shape, len(centre)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives import runs_compiled
+from tractable.primitives import few_pairs
 from tractable.primitives.mean_shift import agnostic
 from tractable.primitives.neighbors.kd_tree import kd_build, kd_leaves
 from tractable.primitives.threads import ordered_map
@@ -36,10 +36,6 @@ class KernelField:
     points: Array  # (n, d)
     weights: Array  # (n,)
 
-    def is_little(self, x: Array) -> bool:
-        """Say whether all windows at x (m, d) are computed in NumPy, or another library."""
-        return not runs_compiled(self.points, 4 * x.shape[0] * self.points.shape[0])
-
     @cached_property
     def leaves(self) -> tuple[np.ndarray, ...]:
         """Columns, weights, first, low, high, sums about low and masses of leaves, as compiled loops want."""
@@ -55,10 +51,14 @@ class KernelField:
         """A Gaussian sum below it is summed over all points."""
         return float(self.weights.min())
 
+    @cached_property
+    def log_ratio(self) -> float:
+        """The logarithm of the weight of all points, relative to the lightest."""
+        return math.log(math.fsum(self.weights)) - math.log(self.floor)
+
     def reach(self, fraction: float) -> float:
         """Return the distance at which all points weigh less than `fraction` of the lightest alone."""
-        log_ratio = math.log(math.fsum(self.weights)) - math.log(self.floor)
-        return math.sqrt(2.0 * (log_ratio - math.log(fraction)))
+        return math.sqrt(2.0 * (self.log_ratio - math.log(fraction)))
 
 
 @value
@@ -115,7 +115,7 @@ def ascend(
     >>> found.ends.ravel().tolist(), found.masses.tolist(), found.converged.tolist()
     ([0.25, 5.0, 9.0], [2.0, 1.0, 0.0], [True, True, False])
     """
-    if field.is_little(starts):
+    if few_pairs(starts, field.points):
         given = field.points, field.weights, starts
         return Ascents(
             **agnostic.ascend(*given, flat=flat, tol=tol, max_iter=max_iter, modes=modes, radii=radii)
@@ -125,8 +125,6 @@ def ascend(
     ends = np.array(starts, dtype=np.float64, order="C")
     masses, steps = np.zeros(len(ends)), np.zeros(len(ends), np.int64)
     basins = np.full(len(ends), -1)
-    known = (np.empty((0, ends.shape[1])), np.empty(0)) if modes is None or radii is None else (modes, radii)
-
     leaves, reach = field.leaves, field.reach(TRUNCATION)
 
     def task(start: int) -> None:
@@ -136,7 +134,7 @@ def ascend(
             ascend_flat(*leaves, tol, max_iter, *out)
         else:
             limits = reach, field.floor, tol, max_iter
-            ascend_gaussian(*leaves[:5], *limits, *known, *out, basins[part])
+            ascend_gaussian(*leaves[:5], *limits, modes, radii, *out, basins[part])
 
     for _ in ordered_map(task, range(0, len(ends), BLOCK)):
         pass
@@ -167,7 +165,7 @@ def expand(field: KernelField, x: Array, tilt: float = 0.0) -> tuple[Any, Any, A
     >>> height.round(6).tolist(), step.tolist(), spread.tolist()  # a mode that is about to split
     ([0.193147], [[0.0]], [[[1.0]]])
     """
-    if field.is_little(x):
+    if few_pairs(x, field.points):
         return agnostic.expand(field.points, field.weights, x, tilt)
     from tractable.primitives.mean_shift.compiled import expand as compiled
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.primitives import SILENT
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.primitives import SILENT, squared_distances
 
 #: Points at a distance of one belong to the flat window, however their difference was rounded.
 EDGE = 1.0 + 1e-12
@@ -38,7 +38,7 @@ def ascend(
 
     for taken in range(max_iter):
         if modes is not None and radii is not None and modes.shape[0] and not flat:
-            inside = _squared(modes, x) < radii * radii
+            inside = squared_distances(x, modes) < radii * radii
             basin = xp.where(xp.any(inside, axis=1), xp.argmax(xp.astype(inside, xp.int64), axis=1), basin)
             end(basin >= 0, taken, converged=True)
         weighted = _window_weights(points, weights, x, flat=flat)
@@ -60,7 +60,7 @@ def ascend(
 @SILENT
 def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array, Array, Array]:
     xp = namespace_of(points)
-    squared = _squared(points, x)
+    squared = squared_distances(x, points)
     offset = xp.min(squared, axis=1)
     weighted = weights * xp.exp(0.5 * (offset[:, None] - squared) + tilt * xp.sqrt(squared))
     mass = xp.sum(weighted, axis=1)
@@ -71,19 +71,10 @@ def expand(points: Array, weights: Array, x: Array, tilt: float) -> tuple[Array,
     return xp.log(mass) - 0.5 * offset, shift, spread
 
 
-def _squared(points: Array, x: Array) -> Array:
-    if is_numpy_array(points):
-        from scipy.spatial.distance import cdist
-
-        return cdist(x, points, "sqeuclidean")
-    xp = namespace_of(points)
-    return xp.sum((points[None, :, :] - x[:, None, :]) ** 2, axis=-1)
-
-
 def _window_weights(points: Array, weights: Array, x: Array, *, flat: bool) -> Array:
     """Return the weight of each point in the window about each x, (m, n)."""
     xp = namespace_of(points)
-    squared = _squared(points, x)
+    squared = squared_distances(x, points)
     if flat:
         return xp.where(squared <= EDGE, weights, xp.zeros_like(weights))
     return weights * xp.exp(0.5 * (xp.min(squared, axis=1)[:, None] - squared))

@@ -10,7 +10,7 @@ TILE = 128
 _EDGE = 1.0 + 1e-12
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _to_box(low, high, leaf, a):  # type: ignore[no-untyped-def]
     """Return the squared distances to the nearest and to the farthest point of a leaf's box."""
     near = far = 0.0
@@ -23,7 +23,7 @@ def _to_box(low, high, leaf, a):  # type: ignore[no-untyped-def]
     return near, far
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def leaves_within(first, low, high, a, reach, runs):  # type: ignore[no-untyped-def]
     """List the points that may lie within reach, as runs of neighbouring leaves; return how many runs."""
     count = 0
@@ -33,7 +33,7 @@ def leaves_within(first, low, high, a, reach, runs):  # type: ignore[no-untyped-
     return count
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _append(runs, count, i, j):  # type: ignore[no-untyped-def]
     if count and runs[count - 1, 1] == i:
         runs[count - 1, 1] = j
@@ -42,7 +42,7 @@ def _append(runs, count, i, j):  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside):  # type: ignore[no-untyped-def]
     """List the points that may enter or leave a window of radius one as it moves from a by up to `slack`.
 
@@ -63,7 +63,7 @@ def leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside)
     return count, mass
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _distances(columns, i, j, a, squared):  # type: ignore[no-untyped-def]
     column, at = columns[0, i:j], a[0]  # slices: no index of theirs can be negative
     for t in range(len(column)):
@@ -74,7 +74,7 @@ def _distances(columns, i, j, a, squared):  # type: ignore[no-untyped-def]
             squared[t] += (column[t] - at) ** 2
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _add(columns, i, j, a, w, step):  # type: ignore[no-untyped-def]
     """Add Σ w (x - a) to the step and return Σ w."""
     mass = 0.0
@@ -88,7 +88,7 @@ def _add(columns, i, j, a, w, step):  # type: ignore[no-untyped-def]
     return mass
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _row_sums(px, py, weights, runs, count, a, step):  # type: ignore[no-untyped-def]
     """Sum over the points of the runs that are no farther than one, in two dimensions: twice as fast."""
     x, y = a[0], a[1]
@@ -106,7 +106,7 @@ def _row_sums(px, py, weights, runs, count, a, step):  # type: ignore[no-untyped
     return mass
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def flat_sums(columns, weights, runs, count, a, step, w):  # type: ignore[no-untyped-def]
     """Sum over the points of the runs that are no farther than one."""
     if len(a) == 2:
@@ -124,7 +124,7 @@ def flat_sums(columns, weights, runs, count, a, step, w):  # type: ignore[no-unt
     return mass
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def gaussian_sums(columns, weights, runs, count, offset, tilt, a, step, w, bits, spread):  # type: ignore[no-untyped-def]
     """Sum w exp((offset - |x - a|²)/2 + tilt |x - a|); with `spread`, of (x - a)(x - a)ᵀ too."""
     mass = 0.0
@@ -155,7 +155,7 @@ def gaussian_sums(columns, weights, runs, count, offset, tilt, a, step, w, bits,
     return mass
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def nearest(columns, a, w):  # type: ignore[no-untyped-def]
     """Return the least squared distance to a point."""
     n, least = columns.shape[1], np.inf
@@ -175,7 +175,7 @@ _limits = "FLOAT FLOAT FLOAT"  # reach, floor, and a tolerance or a tilt
 _SLACK, _LEAST_SLACK = 0.25, 0.05
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _apart(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for k in range(len(a)):
@@ -183,7 +183,7 @@ def _apart(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _captured(modes, radii, a):  # type: ignore[no-untyped-def]
     """Return the first mode in whose ball a lies; -1 where there is none."""
     for m in range(len(modes)):

@@ -46,7 +46,7 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    return compiled(x, codes, np.empty(0) if weights is None else weights, n_classes)
+    return compiled(x, codes, weights, n_classes)
 
 
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:

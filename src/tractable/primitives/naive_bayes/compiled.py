@@ -48,7 +48,7 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     return weight, sums, scatter, total
 
 
-@compiled(error_model="numpy", fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
     n, d = x.shape
     weight[:], sums[:] = 0.0, 0.0
@@ -87,7 +87,7 @@ def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untype
             out[i, k] = whole[k] - 0.5 * away
 
 
-@compiled(error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _observed(row, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     for k in range(len(means)):
         found = 0.0

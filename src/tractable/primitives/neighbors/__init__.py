@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array
-from tractable.primitives import as_double, runs_compiled
+from tractable.primitives import as_double, few_pairs
 from tractable.primitives.neighbors import agnostic
 from tractable.primitives.neighbors.agnostic import distances
 from tractable.value import value
@@ -58,7 +58,7 @@ def nearest(
     >>> distances.tolist(), indices.tolist()
     ([[1.0, 1.0]], [[1, 2]])
     """
-    if _is_little(x, points):
+    if few_pairs(x, points):
         return agnostic.nearest(as_double(x), as_double(points), k, form, order)
     from tractable.primitives.neighbors.compiled import nearest as compiled
 
@@ -88,16 +88,11 @@ def within(
     >>> rows.tolist(), indices.tolist(), distances.tolist()
     ([0, 0], [1, 0], [1.0, 2.0])
     """
-    if _is_little(x, points):
+    if few_pairs(x, points):
         return agnostic.within(as_double(x), as_double(points), radii, form, order)
     from tractable.primitives.neighbors.compiled import within as compiled
 
     return sorted_pairs(*compiled(x, points, radii, FORMS.index(form), float(order)))
-
-
-def _is_little(x: Array, points: Array) -> bool:
-    """Say whether all pairs are measured in NumPy, or another library."""
-    return not runs_compiled(x, 4 * x.shape[0] * points.shape[0])
 
 
 def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tuple[Any, Any, Any]:
@@ -191,7 +186,7 @@ def filtered_nearest(
     from tractable.primitives.neighbors.compiled import refine, scan
 
     m, cap = len(x), 4 * k + 2 * GROUP
-    if cap > len(points) or single.share > 2.0**-6 or _is_little(x, points):
+    if cap > len(points) or single.share > 2.0**-6 or few_pairs(x, points):
         return nearest(x, points, k)
     q, sizes = _queries(x, single)
     key, idx = np.empty((m, cap), np.float32), np.empty((m, cap), np.int32)
@@ -221,7 +216,7 @@ def filtered_within(
     """
     from tractable.primitives.neighbors.compiled import count_hits, fill_hits
 
-    if _is_little(x, points):
+    if few_pairs(x, points):
         return within(x, points, radii)
     with np.errstate(over="ignore"):
         q, sizes = _queries(x, single)
