@@ -1,9 +1,11 @@
 """Planes in heavy-tailed noise: optimal, monotone, unmoved by outliers, and least squares in the limit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import t as student
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import tractable
@@ -249,11 +251,96 @@ def test_bad_parameters_are_refused(options, named):
         RobustRegression(**options).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
-def test_streams_and_other_libraries_are_refused(rng):
+def streams(X, y, w, folder):
+    """The same rows as batches, as a frame with named columns, and in a file."""
+    frame = pd.DataFrame({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y, "w": w})
+    frame.to_parquet(folder / "rows.parquet")
+    yield {"X": [(X[:7], y[:7], w[:7]), (X[7:], y[7:], w[7:])]}
+    yield {"X": frame, "y": "y", "sample_weight": "w"}
+    yield {"X": tractable.scan(folder / "rows.parquet", target="y", weight="w")}
+
+
+@pytest.mark.parametrize("options", [("student",), ("student", 3.0), ("gaussian",)], ids=str)
+@pytest.mark.parametrize("n", [40, 400])
+def test_a_stream_is_fitted_as_rows_in_memory_are(n, options, rng, tmp_path):
+    """With few rows, whose posterior is drawn row by row, and with many; intervals included."""
+    X, y = problem(rng, n)
+    w = rng.integers(0, 3, n).astype(float)
+    model = RobustRegression(options[0], dof=dict(enumerate(options)).get(1))
+    here = clone(model).fit(X, y, sample_weight=w)
+    for rows in streams(X, y, w, tmp_path):
+        there = clone(model).fit(**rows)
+        for name in ("coef_", "intercept_", "scale_", "dof_", "lower_bound_", "noise_variance_"):
+            np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-6, err_msg=name)
+        if options != ("student",) or n == 400:  # of fewer rows the tails cannot be predicted
+            for noise in (True, False):
+                expected = here.predict_interval(X[:5], include_noise=noise)
+                names = getattr(there, "feature_names_in_", None)
+                new = X[:5] if names is None else pd.DataFrame(X[:5], columns=names)
+                found = there.predict_interval(new, include_noise=noise)
+                np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_row_weights_are_of_rows_in_memory(rng):
     X, y = problem(rng)
-    with pytest.raises(ValueError, match="X must be rows in memory"):
-        RobustRegression().fit([(X, y)])
+    model = RobustRegression("student").fit(X, y)
+    assert model.row_weights_.shape == y.shape
+    assert not hasattr(model.fit([(X, y)]), "row_weights_")
+
+
+def test_laplace_noise_refuses_streams_by_name(rng, tmp_path):
+    X, y = problem(rng)
+    batches, frame, file = streams(X, y, np.ones(len(y)), tmp_path)
+    for rows in (batches, file):
+        with pytest.raises(ValueError, match='X must be rows in memory for noise="laplace"'):
+            RobustRegression().fit(**rows)
+    np.testing.assert_allclose(RobustRegression().fit(**frame).coef_, RobustRegression().fit(X, y).coef_)
     assert tractable.tags(RobustRegression()).streaming == "no"
+    assert tractable.tags(RobustRegression("student")).streaming == "exact over several passes"
+
+
+def test_a_step_from_a_statistic_has_no_posterior_until_rows_are_seen(rng):
+    """`summarize` and `from_statistic` are the two steps; of the rows the statistic has no leverages."""
+    X, y = problem(rng)
+    model = RobustRegression("student", max_iter=2)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    before = model.lower_bound_
+    for _ in range(3):
+        model.from_statistic(model.summarize(X[:20], y[:20]) + model.summarize(X[20:], y[20:]))
+    assert model.summarize(X, y).objective / len(y) > before
+    assert np.isfinite(model.predict(X)).all()
+    with pytest.raises(ValueError, match="from_statistic"):
+        model.predict_interval(X)
+
+
+@pytest.mark.parametrize("options", [{"noise": "student"}, {"noise": "laplace"}])
+def test_an_interrupted_search_is_resumed(options, rng, tmp_path, monkeypatch):
+    X, y = problem(rng)
+    whole = RobustRegression(**options).fit(X, y)
+    calls, solve = iter(range(100)), steps.least_squares
+
+    def interrupted(*args, **given):
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return solve(*args, **given)
+
+    monkeypatch.setattr(steps, "least_squares", interrupted)
+    with pytest.raises(KeyboardInterrupt), tractable.checkpoint(tmp_path / "search"):
+        RobustRegression(**options).fit(X, y)
+    monkeypatch.setattr(steps, "least_squares", solve)
+    with tractable.checkpoint(tmp_path / "search"):
+        resumed = RobustRegression(**options).fit(X, y)
+    np.testing.assert_array_equal(resumed.objective_trace_, whole.objective_trace_)
+    np.testing.assert_array_equal(resumed.coef_, whole.coef_)
+
+
+@pytest.mark.parametrize("model", [RobustRegression("student"), LinearRegression(), tractable.Ridge()])
+def test_a_source_without_a_target_is_refused_by_name(model, rng):
+    X, y = problem(rng)
+    for rows in ([X[:9], X[9:]], [(X, np.column_stack([y, y]))])[: 1 + isinstance(model, RobustRegression)]:
+        with pytest.raises(ValueError, match="y must be"):
+            model.fit(rows)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "student", "gaussian"])

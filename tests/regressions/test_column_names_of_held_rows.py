@@ -36,7 +36,7 @@ def test_columns_may_be_named(model, frame):
 def test_what_is_not_in_memory_is_still_refused(model, frame, tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     for X in (scan(tmp_path / "rows.csv", target="t"), [(np.eye(3), np.ones(3))]):
-        with pytest.raises(ValueError, match=f"X must be rows in memory, which {model.__name__} reads"):
+        with pytest.raises(ValueError, match="X must be rows in memory"):
             model().fit(X)
     with pytest.raises(ValueError, match="'z'"):
         model().fit(frame, "z")

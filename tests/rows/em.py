@@ -18,8 +18,8 @@ from tractable.data import Whole, as_source
 from tractable.distributions import student_t
 from tractable.engines import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise
-from tractable.linear_model.robust.steps import EStep, MStep, RobustParameters, initial_parameters
-from tractable.statistics import IncompleteMoments
+from tractable.linear_model.robust.steps import RobustProblem, StandardizedRows
+from tractable.statistics import IncompleteMoments, Standardizer
 from tractable.testing.em_laws import EMProblem
 from tractable.value import replace, value
 
@@ -41,16 +41,18 @@ def robust_plane(noise, dof=None):
     rng = np.random.default_rng(6)
     X, w = rng.standard_normal((50, 2)), rng.uniform(0.5, 2.0, 50)
     y = 1.0 + X @ [2.0, -1.0] + rng.standard_t(2.0, 50)
-    data = as_source(X, y, w)
-    start = initial_parameters(X, y, w, noise, dof, fit_intercept=True)
+    data, target = as_source(X, y, w), Standardizer(shift=1.0, scale=0.5, varies=True)
+    rows = data.reduce(StandardizedRows(target=target))
+    problem = RobustProblem(data=data, target=target, rows=rows, noise=noise, dof=dof)
+    start = problem.initial()
     if isinstance(start.noise, LaplaceNoise):
-        start = RobustParameters(linear=start.linear, noise=replace(start.noise, smooth=1e-2))
+        start = replace(start, noise=replace(start.noise, smooth=1e-2))
     return EMProblem(
-        expect=lambda params: EStep(params=params),
-        maximize=MStep(floor=1e-10),
+        expect=problem.expect,
+        maximize=problem.maximize,
         start=start,
         numbers=lambda p: np.array([*p.linear.coef[0], *p.linear.intercept, p.noise.scale]),
-        data=data,
+        data=problem.data,
     )
 
 

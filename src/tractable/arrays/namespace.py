@@ -22,6 +22,7 @@ __all__ = [
     "is_torch_array",
     "namespace_of",
     "to_numpy",
+    "unbroadcast",
 ]
 
 #: An array of NumPy, torch, CuPy, JAX, array-api-strict, …
@@ -114,9 +115,9 @@ def freeze(x: Array) -> Array:
     """Return a read-only copy, where the library supports that, else the array itself."""
     if not is_numpy_array(x):
         return x
-    x = np.array(x)
-    x.setflags(write=False)
-    return x
+    held = np.array(unbroadcast(x))
+    held.setflags(write=False)
+    return held if held.shape == x.shape else np.broadcast_to(held, x.shape)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -126,3 +127,19 @@ def to_numpy(x: Array) -> np.ndarray:
     if is_torch_array(x):
         return np.asarray(x.detach().cpu())
     return np.asarray(x)
+
+
+def unbroadcast(x: Array) -> Array:
+    """Return an array of NumPy with axes of length one where its entries are repeated by broadcasting.
+
+    A function of it, to be broadcast again, is computed once for each entry. Other arrays are returned as
+    they are.
+
+    Examples
+    --------
+    >>> unbroadcast(np.broadcast_to(np.array([[1.0], [2.0]]), (2, 500))).tolist()
+    [[1.0], [2.0]]
+    """
+    if not is_numpy_array(x) or x.ndim == 0:
+        return x
+    return x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]

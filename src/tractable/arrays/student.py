@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.error_function import erfc
 from tractable.arrays.gamma import betaln
 from tractable.arrays.incomplete import beta_tails, quantile
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array, is_numpy_array, unbroadcast
 from tractable.arrays.native import floats, special_function
 
 __all__ = ["stdtr", "stdtrit"]
@@ -48,13 +48,14 @@ def stdtrit(dof: Array, q: Array) -> Array:
     array([-1.,  0.])
     """
     xp, dof, q = floats(dof, q)
-    dof, q = xp.broadcast_arrays(dof, q)
+    shape = xp.broadcast_arrays(dof, q)[0].shape
+    dof, q = xp.broadcast_arrays(unbroadcast(dof), unbroadcast(q))
     tail = xp.minimum(q, 1.0 - q)
     size = _asymptotic_quantile(xp, dof, tail)
     near = ~(size > _FAR * xp.sqrt(dof))
     if bool(xp.any(near)):
         size = xp.where(near, _near_quantile(xp, dof, xp.where(near, tail, xp.full_like(tail, 0.25))), size)
-    return xp.where(q < 0.5, -size, size)
+    return xp.broadcast_to(xp.where(q < 0.5, -size, size), shape)
 
 
 def _near_quantile(xp: Any, dof: Array, tail: Array) -> Array:

@@ -38,6 +38,9 @@ _TAIL = (0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3)
 #: About how many points of that grid there are in all, and the fewest and most even levels of a component.
 _N_POINTS, _FEWEST, _MOST = 2**15, 32, 255
 
+#: Differences of a sum of probabilities from its level of so many roundings are none.
+ROUNDINGS = 8.0
+
 #: The most integers to try one by one.
 _WIDEST = 2**16
 
@@ -239,7 +242,12 @@ class Mixture(Distribution):
         low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
         high = xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
         q = xp.broadcast_to(q, low.shape)
-        found = self._least_integer(q, low, high) if self.discrete else self._root(q, low, high)
+        if self.discrete:
+            found = self._least_integer(q, low, high)
+        else:
+            # By rounding, an average may lie outside of what it is the average of.
+            start = xp.minimum(xp.maximum(self._averaged(each, 0), low), high)
+            found = self._root(q, low, high, start)
         return xp.where(q == 0, low, xp.where(q == 1, high, found))
 
     @property
@@ -313,15 +321,19 @@ class Mixture(Distribution):
     def _numbers(self) -> Univariate:
         return cast("Univariate", self.components)
 
-    def _root(self, q: Array, low: Array, high: Array) -> Array:
+    def _root(self, q: Array, low: Array, high: Array, start: Array) -> Array:
         xp = namespace_of(q)
         inner = (q > 0) & (q < 1)
-        low, high = (xp.where(inner, x, xp.zeros_like(x)) for x in (low, high))
+        low, high, start = (xp.where(inner, x, xp.zeros_like(x)) for x in (low, high, start))
+        rounding = ROUNDINGS * float(xp.finfo(q.dtype).eps) * q
 
         def excess(x: Array) -> tuple[Array, Array]:
-            return xp.where(inner, self.cdf(x) - q, xp.zeros_like(q)), self.prob(x)
+            found = self.cdf(x) - q
+            # Below the rounding of its terms the sum has no sign, and halving a bracket by it gains nothing.
+            none = ~inner | (xp.abs(found) <= rounding)
+            return xp.where(none, xp.zeros_like(q), found), self.prob(x)
 
-        return increasing_root(excess, low, high)
+        return increasing_root(excess, low, high, start=start)
 
     def _least_integer(self, q: Array, low: Array, high: Array) -> Array:
         xp = namespace_of(q)

@@ -11,7 +11,7 @@ from tractable.arrays.gamma import betaln, gammaln, log_minus_digamma
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
 from tractable.arrays.log_space import log1p_exp, log_sigmoid, log_sum_exp
-from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of, unbroadcast
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.student import stdtr, stdtrit
 from tractable.covariance import Covariance
@@ -184,8 +184,8 @@ def student_t_log_density(distance: Array, dof: Array) -> Array:
 
 
 def _log_peak(dof: Array) -> Array:
-    """Return the log density of the standard t at its centre, -log(√ν B(½ν, ½))."""
-    xp = namespace_of(dof)
+    """Return the log density of the standard t at its centre, -log(√ν B(½ν, ½)); it broadcasts as ν does."""
+    xp, dof = namespace_of(dof), unbroadcast(dof)
     return -0.5 * xp.log(dof) - betaln(0.5 * dof, 0.5 * xp.ones_like(dof))
 
 

@@ -18,6 +18,7 @@ def increasing_root(
     high: Array,
     levels: Array | None = None,
     *,
+    start: Array | None = None,
     max_iter: int = 200,
 ) -> Array:
     """Return where an increasing function of each entry is zero: Newton's step, or half the bracket.
@@ -34,6 +35,8 @@ def increasing_root(
         Where the function is at most, and at least, zero.
     levels : array (m,), optional
         ``function(x, levels)`` is then called with only those entries of both that still move.
+    start : array, optional
+        The first point inside the bracket; its middle by default.
     max_iter : int
         The most steps to take; halving alone needs fewer.
 
@@ -48,7 +51,7 @@ def increasing_root(
     """
     xp = namespace_of(low, high)
     evaluate = function if levels is None else _Moving(function, levels)
-    x, step = _middle(xp, low, high), high - low
+    x, step = _middle(xp, low, high) if start is None else start, high - low
     tiny = float(xp.finfo(x.dtype).smallest_normal)
     for _ in range(max_iter):
         value, slope = evaluate(x)

@@ -102,9 +102,10 @@ class ScaleMixture:
         some = sums.weight > 0
         n = xp.where(some, sums.weight, xp.ones_like(sums.weight))
         half, shape = 0.5 * self.dof, 0.5 * (self.dof + self.dim)
-        fraction = half / shape
-        slope = half * (log_minus_digamma(half) - log_minus_digamma(shape) + sums.excess / n)
-        curvature = slope + trigamma_excess(shape) * fraction**2 - trigamma_excess(half)
+        fraction, both = half / shape, xp.stack([half, shape])
+        gap, excess = log_minus_digamma(both), trigamma_excess(both)
+        slope = half * (gap[0, ...] - gap[1, ...] + sums.excess / n)
+        curvature = slope + excess[1, ...] * fraction**2 - excess[0, ...]
         curvature = curvature + half * fraction * sums.spread / n
         # At least the curvature at which Newton's step is the longest.
         steepness = xp.maximum(-curvature, xp.abs(slope) / LONGEST_STEP)
@@ -112,18 +113,6 @@ class ScaleMixture:
         found = xp.where(some, xp.clip(self.dof * xp.exp(slope / steepness), least, GREATEST_DOF), self.dof)
         step = xp.log(found / self.dof)
         return found, step * (slope - 0.5 * step * steepness)
-
-    def better_step(self, sums: PrecisionSums, log_det_growth: float, least: float) -> tuple[bool, Array]:
-        """Return whether one Student's t (K = 1) takes its averages, and the ν to go with either.
-
-        The averages are μ' = Σ w u x / Σ w u and Σ' = Σ w u (x - μ')(x - μ')ᵀ / Σ w u, at the same ν; they
-        promise -½ ((ν + d) log E u + log |Σ'|/|Σ|), the growth of the expanded Q.
-        """
-        log_u = namespace_of(self.dof).log(sums.precision / sums.weight)
-        promised = -0.5 * ((self.dof + self.dim) * log_u + log_det_growth)
-        likelier, gain = self.likelier_dof(sums, least)
-        moves = bool(promised[0] >= gain[0])
-        return moves, self.dof if moves else likelier
 
     def _expected(self, sums: PrecisionSums, expansion: Array) -> tuple[Array, Array]:
         """Return E u/α and E log(u/α) of a row; u | x is Gamma with the shape (ν + d)/2."""

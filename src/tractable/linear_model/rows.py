@@ -101,8 +101,9 @@ def check_factor(statistic: Any) -> LinearFactor:
     """Return the statistic if it is a `LinearFactor` of numbers whose squares do not overflow."""
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
-    check_squarable("X", statistic.root_mean_square[: statistic.dim])
-    check_squarable("y", statistic.root_mean_square[statistic.dim :])
+    size = statistic.root_mean_square
+    check_squarable("X", size[: statistic.dim])
+    check_squarable("y", size[statistic.dim :])
     check_squarable("sample_weight", min(float(statistic.weight), 1.0), nonzero=True)
     return statistic
 

@@ -60,7 +60,7 @@ class LinearFactor:
     log_noise: float = 0.0
 
     @classmethod
-    def of(cls, x: Any, y: Any, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
+    def of(cls, x: Any, y: Any = None, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
         """Summarise a block of rows and their targets, (n,) or (n, t).
 
         Without `reduce`, the centred rows themselves are the factor: the smaller one, where they are fewer
@@ -180,6 +180,8 @@ class LinearFactor:
 
 def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
     """Return the targets of the rows of x as float64 columns, and whether they came as a vector."""
+    if y is None:
+        raise ValueError("y must be given: the rows have no target")
     xp = namespace_of(x)
     try:
         y = xp.astype(xp.asarray(y), xp.float64)

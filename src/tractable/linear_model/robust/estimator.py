@@ -1,41 +1,46 @@
 """Robust linear regression: maximum likelihood in heavy-tailed noise."""
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
-from tractable.arrays.limits import power_of_two
 from tractable.base import (
-    Estimator,
-    FitInterrupted,
+    EMEstimator,
     ModelTags,
     RegressorMixin,
-    all_or_nothing,
+    Rows,
+    check_choice,
     check_columns,
     check_fitted,
+    check_number,
 )
-from tractable.base.parameters import check_choice, check_number
+from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
-from tractable.engines import EMResult, LeastSquares
+from tractable.engines import EMResult
+from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.noise import NOISES
-from tractable.linear_model.robust.posterior import robust_posterior
+from tractable.linear_model.robust.posterior import RobustPosterior, robust_posterior
 from tractable.linear_model.robust.steps import (
+    LEAST_SCALE,
     RobustParameters,
+    RobustProblem,
+    RobustStatistic,
+    StandardizedRows,
     independent_columns,
-    initial_parameters,
-    robust_search,
+    target_factor,
 )
-from tractable.linear_model.rows import check_rows_in_memory
+from tractable.linear_model.rows import check_factor, check_one_target
+from tractable.statistics import Standardizer
 from tractable.value import replace
 
 #: Rows a parameter from which on the degrees of freedom of Student's noise may be learned and taken as known.
 FEW_ROWS = 10.0
 
 
-class RobustRegression(RegressorMixin, Estimator):
+class RobustRegression(RegressorMixin, EMEstimator):
     """Linear regression in heavy-tailed noise, y = intercept + xᵀ coef + noise, by maximum likelihood.
 
     Minus the log density of the noise is the loss: Laplace noise has absolute errors (median regression);
@@ -43,8 +48,9 @@ class RobustRegression(RegressorMixin, Estimator):
     Both heavy tails are scale mixtures of normals, and expectation-maximisation is iteratively reweighted
     least squares, each row weighted by its expected precision. Absolute errors are minimal where as many rows
     as there are parameters are fitted exactly: the search ends at such a vertex, and has converged where dual
-    values prove that it is optimal. Exact over several passes, with the rows in memory. Student's likelihood
-    can have several maxima; this is the one reached from least squares.
+    values prove that it is optimal. Student's likelihood can have several maxima; this is the one reached
+    from least squares. Exact over several passes, so rows may be in files larger than memory, except with
+    Laplace noise: vertices are of single rows, which must be in memory.
 
     Parameters
     ----------
@@ -56,8 +62,8 @@ class RobustRegression(RegressorMixin, Estimator):
     fit_intercept : bool
         Whether to fit an intercept.
     tol : float
-        Relative growth of the mean log-likelihood below which the search stops; with Laplace noise it stops
-        at the best vertex, and nowhere else.
+        Growth of the mean log-likelihood of a row below which the search ends; with Laplace noise it ends at
+        the best vertex, and nowhere else.
     max_iter : int
         Most least squares solved and, for Laplace noise, most vertices visited.
 
@@ -75,12 +81,15 @@ class RobustRegression(RegressorMixin, Estimator):
         Variance of the noise at the likeliest scale: scale² for Gaussian, 2 scale² for Laplace noise, and
         scale² ν/(ν - 2) for Student's t; infinite for 1 < ν ≤ 2 and NaN for ν ≤ 1, where there is none.
     row_weights_ : array of shape (n_samples,)
-        Weight of each row in the last least squares: small for outliers, at most 1e16.
+        Weight of each row in the last least squares: small for outliers, at most 1e16. Of rows in memory; a
+        stream has none.
     noise_ : LaplaceNoise, StudentNoise or GaussianNoise
         The noise as a value.
-    objective_trace_ : array
-        The mean log-likelihood of a row after each iteration; for Laplace noise of absolute errors that are
-        smoothed less and less, and then of the best vertex so far.
+    objective_trace_ : array of shape (n_iter_ + 1,), or (1,) where least squares is the maximum
+        The mean log-likelihood of a row at the start of the search and after each iteration; for Laplace
+        noise of absolute errors that are smoothed less and less, and then of the best vertex so far.
+    lower_bound_ : float
+        The last of these; infinite where y is fitted without error.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -100,7 +109,18 @@ class RobustRegression(RegressorMixin, Estimator):
     (array([2.01]), True)
     """
 
-    model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+    _supervised = True
+    #: The search runs once, from least squares.
+    n_init, random_state = 1, None
+    _params_: RobustParameters
+    _target_: Standardizer
+    _posterior_: RobustPosterior
+
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """See `tractable.tags`: the vertices of Laplace noise are of rows in memory."""
+        streaming = "no" if self.noise == "laplace" else "exact over several passes"
+        return ModelTags(kind="discriminative", parametric=True, streaming=streaming)  # type: ignore[arg-type]
 
     def __init__(
         self,
@@ -113,44 +133,6 @@ class RobustRegression(RegressorMixin, Estimator):
     ) -> None:
         self.noise, self.dof, self.fit_intercept = noise, dof, fit_intercept
         self.tol, self.max_iter = tol, max_iter
-
-    @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows held in memory, (n_samples, n_features), and one target; sample_weight counts rows."""
-        self._check_parameters()
-        rows = check_rows_in_memory(self, X, y, sample_weight)
-        X, y = rows.data.astype(np.float64), column_or_1d(rows.y, warn=True)
-        w = np.ones(len(y)) if rows.weights is None else rows.weights.astype(np.float64)
-        fit_intercept = bool(self.fit_intercept)
-        counted = y[w > 0]
-        # The targets less their median, in a unit that is a power of two: both steps are exact, and the
-        # level of the targets costs no digits of their residuals.
-        level = float(np.quantile(counted, 0.5, method="inverted_cdf")) if fit_intercept else 0.0
-        unit = power_of_two(float(np.abs(counted - level).max()))
-        y, eps = (y - level) / unit, np.finfo(float).eps
-        rounding = 8.0 * eps * float(np.abs(counted / unit).max())
-        start = initial_parameters(X, y, w, self.noise, self.dof, fit_intercept=fit_intercept)
-        self._least_squares_ = _rescaled(start.linear, level, unit)
-        if start.noise.scale <= max(1e-10 * float(np.ptp(y[w > 0])), rounding):
-            exact = EMResult(params=start, trace=(np.inf,), converged=True)
-            self._set_fitted(exact, level, unit, exact=True)
-            self.row_weights_ = np.ones(len(y))
-            return self
-        floor = 8.0 * eps * float(np.abs(y[w > 0]).max())
-        found = robust_search(
-            X, y, w, start, floor, fit_intercept=fit_intercept, tol=self.tol, max_iter=self.max_iter
-        )
-        self._set_fitted(found, level, unit, exact=False)
-        residuals = y - found.params.linear.predict(X)[:, 0]
-        self.row_weights_ = found.params.noise.irls_weights(residuals)
-        if self.noise != "gaussian" and start.linear.residual_dof > 0:
-            some = w > 0
-            columns = independent_columns(X[some], start.linear)
-            self._posterior_ = robust_posterior(columns, unit * residuals[some], w[some], self.noise_)
-        if found.interrupted:
-            raise FitInterrupted
-        self._report(collapsed=found.params.noise.scale <= 4.0 * floor)
-        return self
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation."""
@@ -170,22 +152,29 @@ class RobustRegression(RegressorMixin, Estimator):
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)
         self._check_predictable(rows)
-        location, whole = self._linear_predictor(rows), self._least_squares_
+        location, whole, unit = self._linear_predictor(rows), self._least_squares_, 1.0 / self._target_.scale
         if self.noise == "gaussian":
             factor = whole.leverage(rows) + float(include_noise)
-            scale = np.sqrt(whole.noise_variance[0] * factor)
+            scale = unit * np.sqrt(whole.noise_variance[0] * factor)
             return StudentT(dof=whole.residual_dof, location=location, scale=scale)
         columns, posterior = independent_columns(rows, whole), self._posterior_
         if not include_noise:
-            scale = posterior.predictor_scale(columns)
+            scale = unit * posterior.predictor_scale(columns)
             return StudentT(dof=posterior.dof, location=location, scale=scale)
-        noise = replace(self.noise_, scale=np.concatenate([posterior.scale, posterior.scale]))
-        return Mixture(components=noise.around(location[:, None] + posterior.linear_predictor(columns)))
+        noise = replace(self.noise_, scale=unit * np.concatenate([posterior.scale, posterior.scale]))
+        return Mixture(
+            components=noise.around(location[:, None] + unit * posterior.linear_predictor(columns))
+        )
 
     def _check_predictable(self, rows: np.ndarray) -> None:
         """Refuse distributions that the rows of the fit do not determine."""
         if self.scale_ == 0.0:
             raise ValueError("y is fitted without error, so there is no noise to predict: scale_ is 0")
+        if not hasattr(self, "_least_squares_"):
+            raise ValueError(
+                "statistic: what from_statistic is given does not determine the posterior of the "
+                "coefficients; fit to rows before distributions are predicted"
+            )
         whole = self._least_squares_
         n_parameters = whole.rank + whole.has_intercept
         if not whole.residual_dof > 0:
@@ -205,38 +194,7 @@ class RobustRegression(RegressorMixin, Estimator):
             )
 
     def _linear_predictor(self, X: np.ndarray) -> np.ndarray:
-        return self._linear_.predict(X)[:, 0]
-
-    def _set_fitted(self, found: EMResult, level: float, unit: float, *, exact: bool) -> None:
-        params: RobustParameters = found.params
-        self._linear_, self.noise_ = _rescaled(params.linear, level, unit), params.noise.rescaled(unit)
-        self.coef_, self.intercept_ = self._linear_.coef[0, :], float(self._linear_.intercept[0])
-        self.scale_ = 0.0 if exact else self.noise_.scale
-        self.noise_variance_ = 0.0 if exact else self.noise_.variance
-        self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
-            self.noise, getattr(self.noise_, "dof", np.nan)
-        )
-        self.objective_trace_ = np.asarray(found.trace) - np.log(unit)
-        self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
-
-    def _report(self, *, collapsed: bool) -> None:
-        if collapsed:
-            warnings.warn(
-                f"the scale of the noise collapsed to {self.scale_:.1g}, the rounding of y: so many rows are "
-                "fitted exactly that the likelihood has no bound. coef_ fits those rows, but the predictive "
-                'distribution is meaningless; that of noise="laplace" is not',
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not self.converged_:
-            looser = "" if self.noise == "laplace" else " or tol"
-            learnt = ", or give dof" if self.noise == "student" and self.dof is None else ""
-            warnings.warn(
-                f"RobustRegression did not converge in {self.n_iter_} iterations; raise max_iter"
-                f"{looser}{learnt}",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        return self._target_.inverse_transform(self._params_.linear.predict(X)[:, 0])
 
     def _check_parameters(self) -> None:
         check_choice("noise", self.noise, NOISES)
@@ -244,16 +202,115 @@ class RobustRegression(RegressorMixin, Estimator):
             raise ValueError(f"dof is for Student's noise alone, got {self.dof!r} with noise={self.noise!r}")
         if self.dof is not None:
             check_number("dof", self.dof, above=0.0)
-        check_number("tol", self.tol, least=0.0)
-        check_number("max_iter", self.max_iter, least=1, whole=True)
+        super()._check_parameters()
 
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
+        if not isinstance(rows.data, Source):
+            return replace(rows, y=column_or_1d(rows.y, warn=True))
+        if self.noise == "laplace" and not rows.data.in_memory:
+            raise ValueError(
+                'X must be rows in memory for noise="laplace", which fits single rows exactly; got '
+                f'{type(X).__name__}. noise="student" takes streams'
+            )
+        return rows
 
-def _rescaled(linear: LeastSquares, level: float, unit: float) -> LeastSquares:
-    """Return the solution for targets that are multiplied by a unit and shifted by a level."""
-    return replace(
-        linear,
-        coef=linear.coef * unit,
-        intercept=linear.intercept * unit + level,
-        offset=linear.offset * unit + level,
-        rss=linear.rss * unit * unit,
-    )
+    def _em_problem(self, rows: Rows | None, *, fitted: bool) -> RobustProblem:
+        source = factor = None
+        if rows is not None:
+            source = rows.source
+            y = check_factor(source.reduce(target_factor))
+            check_one_target(y.n_targets)
+            if not float(y.weight) > 0.0:
+                raise ValueError("sample_weight must have a positive entry, all are zero")
+        if rows is None or fitted:
+            target = self._target_
+        else:
+            # One shift keeps the digits of residuals at any level; exact, it rounds no targets.
+            options = {"exact": True, "centered": bool(self.fit_intercept)}
+            target = Standardizer.from_stddev(y.mean, y.stddev, **options)[0]
+        if source is not None:
+            factor = check_factor(source.reduce(StandardizedRows(target=target)))
+        return RobustProblem(
+            data=source,
+            target=target,
+            rows=factor,
+            noise=self.noise,
+            dof=self.dof,
+            fit_intercept=bool(self.fit_intercept),
+        )
+
+    def _fitted_params(self, problem: RobustProblem) -> RobustParameters:
+        return self._params_
+
+    def _search(self, problem: RobustProblem, earlier: Any) -> EMResult:
+        if problem.is_exact or self.noise == "gaussian":
+            # Where the search would begin is the maximum.
+            return EMResult(params=problem.initial(), trace=(problem.log_likelihood,), converged=True)
+        if self.noise != "laplace":
+            return super()._search(problem, earlier)
+        return least_absolute_errors(
+            problem,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            label=self._label(),
+            options=self.get_params(deep=False),
+        )
+
+    def _set_fitted(self, params: RobustParameters, problem: RobustProblem) -> None:
+        self._params_, self._target_, unit = params, problem.target, 1.0 / float(problem.target.scale)
+        self.coef_ = unit * params.linear.coef[0]
+        self.intercept_ = float(problem.target.inverse_transform(params.linear.intercept[0]))
+        self.noise_ = params.noise.rescaled(unit)
+        exact = problem.is_exact
+        self.scale_ = 0.0 if exact else self.noise_.scale
+        self.noise_variance_ = 0.0 if exact else self.noise_.variance
+        self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
+            self.noise, getattr(self.noise_, "dof", np.nan)
+        )
+        self._forget("_least_squares_", "_posterior_", "row_weights_")
+        if problem.data is not None:
+            self._set_rows(problem, exact=exact)
+
+    def _set_rows(self, problem: RobustProblem, *, exact: bool) -> None:
+        """Set what the rows of a fit determine besides the likeliest parameters."""
+        whole, step = problem.least_squares, problem.expect(self._params_)
+        self._least_squares_ = whole
+        if problem.data.in_memory:
+            held = problem.data.collect()
+            self.row_weights_ = np.ones(held.n_rows) if exact else step.row_weights(held)
+        if not exact and self.noise != "gaussian" and whole.residual_dof > 0:
+            self._posterior_ = robust_posterior(problem.data, whole, step)
+
+    def _set_search(self, result: EMResult, problem: RobustProblem) -> None:
+        super()._set_search(result, problem)
+        self.n_iter_ = max(result.n_iter, 1)
+
+    def _check_statistic(self, statistic: Any) -> None:
+        if not isinstance(statistic, RobustStatistic):
+            raise ValueError(f"statistic must be a RobustStatistic, got {type(statistic).__name__}")
+
+    @property
+    def _collapsed(self) -> bool:
+        """Whether the noise is no more than rounding, though not all rows are fitted without error."""
+        return self.scale_ > 0.0 and self._params_.noise.scale <= 4.0 * LEAST_SCALE
+
+    def _not_converged(self, result: EMResult) -> str:
+        if self._collapsed:
+            return self._collapse()
+        looser = "" if self.noise == "laplace" else " or tol"
+        learnt = ", or give dof" if self.noise == "student" and self.dof is None else ""
+        return (
+            f"RobustRegression did not converge in {self.n_iter_} iterations; raise max_iter{looser}{learnt}"
+        )
+
+    def _collapse(self) -> str:
+        return (
+            f"the scale of the noise collapsed to {self.scale_:.1g}, the rounding of y: so many rows are "
+            "fitted exactly that the likelihood has no bound. coef_ fits those rows, but the predictive "
+            'distribution is meaningless; that of noise="laplace" is not'
+        )
+
+    def _warn_fitted(self) -> None:
+        if self.converged_ and self._collapsed:
+            warnings.warn(self._collapse(), ConvergenceWarning, stacklevel=5)

@@ -1,15 +1,93 @@
 """Least absolute errors exactly: the simplex method over vertices, with a certificate of optimality."""
 
+from typing import Any
+
 import numpy as np
 
-from tractable.value import value
+from tractable.data import Batch
+from tractable.engines import EMResult, LeastSquares, em, least_squares
+from tractable.linear_model.robust.noise import LaplaceNoise
+from tractable.linear_model.robust.steps import (
+    LEAST_SCALE,
+    RobustParameters,
+    RobustProblem,
+    independent_columns,
+    standardized_target,
+)
+from tractable.statistics import LinearFactor
+from tractable.value import replace, value
 
+#: How far |r| is smoothed, relative to its median, stage after stage.
+SMOOTHING = (1e-1, 1e-2)
 #: Perturbations of the targets that break ties, relative to the median residual; none in the last search.
 PERTURBATIONS = (1e-6, 1e-9, 0.0)
 #: By how much a dual value may exceed the weight of its row, relative to it: rounding.
 SLACK = 1e-9
 #: Rounding of a subgradient, relative to the sum of the weights.
 ROUNDING = 1e-13
+
+
+def least_absolute_errors(problem: RobustProblem, *, tol: float, max_iter: int, **options: Any) -> EMResult:
+    """Return the likeliest parameters of Laplace noise: EM on smoothed absolute errors, then the best vertex.
+
+    The rows are held in memory: medians and vertices are of single rows. `options` are those of `em`.
+    """
+    held, params = problem.data.collect(), problem.initial()
+    rows = Batch(
+        X=held.X.astype(np.float64), y=standardized_target(problem.target, held), weights=held.weights
+    )
+    smooth = np.inf
+    trace: tuple[float, ...] = ()
+    for stage in SMOOTHING:
+        # Relative to the median, which outliers do not move.
+        size = np.abs(rows.y - params.linear.predict(rows.X)[:, 0])
+        median = np.quantile(size, 0.5, weights=rows.row_weights, method="inverted_cdf")
+        smooth = min(smooth, max(stage * float(median), LEAST_SCALE))
+        # Nearer to the maximum than the smoothing moves it, nothing is gained.
+        found = em(
+            problem.expect,
+            problem.maximize,
+            _with_noise(params.linear, rows, smooth),
+            problem.data,
+            tol=max(tol, 0.1 * stage),
+            max_iter=max_iter - max(len(trace) - 1, 0),
+            scale=problem.total,
+            **options,
+        )
+        params, trace = found.params, (*trace, *found.trace[min(len(trace), 1) :])
+        found = replace(found, trace=trace)
+        if found.interrupted or len(trace) > max_iter:
+            return replace(found, params=_with_noise(params.linear, rows, smooth), converged=False)
+    return _at_a_vertex(problem, rows, found, max_iter)
+
+
+def _with_noise(linear: LeastSquares, rows: Batch, smooth: float) -> RobustParameters:
+    """Return the coefficients with the likeliest noise about them."""
+    w, r = rows.row_weights, rows.y - linear.predict(rows.X)[:, 0]
+    scale = max(float(w @ np.hypot(r, smooth) / w.sum()), LEAST_SCALE)
+    return RobustParameters(linear=linear, noise=LaplaceNoise(scale=scale, smooth=smooth))
+
+
+def _at_a_vertex(problem: RobustProblem, rows: Batch, found: EMResult, max_iter: int) -> EMResult:
+    """Fit exactly the rows that the least absolute errors fit exactly: as many as there are parameters."""
+    counted = np.flatnonzero(rows.row_weights > 0)
+    X, y, w = rows.X[counted], np.asarray(rows.y)[counted], rows.row_weights[counted]
+    linear: LeastSquares = found.params.linear
+    errors = y - linear.predict(X)[:, 0]
+    phi = independent_columns(X, problem.least_squares)
+    vertex = best_vertex(phi, y, w, errors, LEAST_SCALE, max_iter - found.n_iter - 1)
+    cost = float(w @ np.abs(errors))
+    costs = np.minimum.accumulate([cost, *vertex.costs])[1:]
+    if vertex.optimal or vertex.costs[-1] < cost:
+        exact = LinearFactor.of(X[vertex.rows], y[vertex.rows])
+        linear = least_squares(exact, fit_intercept=problem.fit_intercept)
+    mean = -1.0 - np.log(2.0 * np.maximum(costs / problem.total, LEAST_SCALE)) + problem.target.log_jacobian
+    return replace(
+        found,
+        params=_with_noise(linear, rows, 0.0),
+        trace=(*found.trace, *(problem.total * mean).tolist()),
+        converged=vertex.optimal,
+    )
 
 
 @value

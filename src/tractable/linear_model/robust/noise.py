@@ -19,12 +19,29 @@ LEAST_RESIDUAL = 1e-6
 
 
 @value
+class NoiseSums:
+    """Weighted sums over residuals that the likeliest noise is computed from; they merge with ``+``."""
+
+    log_likelihood: float = 0.0  # Σ w log p(r), but of Laplace noise
+    distance: float = 0.0  # Σ w √(r² + smooth²), of Laplace noise
+    precisions: PrecisionSums | None = None  # of Student's noise, where its degrees of freedom are unknown
+
+    def __add__(self, other: "NoiseSums") -> "NoiseSums":
+        both = self.precisions, other.precisions
+        return NoiseSums(
+            log_likelihood=self.log_likelihood + other.log_likelihood,
+            distance=self.distance + other.distance,
+            precisions=None if both[0] is None or both[1] is None else both[0] + both[1],
+        )
+
+
+@value
 class Noise:
     """Noise of a scale: the distribution of the residuals r = y - ŷ.
 
-    A model of noise supplies `log_prob(r)`; `irls_weights(r)`, scale² times the expected precision of each
-    row given its residual, which is its weight in the next least squares; and `around(location)`, the
-    distribution of new targets.
+    A model of noise supplies `expected(r, w)`: of each row the expected precision given its residual, times
+    scale², which is its weight in the next least squares; and what a likelier noise is computed from. And
+    `around(location)`, the distribution of new targets.
     """
 
     scale: float
@@ -32,6 +49,10 @@ class Noise:
     def rescaled(self, unit: float) -> Any:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
+
+    def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
+        """Return the IRLS weights of rows given their residuals, and sums over rows of frequencies w."""
+        raise NotImplementedError(f"{type(self).__name__} must say how rows are weighted")
 
     def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
@@ -63,13 +84,11 @@ class Noise:
 class GaussianNoise(Noise):
     """N(r | 0, scale²): squared errors, all rows have the same weight."""
 
-    def log_prob(self, r: np.ndarray) -> np.ndarray:
-        """Return the log density of residuals."""
-        return -0.5 * (r / self.scale) ** 2 - log(self.scale) - 0.5 * log(2.0 * pi)
-
-    def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return ones."""
-        return np.ones_like(r)
+    def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
+        """Return ones, and the log-likelihood."""
+        log_peak = -log(self.scale) - 0.5 * log(2.0 * pi)
+        fall = 0.5 * float(w @ (r / self.scale) ** 2)
+        return np.ones_like(r), NoiseSums(log_likelihood=log_peak * float(np.sum(w)) - fall)
 
     def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
@@ -86,17 +105,11 @@ class LaplaceNoise(Noise):
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit, smooth=self.smooth * unit)
 
-    def log_prob(self, r: np.ndarray) -> np.ndarray:
-        """Return the log density of residuals."""
-        return -self.distance(r) / self.scale - log(2.0 * self.scale)
-
-    def distance(self, r: np.ndarray) -> np.ndarray:
-        """Return √(r² + smooth²); its mean is the likeliest scale."""
-        return np.hypot(r, self.smooth)
-
-    def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return scale / |r|, 1e16 at most."""
-        return self.scale / np.maximum(self.distance(r), 1e-16 * self.scale)
+    def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
+        """Return scale / |r|, 1e16 at most, and the sum of |r|, whose mean is the likeliest scale."""
+        distance = np.hypot(r, self.smooth)
+        weights = self.scale / np.maximum(distance, 1e-16 * self.scale)
+        return weights, NoiseSums(distance=float(w @ distance))
 
     def draw_precisions(
         self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
@@ -121,20 +134,15 @@ class StudentNoise(Noise):
         """The noise as a mixture of normals over their precision."""
         return ScaleMixture(dof=np.asarray([self.dof]), dim=1)
 
-    def log_prob(self, r: np.ndarray) -> np.ndarray:
-        """Return the log density of residuals."""
-        return (self.mixture.log_peak - log(self.scale)) - self.mixture.log_fall(self._squared(r))[0]
-
-    def irls_weights(self, r: np.ndarray) -> np.ndarray:
-        """Return (ν + 1) / (ν + (r / scale)²)."""
-        return self.mixture.precisions(self._squared(r))[0][0]
-
-    def precision_sums(self, r: np.ndarray, weights: np.ndarray) -> PrecisionSums:
-        """Return what the M-step must know of the precisions of residuals."""
-        return self.mixture.sums(weights[None], *self.mixture.precisions(self._squared(r)))
-
-    def _squared(self, r: np.ndarray) -> np.ndarray:
-        return (r[None] / self.scale) ** 2
+    def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
+        """Return (ν + 1) / (ν + (r / scale)²), and the log-likelihood."""
+        mixture, squared = self.mixture, (r[None] / self.scale) ** 2
+        u, more = mixture.precisions(squared)
+        log_peak = float(mixture.log_peak[0]) - log(self.scale)
+        return u[0], NoiseSums(
+            log_likelihood=log_peak * float(np.sum(w)) - float(w @ mixture.log_fall(squared)[0]),
+            precisions=None if self.known else mixture.sums(w[None], u, more),
+        )
 
     @property
     def location_variance(self) -> float:

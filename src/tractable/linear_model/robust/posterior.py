@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data import Batch, Source
+from tractable.engines import LeastSquares
+from tractable.linear_model.robust.steps import RobustEStep, independent_columns
 from tractable.value import value
 
 #: Chains, each of which gives one draw; sweeps of each before the first that counts, and from then on.
@@ -20,7 +23,10 @@ MANY_ROWS, MOST_OPERATIONS = 20.0, 2e5
 
 @value
 class RobustPosterior:
-    """Draws of θ and of the scale, where the linear predictor at a row of columns φ is ŷ + φᵀθ."""
+    """Draws of θ and of the scale, where the linear predictor at a row of columns φ is ŷ + φᵀθ.
+
+    Of standardized targets; the columns are `independent_columns`.
+    """
 
     theta: np.ndarray  # (S, p), about the likeliest
     scale: np.ndarray  # (S,)
@@ -42,19 +48,25 @@ class RobustPosterior:
         return np.sqrt(np.sum((columns @ self.root) ** 2, axis=1))
 
 
-def robust_posterior(
-    columns: np.ndarray, residuals: np.ndarray, w: np.ndarray, noise: Any
-) -> RobustPosterior:
-    """Return the posterior given the residuals of the likeliest coefficients.
+def robust_posterior(data: Source, whole: LeastSquares, step: RobustEStep) -> RobustPosterior:
+    """Return the posterior about the likeliest parameters, those of the E-step, in standardized targets.
 
-    `columns` are independent, with Σ w φφᵀ = I; w are the frequencies of the rows, more than the columns.
+    `whole` is least squares of all rows. Few rows are looked at one by one; of many, wherever they are, the
+    statistics suffice.
     """
     rng = np.random.default_rng(0)  # the same draws for the same rows
-    n, p = columns.shape
-    total = float(w.sum())
-    if total >= MANY_ROWS * p or n * p * p > MOST_OPERATIONS:
-        return _large_sample(p, total, noise, rng)
-    return _gibbs(columns, residuals, w, noise, rng)
+    p, total = whole.rank + whole.has_intercept, float(whole.weight)
+    if total >= MANY_ROWS * p or data.reduce(n_counted) * p * p > MOST_OPERATIONS:
+        return _large_sample(p, total, step.params.noise, rng)
+    held = data.collect()
+    some = held.row_weights > 0
+    columns = independent_columns(held.X[some], whole)
+    return _gibbs(columns, step.residuals(held)[some], held.row_weights[some], step.params.noise, rng)
+
+
+def n_counted(block: Batch) -> int:
+    """Return how many rows of a block have a positive weight."""
+    return int(np.count_nonzero(block.row_weights > 0))
 
 
 def _large_sample(p: int, total: float, noise: Any, rng: np.random.Generator) -> RobustPosterior:
@@ -74,6 +86,7 @@ def _gibbs(
 ) -> RobustPosterior:
     """Draw precisions of rows given θ and σ, then σ and θ given the precisions, in parallel chains.
 
+    `columns` are independent, with Σ w φφᵀ = I; w are the frequencies of the rows, more than the columns.
     Given precisions u the rows are weighted least squares: σ² = rss / χ², and θ is normal about its solution.
     """
     p, dof = columns.shape[1], float(w.sum()) - columns.shape[1]

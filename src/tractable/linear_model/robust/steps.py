@@ -1,24 +1,41 @@
-"""The E- and M-steps of robust regression: iteratively reweighted least squares."""
+"""The two steps of EM for linear regression in noise with heavy tails: iteratively reweighted least squares.
 
+The noise is a normal of unknown precision. E-step (:class:`RobustEStep`): the expected precision of each row
+given its residual, as its weight in a linear statistic. M-step (:meth:`RobustProblem.maximize`): weighted
+least squares, and the likeliest noise about it.
+"""
+
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tractable.data import Batch, as_source
-from tractable.engines import EMResult, LeastSquares, em, fold, least_squares
-from tractable.engines.student_t import PrecisionSums
-from tractable.linear_model.robust.least_absolute import best_vertex
-from tractable.linear_model.robust.noise import LEAST_DOF, GaussianNoise, LaplaceNoise, StudentNoise
-from tractable.statistics import LinearFactor
+from tractable.data import Batch
+from tractable.engines import LeastSquares, least_squares
+from tractable.engines.em import EMProblem
+from tractable.linear_model.robust.noise import (
+    LEAST_DOF,
+    GaussianNoise,
+    LaplaceNoise,
+    NoiseSums,
+    StudentNoise,
+)
+from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
-#: How far |r| is smoothed, relative to its median, stage after stage.
-SMOOTHING = (1e-1, 1e-2)
+#: The least scale of the noise, relative to the standard deviation of the targets: rounding of residuals.
+LEAST_SCALE = 32.0 * float(np.finfo(float).eps)
+
+#: Residuals of least squares that are smaller, relative to the standard deviation of the targets, are none.
+EXACT = 1e-10
+
+#: The initial degrees of freedom of Student's t, where they are estimated.
+FIRST_DOF = 4.0
 
 
 @value
 class RobustParameters:
-    """Coefficients and the noise."""
+    """Coefficients and the noise, of standardized targets."""
 
     linear: LeastSquares
     noise: Any  # GaussianNoise, LaplaceNoise or StudentNoise
@@ -31,48 +48,51 @@ class RobustStatistic:
     params: RobustParameters  # that they were made with
     factor: LinearFactor  # of rows weighted by w times their IRLS weights
     weight: float  # Σ w
-    log_likelihood: float  # Σ w log p(r)
-    distance: float  # Σ w √(r² + smooth²), of Laplace noise
-    precisions: PrecisionSums | None = None  # of Student's noise
+    noise: NoiseSums
+    log_jacobian: float  # of the standardized target: the objective is in the units of the data
 
     def __add__(self, other: "RobustStatistic") -> "RobustStatistic":
-        both = self.precisions, other.precisions
         return replace(
             self,
             factor=self.factor + other.factor,
             weight=self.weight + other.weight,
-            log_likelihood=self.log_likelihood + other.log_likelihood,
-            distance=self.distance + other.distance,
-            precisions=None if both[0] is None or both[1] is None else both[0] + both[1],
+            noise=self.noise + other.noise,
         )
 
     @property
     def objective(self) -> float:
-        """Mean log-likelihood of a row; of Laplace noise at the likeliest scale for these residuals."""
+        """The log-likelihood of the rows; of Laplace noise at the likeliest scale for these residuals."""
+        found = self.noise.log_likelihood
         if isinstance(self.params.noise, LaplaceNoise):
-            return -1.0 - float(np.log(2.0 * self.distance / self.weight))
-        return self.log_likelihood / self.weight
+            found = -self.weight * (1.0 + float(np.log(2.0 * self.noise.distance / self.weight)))
+        return found + self.weight * self.log_jacobian
 
 
 @value
-class EStep:
+class RobustEStep:
     """The expected precision of each row given its residual, as the weights of a `LinearFactor`."""
 
     params: RobustParameters
+    target: Standardizer
 
     def __call__(self, block: Batch) -> RobustStatistic:
-        noise: Any = self.params.noise
-        w: Any = block.row_weights
-        r = block.y - self.params.linear.predict(block.X)[:, 0]
-        laplace = isinstance(noise, LaplaceNoise)
+        w, y = block.row_weights, standardized_target(self.target, block)
+        weights, noise = self.params.noise.expected(y - self.params.linear.predict(block.X)[:, 0], w)
         return RobustStatistic(
             params=self.params,
-            factor=LinearFactor.of(block.X, block.y, w * noise.irls_weights(r)),
-            weight=float(w.sum()),
-            log_likelihood=0.0 if laplace else float(w @ noise.log_prob(r)),
-            distance=float(w @ noise.distance(r)) if laplace else 0.0,
-            precisions=noise.precision_sums(r, w) if isinstance(noise, StudentNoise) else None,
+            factor=_linear_factor(block.X, y, w * weights),
+            weight=float(np.sum(w)),
+            noise=noise,
+            log_jacobian=self.target.log_jacobian,
         )
+
+    def residuals(self, block: Batch) -> np.ndarray:
+        """Return the residuals of the standardized targets of a block, (n,)."""
+        return standardized_target(self.target, block) - self.params.linear.predict(block.X)[:, 0]
+
+    def row_weights(self, block: Batch) -> np.ndarray:
+        """Return the weight of each row in the next least squares, (n,)."""
+        return self.params.noise.expected(self.residuals(block), block.row_weights)[0]
 
     def least_rows(self, n_columns: int) -> int:
         """Return how many rows make a block worth a merge of factors."""
@@ -80,145 +100,117 @@ class EStep:
 
 
 @value
-class MStep:
-    """Weighted least squares, and the likeliest noise about it.
+class RobustProblem(EMProblem):
+    """The data and the two steps of robust regression, of standardized targets."""
 
-    The scale of Student's t divides the squares by the sum of the weights, not of the rows, which has the
-    same fixed point and converges sooner (PX-EM). Where its degrees of freedom are unknown, they alone change
-    where that promises more of the likelihood (ECME). The scale of Laplace noise is that of the residuals of
-    the E-step: it has no influence on the coefficients.
-    """
-
-    floor: float  # smallest scale of the noise
+    data: Any  # the rows as a source; None for an M-step alone
+    target: Standardizer
+    rows: LinearFactor | None  # of the rows, with standardized targets
+    noise: str
+    dof: float | None = None  # of Student's noise, if they are known
     fit_intercept: bool = True
 
-    def __call__(self, statistic: RobustStatistic) -> RobustParameters:
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return 0.0 if self.rows is None else float(self.rows.weight)
+
+    @cached_property
+    def least_squares(self) -> LeastSquares:
+        """The least-squares fit of all rows."""
+        assert self.rows is not None
+        return least_squares(self.rows, fit_intercept=self.fit_intercept)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether least squares leaves residuals that are no more than rounding."""
+        if self.rows is None:
+            return False
+        scale = np.sqrt(self.least_squares.noise_variance_ml[0])
+        stddev = self.rows.stddev[-1]
+        level = self.rows.mean[-1] + self.target.shift * self.target.scale
+        return bool(scale <= EXACT * stddev or not column_varies(np.hypot(stddev, level), scale))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of least squares in Gaussian noise; infinite if it leaves no residuals."""
+        found = np.inf if self.is_exact else self.least_squares.log_likelihood
+        return found + self.total * self.target.log_jacobian
+
+    def initial(self, rng: Any = None) -> RobustParameters:
+        """Return the coefficients of least squares, with noise of the size of their residuals."""
+        linear = self.least_squares
+        scale = max(float(np.sqrt(linear.noise_variance_ml[0])), LEAST_SCALE)
+        dof = FIRST_DOF if self.dof is None else float(self.dof)
+        models = {
+            "gaussian": GaussianNoise(scale=scale),
+            "laplace": LaplaceNoise(scale=scale),
+            "student": StudentNoise(scale=scale, dof=dof, known=self.dof is not None),
+        }
+        return RobustParameters(linear=linear, noise=models[self.noise])
+
+    def expect(self, params: RobustParameters) -> RobustEStep:
+        """Return the E-step at these parameters."""
+        return RobustEStep(params=params, target=self.target)
+
+    def maximize(self, statistic: RobustStatistic) -> RobustParameters:
+        """Return weighted least squares, and the likeliest noise about it.
+
+        The scale of Student's t divides the squares by the sum of the weights, not of the rows, which has the
+        same fixed point and converges sooner (PX-EM). Where its degrees of freedom are unknown, they alone
+        change where that promises more of the likelihood (ECME). The scale of Laplace noise is that of the
+        residuals of the E-step: it has no influence on the coefficients.
+        """
         linear = least_squares(statistic.factor, fit_intercept=self.fit_intercept)
         before = statistic.params.noise
         if isinstance(before, LaplaceNoise):
-            scale = statistic.distance / statistic.weight
+            scale = statistic.noise.distance / statistic.weight
         else:
             scale = float(np.sqrt(linear.rss[0] / statistic.factor.weight))
-        noise = replace(before, scale=max(scale, self.floor))
-        if isinstance(noise, StudentNoise) and not noise.known:
-            growth = 2.0 * float(np.log(noise.scale / before.scale))
-            moves, dof = before.mixture.better_step(statistic.precisions, growth, LEAST_DOF)
-            if not moves:
-                linear, noise = statistic.params.linear, replace(before, dof=float(dof[0]))
-        return RobustParameters(linear=linear, noise=noise)
+        noise = replace(before, scale=max(scale, LEAST_SCALE))
+        precisions = statistic.noise.precisions
+        if precisions is None:
+            return RobustParameters(linear=linear, noise=noise)
+        # At the same ν, the step above promises -½ ((ν + 1) log E u + log scale'²/scale²), the growth of the
+        # expanded Q.
+        mean = float(precisions.precision[0] / precisions.weight[0])
+        promised = -0.5 * (before.dof + 1.0) * np.log(mean) - np.log(noise.scale / before.scale)
+        dof, gain = before.mixture.likelier_dof(precisions, LEAST_DOF)
+        if promised >= gain[0]:
+            return RobustParameters(linear=linear, noise=noise)
+        return replace(statistic.params, noise=replace(before, dof=float(dof[0])))
 
 
-def initial_parameters(
-    X: np.ndarray, y: np.ndarray, w: np.ndarray, noise: str, dof: float | None, *, fit_intercept: bool
-) -> RobustParameters:
-    """Return the coefficients of least squares, with noise of the size of their residuals."""
-    linear = _weighted_least_squares(X, y, w, fit_intercept=fit_intercept)
-    r = y - linear.predict(X)[:, 0]
-    rms = float(np.sqrt(w @ r**2 / w.sum()))
-    models = {
-        "gaussian": GaussianNoise(scale=rms),
-        "laplace": LaplaceNoise(scale=float(w @ np.abs(r) / w.sum())),
-        "student": StudentNoise(scale=rms, dof=4.0 if dof is None else float(dof), known=dof is not None),
-    }
-    return RobustParameters(linear=linear, noise=models[noise])
+@value
+class StandardizedRows:
+    """The linear statistic of a block of rows, with a standardized target."""
+
+    target: Standardizer
+
+    def __call__(self, block: Batch) -> LinearFactor:
+        return _linear_factor(block.X, standardized_target(self.target, block), block.weights)
+
+    def least_rows(self, n_columns: int) -> int:
+        """Return how many rows make a block worth a merge of factors."""
+        return LinearFactor.least_rows(n_columns)
 
 
-def robust_search(
-    X: np.ndarray,
-    y: np.ndarray,
-    w: np.ndarray,
-    start: RobustParameters,
-    floor: float,
-    *,
-    fit_intercept: bool,
-    tol: float,
-    max_iter: int,
-) -> EMResult:
-    """Run EM; absolute errors are approached through smoothed ones, and minimised exactly at the end."""
-    data = as_source(X, y, w)
-    maximize = MStep(floor=floor, fit_intercept=fit_intercept)
-    options: dict[str, Any] = {"label": "RobustRegression"}
-    if not isinstance(start.noise, LaplaceNoise):
-        return em(_expect, maximize, start, data, tol=tol, max_iter=max_iter, **options)
-    params, smooth = start, np.inf
-    trace: tuple[float, ...] = ()
-    for stage in SMOOTHING:
-        r = y - params.linear.predict(X)[:, 0]
-        # Relative to the median, which outliers do not move.
-        median = np.quantile(np.abs(r), 0.5, weights=w, method="inverted_cdf")
-        smooth = min(smooth, max(stage * float(median), floor))
-        # Nearer to the maximum than the smoothing moves it, nothing is gained.
-        found = em(
-            _expect,
-            maximize,
-            _with_laplace_noise(params.linear, r, w, floor, smooth),
-            data,
-            tol=max(tol, 0.1 * stage),
-            max_iter=max_iter - max(len(trace) - 1, 0),
-            **options,
-        )
-        params, trace = found.params, (*trace, *found.trace[min(len(trace), 1) :])
-        if found.interrupted or len(trace) > max_iter:
-            r = y - params.linear.predict(X)[:, 0]
-            params = _with_laplace_noise(params.linear, r, w, floor, smooth)
-            return replace(found, params=params, trace=trace, converged=False)
-    return _at_a_vertex(X, y, w, start.linear, replace(found, trace=trace), floor, max_iter, fit_intercept)
+def target_factor(block: Batch) -> LinearFactor:
+    """Return the linear statistic of the targets of a block alone."""
+    return LinearFactor.of(np.empty((block.n_rows, 0)), block.y, block.weights)
 
 
-def _expect(params: RobustParameters) -> EStep:
-    return EStep(params=params)
+def standardized_target(target: Standardizer, block: Batch) -> np.ndarray:
+    """Return the standardized target of each row of a block, (n,)."""
+    return target.transform(block.y).reshape(-1)
 
 
-def _with_laplace_noise(
-    linear: LeastSquares, r: np.ndarray, w: np.ndarray, floor: float, smooth: float
-) -> RobustParameters:
-    scale = max(float(w @ np.hypot(r, smooth) / w.sum()), floor)
-    return RobustParameters(linear=linear, noise=LaplaceNoise(scale=scale, smooth=smooth))
-
-
-def _at_a_vertex(
-    X: np.ndarray,
-    y: np.ndarray,
-    w: np.ndarray,
-    whole: LeastSquares,
-    found: EMResult,
-    floor: float,
-    max_iter: int,
-    fit_intercept: bool,
-) -> EMResult:
-    """Fit exactly the rows that the least absolute errors fit exactly: as many as there are parameters."""
-    counted = np.flatnonzero(w > 0)
-    linear: LeastSquares = found.params.linear
-    errors = (y - linear.predict(X)[:, 0])[counted]
-    vertex = best_vertex(
-        independent_columns(X[counted], whole),
-        y[counted],
-        w[counted],
-        errors,
-        floor,
-        max_iter - found.n_iter - 1,
-    )
-    cost = float(w[counted] @ np.abs(errors))
-    costs = np.minimum.accumulate([cost, *vertex.costs])[1:]
-    if vertex.optimal or vertex.costs[-1] < cost:
-        rows = counted[vertex.rows]
-        linear = _weighted_least_squares(X[rows], y[rows], np.ones(len(rows)), fit_intercept=fit_intercept)
-    trace = -1.0 - np.log(2.0 * np.maximum(costs / w.sum(), floor))
-    return replace(
-        found,
-        params=_with_laplace_noise(linear, y - linear.predict(X)[:, 0], w, floor, 0.0),
-        trace=(*found.trace, *trace.tolist()),
-        converged=vertex.optimal,
-    )
+def _linear_factor(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> LinearFactor:
+    # Rows fewer than their columns are a smaller factor than a triangle.
+    return LinearFactor.of(X, y, weights, reduce=X.shape[0] > X.shape[1])
 
 
 def independent_columns(X: np.ndarray, whole: LeastSquares) -> np.ndarray:
     """Return linearly independent columns with the span of those of X and of the intercept."""
     columns = (X - whole.centre) @ whole.root
     return np.column_stack([np.full((len(X), int(whole.has_intercept)), whole.weight**-0.5), columns])
-
-
-def _weighted_least_squares(
-    X: np.ndarray, y: np.ndarray, w: np.ndarray, *, fit_intercept: bool
-) -> LeastSquares:
-    return least_squares(fold(LinearFactor.of, X, y, weights=w), fit_intercept=fit_intercept)
