@@ -35,13 +35,20 @@ def test_a_triangle_has_the_gram_matrix_of_its_rows(twin, shape, rng):
 @pytest.mark.parametrize("twin", [centred_triangle, agnostic_centred])
 def test_rows_are_centred_and_weighted_on_the_way(twin, shape, weighted, rng):
     x, y = rng.standard_normal(shape) + 3.0, rng.standard_normal((shape[0], 2))
-    centre = rng.standard_normal(shape[1] + 2)
-    roots = rng.random(shape[0]) if weighted else None
-    factor, rest = twin(x, y, centre, roots)
-    rows = np.column_stack([x, y]) - centre
-    scaled = rows if roots is None else rows * roots[:, None]
-    assert_factors(factor, scaled)
-    np.testing.assert_allclose(rest, scaled.sum(axis=0) if roots is None else roots @ scaled, atol=1e-9)
+    w = rng.integers(0, 3, shape[0]).astype(float) if weighted else None
+    weight, mean, factor = twin(x, y, w)
+    rows, one = np.column_stack([x, y]), np.ones(shape[0]) if w is None else w
+    wanted = one @ rows / max(one.sum(), 1.0)
+    assert weight == one.sum()
+    np.testing.assert_allclose(mean, wanted, rtol=1e-12, atol=1e-12)
+    assert_factors(factor, (rows - wanted) * np.sqrt(one)[:, None])
+
+
+def test_far_from_the_origin_no_digits_are_lost(rng):
+    x = np.round(rng.standard_normal((5000, 3)) * 2.0**20) / 2.0**20
+    near, far = (centred_triangle(rows, rows[:, :0]) for rows in (x, x + 2.0**23))  # x + 2²³ is exact
+    np.testing.assert_allclose(far[1] - 2.0**23, near[1], atol=1e-9)
+    np.testing.assert_allclose(far[2], near[2], rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("d", [1, 4, 230])
@@ -60,12 +67,12 @@ def test_merged_factors_are_the_factor_of_all_rows(d, rng):
 
 def test_every_library_has_its_own(backend, rng):
     x, y = rng.standard_normal((30, 3)), rng.standard_normal((30, 1))
-    rows, centre, roots = np.column_stack([x, y]), rng.standard_normal(4), rng.random(30)
+    rows, weights = np.column_stack([x, y]), rng.random(30)
     found = triangle(backend.asarray(rows))
     assert backend.owns(found)
     np.testing.assert_allclose(to_numpy(found), triangle(rows), atol=1e-12)
-    given = tuple(map(backend.asarray, (x, y, centre, roots)))
-    for mine, theirs in zip(centred_triangle(x, y, centre, roots), centred_triangle(*given), strict=True):
+    given = tuple(map(backend.asarray, (x, y, weights)))
+    for mine, theirs in zip(centred_triangle(x, y, weights), centred_triangle(*given), strict=True):
         assert backend.owns(theirs)
         np.testing.assert_allclose(to_numpy(theirs), mine, atol=1e-12)
     merged = merged_triangle(found, found, backend.asarray(rows[:1]))

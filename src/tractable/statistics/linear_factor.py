@@ -9,10 +9,12 @@ from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import (
+    as_rows,
+    as_weights,
     check_rate,
+    counts,
     or_one,
     pairwise_update,
-    weighted_rows,
 )
 from tractable.value import replace, value
 
@@ -66,21 +68,14 @@ class LinearFactor:
         Without `reduce`, the centred rows themselves are the factor: the smaller one, where they are fewer
         than their columns.
         """
-        x, w, one, total = weighted_rows(x, weights)
-        xp = namespace_of(x)
+        x = as_rows(x)
+        w = as_weights(weights, x)
         y, flat = _as_targets(y, x)
-        centre = xp.concat([product(one, x), product(one, y)]) / or_one(total, xp)
-        _check_finite(centre, x.shape[1])
-        root = None if w is None else xp.sqrt(w)
         if reduce:
-            factor, rest = centred_triangle(x, y, centre, root)
+            total, mean, factor = centred_triangle(x, y, w)
         else:
-            factor = xp.concat([x, y], axis=1) - centre
-            rest = one @ factor
-            factor = factor - rest / or_one(total, xp)
-            factor = factor if root is None else factor * root[:, None]
-        # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
-        mean = centre + rest / or_one(total, xp)
+            total, mean, factor = _centred_rows(x, y, w)
+        _check_finite(mean, x.shape[1])
         return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
 
     @classmethod
@@ -178,13 +173,24 @@ class LinearFactor:
         return xp.concat([top[None, :], below])
 
 
+def _centred_rows(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean)."""
+    xp = namespace_of(x)
+    rows, one = xp.concat([x, y], axis=1), counts(weights, x)
+    total = xp.sum(one)
+    mean = product(one, rows) / or_one(total, xp)
+    rest = product(one, rows - mean) / or_one(total, xp)
+    rows = rows - mean - rest
+    return total, mean + rest, rows if weights is None else rows * xp.sqrt(one)[:, None]
+
+
 def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
     """Return the targets of the rows of x as float64 columns, and whether they came as a vector."""
     if y is None:
         raise ValueError("y must be given: the rows have no target")
     xp = namespace_of(x)
     try:
-        y = xp.astype(xp.asarray(y), xp.float64)
+        y = xp.astype(xp.asarray(y), xp.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must be numbers: {error}") from None
     if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:

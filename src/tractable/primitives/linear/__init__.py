@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 
 from tractable.arrays.double_double import Pair
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.primitives import runs_compiled
+from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
 
 __all__ = [
@@ -108,38 +109,46 @@ def triangle(rows: Array) -> Array:
     """
     if not is_numpy_array(rows):
         return agnostic.triangle(rows)
-    return centred_triangle(rows, rows[:, :0], np.zeros(rows.shape[1]))[0]
+    rows = np.asarray(rows, dtype=np.float64)
+    if _reflects_compiled(rows, rows.shape[1]):
+        return _compiled_triangle(rows, rows[:, :0], None, centred=False)[2]
+
+    def fill(panel: np.ndarray, part: slice) -> None:
+        panel[:] = rows[part]
+
+    return _householder(len(rows), rows.shape[1], fill)
 
 
-def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
-    """Return the triangular factor of the rows √w ([x, y] - centre), and Σ w ([x, y] - centre).
+@SILENT
+def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], and the triangular factor R of √w ([x, y] - mean).
 
-    The rows are never copied whole.
+    RᵀR is the scatter of `moments`, whose condition it does not square. The rows are never copied whole.
 
     Parameters
     ----------
     x : array (n, d)
     y : array (n, t)
-    centre : array (d + t,)
-    roots : array (n,), optional
-        Roots of the weights.
+    weights : array (n,), optional
 
     Examples
     --------
     >>> x, y = np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]])
-    >>> centred_triangle(x, y, np.array([0.0, 2.0]))
-    (array([[3.16227766, 0.        ],
-           [0.        , 0.        ]]), array([4., 0.]))
+    >>> weight, mean, factor = centred_triangle(x, y)
+    >>> float(weight), mean.tolist(), (factor.T @ factor).round(12).tolist()
+    (2.0, [2.0, 2.0], [[2.0, 0.0], [0.0, 0.0]])
     """
     if not is_numpy_array(x):
-        return agnostic.centred_triangle(x, y, centre, roots)
+        return agnostic.centred_triangle(x, y, weights)
     n, d = x.shape
-    if runs_compiled(x, 4 * n * len(centre)) and len(centre) <= REFLECTED_COLUMNS:
-        from tractable.primitives.linear.compiled import centred_triangle as compiled
-
-        factor, rest = compiled(x, y, centre, roots, REFLECTED_ROWS)
-        return _upright(factor), rest
-    rest = np.zeros(len(centre))
+    width = d + y.shape[1]
+    if _reflects_compiled(x, width):
+        return _compiled_triangle(x, y, weights, centred=True)
+    one = np.ones(n) if weights is None else weights
+    weight = one.sum()
+    safe = weight if weight > 0 else 1.0
+    centre, rest = np.concatenate([product(one, x), product(one, y)]) / safe, np.zeros(width)
+    roots = None if weights is None else np.sqrt(weights)
 
     def fill(panel: np.ndarray, part: slice) -> None:
         np.subtract(x[part], centre[:d], out=panel[:, :d])
@@ -150,7 +159,22 @@ def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = No
         panel *= roots[part, None]
         rest[:] += roots[part] @ panel
 
-    return _householder(n, len(centre), fill), rest
+    factor = _householder(n, width, fill)
+    # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
+    return weight, centre + rest / safe, factor
+
+
+def _reflects_compiled(x: np.ndarray, width: int) -> bool:
+    return runs_compiled(x, 4 * len(x) * width) and width <= REFLECTED_COLUMNS
+
+
+def _compiled_triangle(
+    x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, centred: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from tractable.primitives.linear.compiled import centred_triangle as compiled
+
+    weight, mean, factor = compiled(x, y, weights, REFLECTED_ROWS, centred)
+    return np.float64(weight), mean, _upright(factor)
 
 
 def merged_triangle(first: Array, second: Array, rows: Array) -> Array:

@@ -16,13 +16,12 @@ def triangle(rows: Array) -> Array:
     return factor * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[:, None]
 
 
-def centred_triangle(x: Array, y: Array, centre: Array, roots: Array | None = None) -> tuple[Array, Array]:
+@SILENT
+def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     xp = namespace_of(x)
-    rows = xp.concat([x, y], axis=1) - centre
-    if roots is None:
-        return triangle(rows), xp.sum(rows, axis=0)
-    rows = rows * roots[:, None]
-    return triangle(rows), roots @ rows
+    _, total, mean, centred, remainder = _centred(xp.concat([x, y], axis=1), weights)
+    rows = centred if weights is None else centred * xp.sqrt(weights)[:, None]
+    return total, mean + remainder, triangle(rows)
 
 
 @SILENT

@@ -95,30 +95,60 @@ def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
     return total, mean, scatter
 
 
-@entry("ROWS ROWS DENSE_VECTOR VECTOR INT")
-def centred_triangle(x, y, centre, roots, rows):  # type: ignore[no-untyped-def]
-    (n, d), columns = x.shape, len(centre)
-    factor, rest = np.zeros((columns, columns)), np.zeros(columns)
-    panel = np.empty((columns, rows))  # transposed: reflections run along columns
+@entry("ROWS ROWS VECTOR INT BOOL")
+def centred_triangle(x, y, weights, rows, centred):  # type: ignore[no-untyped-def]
+    (n, d), columns = x.shape, x.shape[1] + y.shape[1]
+    total, mean, factor = 0.0, np.zeros(columns), np.zeros((columns, columns))
+    panel = np.empty((columns, rows + 1))  # transposed: reflections run along columns
+    w, root, shift = np.ones(rows), np.ones(rows), np.zeros(columns)
+    if centred:  # see `moments`
+        for j in range(columns):
+            shift[j] = x[0, j] if j < d else y[0, j - d]
     for start in range(0, n, rows):
         m = min(rows, n - start)
         for i in range(m):
             for j in range(d):
-                panel[j, i] = x[start + i, j] - centre[j]
+                panel[j, i] = x[start + i, j] - shift[j]
             for j in range(d, columns):
-                panel[j, i] = y[start + i, j - d] - centre[j]
+                panel[j, i] = y[start + i, j - d] - shift[j]
+        if len(weights):
+            for i in range(m):
+                w[i] = weights[start + i]
+                root[i] = np.sqrt(w[i])
+        weight = w[:m].sum()
+        if weight == 0.0:
+            continue
+        both = total + weight
+        between = np.sqrt(total * weight / both)
         for j in range(columns):
-            column, total = panel[j], 0.0
-            if len(roots):
+            column, center = panel[j], 0.0
+            if centred:
+                center = _center(column, w, m, weight)
+                center += _center(column, w, m, weight)  # what rounding left
+            if len(weights):
                 for i in range(m):
-                    column[i] *= roots[start + i]
-                    total += roots[start + i] * column[i]
-            else:
-                for i in range(m):
-                    total += column[i]
-            rest[j] += total
-        _reflect(factor, panel, m)
-    return factor, rest
+                    column[i] *= root[i]
+            # The step between the means is one row more: the pairwise update, by reflections.
+            step = center - mean[j]
+            column[m] = between * step
+            mean[j] += weight / both * step
+        total = both
+        _reflect(factor, panel, m + 1 if centred else m)
+    for j in range(columns):
+        mean[j] += shift[j]
+    return total, mean, factor
+
+
+@compiled(fastmath=FAST)
+def _center(column, w, m, weight):  # type: ignore[no-untyped-def]
+    """Return the weighted mean of m numbers, which is subtracted from them."""
+    center = 0.0
+    for i in range(m):
+        center += w[i] * column[i]
+    center /= weight
+    for i in range(m):
+        column[i] -= center
+    return center
 
 
 @compiled(fastmath=FAST)
