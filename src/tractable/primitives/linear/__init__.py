@@ -170,7 +170,7 @@ def _reflects_compiled(x: np.ndarray, width: int) -> bool:
 
 def _compiled_triangle(
     x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, centred: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Array, Array, Array]:
     from tractable.primitives.linear.compiled import centred_triangle as compiled
 
     weight, mean, factor = compiled(x, y, weights, REFLECTED_ROWS, centred)
