@@ -1,5 +1,6 @@
 """Docstrings of everything public: a plain first line, every name explained, and an example.
 
+Methods, and the values that models and functions return, explain every name that they list.
 Fitted attributes are compared with the fits of the catalogue in `test_names.py`.
 """
 
@@ -15,6 +16,12 @@ from tractable.statistics import Statistic
 
 #: Packages whose exports users construct or call under the package's name.
 PACKAGES = ("covariance", "smoothing", "spatial", "statistics")
+
+#: Packages whose exports no user calls or is given.
+INTERNAL = {"arrays", "base", "cli", "primitives", "report", "testing"}
+
+#: A function of more parameters than these lists them.
+FEW = 2
 
 
 def public():
@@ -32,13 +39,40 @@ def documented(x):
     return inspect.isfunction(x)
 
 
-OBJECTS = public()
+def exported():
+    """Every class and function that a public package exports, results included."""
+    modules = [
+        import_module(f"tractable.{name}") for name in (*set(tractable.PACKAGES) - INTERNAL, "engines.glm")
+    ]
+    found = {
+        f"{m.__name__.partition('.')[2]}.{name}": getattr(m, name) for m in modules for name in m.__all__
+    }
+    kept = {name: x for name, x in sorted(found.items()) if inspect.isclass(x) or inspect.isfunction(x)}
+    return {name: x for name, x in kept.items() if not (inspect.isclass(x) and issubclass(x, Exception))}
+
+
+def methods(cls):
+    """The public methods of a class that are this library's, bound where they are of the class."""
+    found = {name: getattr(cls, name, None) for name in dir(cls) if not name.startswith("_")}
+    return {
+        name: x
+        for name, x in found.items()
+        if (inspect.isfunction(x) or inspect.ismethod(x)) and x.__module__.startswith("tractable")
+    }
+
+
+OBJECTS, EXPORTED = public(), exported()
 each = pytest.mark.parametrize("x", OBJECTS.values(), ids=OBJECTS.keys())
+
+
+def parameters(x):
+    """Names of the parameters, without the instance that a method is called on."""
+    return {*inspect.signature(x).parameters} - {"self"}
 
 
 def undocumented(x):
     """Parameters of the signature that the docstring leaves out, and names that are no parameters."""
-    return {*inspect.signature(x).parameters} ^ names(inspect.getdoc(x) or "", "Parameters")
+    return parameters(x) ^ names(inspect.getdoc(x) or "", "Parameters")
 
 
 def unexplained(x):
@@ -46,6 +80,14 @@ def unexplained(x):
     text = inspect.getdoc(x) or ""
     pairs = [pair for title in ("Parameters", "Attributes") for pair in entries(text, title)]
     return [heads for heads, below in pairs if not below.strip()]
+
+
+def gaps(x):
+    """Names without an explanation in a list, or missing from it; a function of few parameters needs none."""
+    listed = "Parameters\n---" in (inspect.getdoc(x) or "")
+    needed = inspect.isroutine(x) and len(parameters(x)) > FEW
+    whole = not inspect.isabstract(x) and (listed or needed)
+    return [*unexplained(x), *(sorted(undocumented(x)) if whole else [])]
 
 
 @each
@@ -71,6 +113,13 @@ def test_there_is_an_example(x):
     assert ">>> " in (inspect.getdoc(x) or "").partition("Examples\n--------\n")[2]
 
 
+@pytest.mark.parametrize("x", EXPORTED.values(), ids=EXPORTED.keys())
+def test_methods_and_results_explain_what_they_list(x):
+    members = {"": x} | (methods(x) if inspect.isclass(x) else {})
+    found = {name: gaps(member) for name, member in members.items()}
+    assert {name: left for name, left in found.items() if left} == {}
+
+
 def test_gaps_are_seen():
     def gap(a, b, *c, d=None):
         """Return a.
@@ -94,3 +143,6 @@ def test_gaps_are_seen():
 
     assert undocumented(gap) == {"d", "e"}
     assert unexplained(gap) == [["c"], ["f_"]]
+    assert gaps(gap) == [["c"], ["f_"], "d", "e"]
+    assert gaps(lambda a, b: None) == []
+    assert gaps(lambda a, b, c: None) == ["a", "b", "c"]

@@ -182,8 +182,12 @@ class ClassifierMixin(base.ClassifierMixin):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: exactly as if all had been given at once.
 
-        `classes` are all the classes there are, where some may be seen later; by default those that are seen.
-        The other arguments are those of `fit`.
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array, optional
+            All the classes there are, where some may be seen later; those that are seen when not given.
         """
         if classes is not None:
             declared = check_labels(np.asarray(classes))[0]

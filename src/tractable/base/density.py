@@ -69,6 +69,7 @@ class DensityMixin:
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
             Rows.
         y : ignored
+            Not used: there are no targets.
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
         """

@@ -114,8 +114,13 @@ class EMEstimator(Estimator):
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the rows' expected statistics under the fitted model: one E-step; the model is not changed.
 
-        The arguments are those of `fit`. Statistics merge with ``+``; `from_statistic` takes the M-step. The
-        `objective` of one is the (penalised) log likelihood of the rows.
+        Statistics merge with ``+``; `from_statistic` takes the M-step. The `objective` of one is the
+        (penalised) log likelihood of the rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
         """
         check_fitted(self)
         rows = self._validate_rows(X, y, sample_weight, reset=False)

@@ -104,7 +104,13 @@ class OnePassEstimator(Estimator):
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows, given as to `fit`: exactly as if all had been given at once."""
+        """Learn from more rows: exactly as if all had been given at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        """
         self._learn_more(X, y, sample_weight)
         return self
 
@@ -125,9 +131,14 @@ class OnePassEstimator(Estimator):
             self.statistic_, self.undetermined_ = statistic, str(error)
 
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Return the contribution of rows, given as to `fit`, as a value; the estimator is left as it was.
+        """Return the contribution of rows as a value; the estimator is left as it was.
 
         Statistics merge with ``+``; `from_statistic` learns from one.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
         """
         self._check_parameters()
         known = hasattr(self, "n_features_in_")

@@ -59,7 +59,14 @@ class RegressorMixin(base.RegressorMixin):
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
         """Return the equal-tailed interval that holds the target with probability `coverage`, (n_samples, 2).
 
-        With one more axis before the last for several targets. `include_noise` is as in `predict`.
+        With one more axis before the last for several targets.
+
+        Parameters
+        ----------
+        X, include_noise
+            As in `predict`.
+        coverage : float
+            Probability, between 0 and 1.
         """
         check_number("coverage", coverage, above=0.0, below=1.0)
         tail = 0.5 * (1.0 - coverage)
@@ -71,7 +78,14 @@ class RegressorMixin(base.RegressorMixin):
     ) -> np.ndarray:
         """Return quantiles of the predictive distribution at probabilities `alpha`, (n_samples, len(alpha)).
 
-        With one more axis before the last for several targets. `include_noise` is as in `predict`.
+        With one more axis before the last for several targets.
+
+        Parameters
+        ----------
+        X, include_noise
+            As in `predict`.
+        alpha : array of probabilities
+            Levels of the quantiles, between 0 and 1.
         """
         levels = check_levels(alpha)
         dist = self.predict_dist(X, include_noise=include_noise)

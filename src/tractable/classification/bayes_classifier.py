@@ -99,7 +99,15 @@ class BayesClassifier:
         return np.asarray(self.classes)[np.argmax(self.predict_proba(x), axis=-1)]
 
     def decide(self, x: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
-        """Return the decision of least expected loss; see `tractable.GenerativeClassifier.decide`."""
+        """Return the decision of least expected loss; see `tractable.GenerativeClassifier.decide`.
+
+        Parameters
+        ----------
+        x : array (n, *event)
+            Events to decide on.
+        loss, reject_loss
+            As in `GenerativeClassifier.decide`.
+        """
         return decided(np.asarray(self.classes), self.predict_proba(x), loss=loss, reject_loss=reject_loss)
 
     def score_samples(self, x: Any) -> np.ndarray:

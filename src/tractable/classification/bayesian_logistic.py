@@ -141,7 +141,11 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mode of the posterior, and the curvature there.
 
-        Rows, in memory, files or streams that can be repeated, have labels y; `sample_weight` counts rows.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows in memory, in files or in a stream that can be repeated, their labels, and how often each
+            counts.
         """
         check_choice("link", self.link, LINKS)
         check_number("max_iter", self.max_iter, least=1, whole=True)
@@ -182,6 +186,15 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         """Draw coefficients from the posterior, and return the class probabilities of all rows by each.
 
         They have the shape (n_samples, number of rows, n_classes).
+
+        Parameters
+        ----------
+        X : array or frame of shape (number of rows, n_features)
+            Rows.
+        n_samples : int
+            Number of draws of the coefficients.
+        random_state : None, int, RandomState or Generator
+            Where randomness comes from; a seed gives the same draws every time.
         """
         from scipy.special import expit, ndtr, softmax
 

@@ -159,7 +159,13 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit a density to the rows of each class; the arguments are as in `OnePassEstimator.fit`."""
+        """Fit a density to the rows of each class.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows in memory, in files or in a stream, their labels, and how often each counts.
+        """
         if _one_pass(self):
             self._learn(self._fold(self, X, y, sample_weight, reset=True))
             return self
@@ -174,7 +180,15 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """See `ClassifierMixin.partial_fit`: where the density is exact in one pass."""
+        """Learn from more rows, where the density is exact in one pass: as if all had been given at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array, optional
+            All the classes there are, where some may be seen later; those that are seen when not given.
+        """
         return super().partial_fit(X, y, classes, sample_weight)
 
     @available_if(_one_pass)
@@ -184,7 +198,13 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> ByClass:
-        """See `OnePassEstimator.summarize`: where the density is exact in one pass."""
+        """See `OnePassEstimator.summarize`: where the density is exact in one pass.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        """
         return super().summarize(X, y, sample_weight)
 
     @available_if(_one_pass)

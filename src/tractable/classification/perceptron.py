@@ -118,7 +118,10 @@ class Perceptron(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go through the rows until a pass has no mistakes, or `max_iter` times.
 
-        Rows, in memory, files or streams that can be repeated, have labels y and weights.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows in memory, in files or in a stream that can be repeated, their labels, and their weights.
         """
         self._check_parameters()
         data, classes = labelled_rows(self, X, y, sample_weight)
@@ -151,7 +154,12 @@ class Perceptron(ClassifierMixin, Estimator):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go through more rows once, in the order they are given; not for a pocket, which needs all rows.
 
-        `classes` are all the classes there are; by default those of the first rows.
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`, held in memory.
+        classes : array, optional
+            All the classes there are; those of the first rows when not given.
         """
         self._check_parameters()
         begun = hasattr(self, "_weights_")

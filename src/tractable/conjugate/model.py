@@ -109,8 +109,12 @@ class ConjugateModel(ABC):
     def summarize(self, X: Any, sample_weight: Any = None, *, weights: Any = None) -> Any:
         """Return all that the model needs to know about rows, as a statistic.
 
-        Rows are as `likelihood` draws them; `sample_weight` (n,) counts them, by the name `weights` for
-        ``tractable.fold``.
+        Parameters
+        ----------
+        X : array (n, ...)
+            Rows, as `likelihood` draws them.
+        sample_weight, weights : array (n,), optional
+            How often each row counts; ``tractable.fold`` calls it `weights`.
         """
         if sample_weight is not None and weights is not None:
             raise ValueError("sample_weight and weights are two names of one thing: give one of them")

@@ -92,6 +92,15 @@ class NormalMeanModel(ConjugateModel):
     ) -> Self:
         """Return the model that expects `mean` as if after `strength` observations: Σ₀ = Σ / strength.
 
+        Parameters
+        ----------
+        mean : float or array (d,)
+            The expected mean.
+        strength : float
+            Number of observations behind it.
+        variance, covariance : float; array (d, d) or Covariance
+            The known Σ: `variance` of numbers, `covariance` of vectors.
+
         Examples
         --------
         >>> NormalMeanModel.from_mean_strength(1.0, 2.0, variance=4.0).prior
@@ -301,6 +310,15 @@ class NormalPrecisionModel(AdditiveModel):
         For a number λ that is Gamma(strength / 2, strength / 2λ), for a matrix Λ of d rows
         Wishart(strength, Λ / strength), which needs a strength above d - 1.
 
+        Parameters
+        ----------
+        precision : float or array (d, d)
+            The expected precision.
+        strength : float
+            Number of rows behind it.
+        known_mean : float or array (d,)
+            The mean of the rows, which is known.
+
         Examples
         --------
         >>> model = NormalPrecisionModel.from_mean_strength(4.0, 6.0, known_mean=0.0)
@@ -472,6 +490,13 @@ class NormalModel(MeanPrecisionModel):
     def from_mean_strength(cls, mean: float, strength: float, *, variance: float) -> Self:
         """Return the model that expects a mean and the precision 1 / variance as if after `strength` rows.
 
+        Parameters
+        ----------
+        mean, variance : float
+            The expected mean, and one over the expected precision.
+        strength : float
+            Number of rows behind them.
+
         Examples
         --------
         >>> model = NormalModel.from_mean_strength(10.0, 4.0, variance=3.0)
@@ -574,8 +599,16 @@ class MultivariateNormalModel(MeanPrecisionModel):
     ) -> Self:
         """Return the model that expects a mean and the precision Σ⁻¹ as if after `strength` rows.
 
-        `strength` rows are behind the mean, and `dof` behind the precision: above d - 1, by default
-        strength + d - 1. The expected precision is the inverse of Σ.
+        Parameters
+        ----------
+        mean : array (d,)
+            The expected mean.
+        strength : float
+            Number of rows behind the mean.
+        covariance : array (d, d) or Covariance
+            Σ, the inverse of the expected precision.
+        dof : float, optional
+            Number of rows behind the precision, above d - 1; strength + d - 1 when not given.
         """
         strength = check_strength(strength)
         known = hasattr(covariance, "precision")

@@ -84,6 +84,15 @@ class LowRankPlusDiagonal(Covariance):
 
         Tipping & Bishop (1999): F = U_r (Λ_r - σ²)^½ with σ² the mean of the d - r smallest eigenvalues. An
         unequal diagonal (factor analysis) has no closed form.
+
+        Parameters
+        ----------
+        moments : Moments
+            Weight, mean and scatter of the rows.
+        ddof : float
+            The scatter is divided by the weight minus this.
+        rank : int
+            Number r of columns of F.
         """
         covariance = moments.covariance(ddof)
         xp = namespace_of(covariance)

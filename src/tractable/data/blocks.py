@@ -48,8 +48,20 @@ def reduce_blocks(
 ) -> Any:
     """Return the sum of ``of(block)`` over blocks on all cores, added in a tree that their order gives.
 
-    The progress line counts to `n_rows`. With `guard`, BLAS is held to one thread even where there is a
-    single block: several gain nothing on blocks that fit in the cache.
+    Parameters
+    ----------
+    of : callable
+        Maps a block to a statistic; statistics are merged with ``+``.
+    blocks : iterable
+        The blocks, in the order in which they are added.
+    n_rows : float, optional
+        Number of rows of all blocks, for the progress line.
+    guard : bool
+        Whether BLAS is held to one thread: several gain nothing on blocks that fit in the cache.
+    n_threads : int, optional
+        All cores when not given.
+    label : str
+        Shown before the progress line.
     """
 
     def counted(block: Any) -> tuple[int, Any]:
@@ -92,8 +104,16 @@ def map_rows(
 ) -> np.ndarray:
     """Apply a function from rows (n, ...) to (n, ...) to blocks of x on all cores and stack what it returns.
 
-    A source applies the function where its rows are. A block has as many rows as fit in the cache, or `rows`:
-    fewer where a row is much work.
+    Parameters
+    ----------
+    function : callable
+        Maps a block of rows to an array with one entry a row.
+    x : array or Source
+        Rows; a source applies the function where its rows are.
+    rows : int, optional
+        Rows of a block, fewer where a row is much work; as many as fit in the cache when not given.
+    n_threads : int, optional
+        All cores when not given.
 
     Examples
     --------
@@ -144,8 +164,16 @@ def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int |
     """Fill an array entry by entry from arrays that broadcast, in blocks of the first axis.
 
     A formula of many steps is then bound by its arithmetic, not by the memory that its intermediate results
-    would pass through. ``fill(*blocks, out)`` writes its result to a block of the result; floating-point
-    warnings are off. All cores are used if there are millions of entries, or `n_threads`.
+    would pass through. Floating-point warnings are off.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(*blocks, out)`` writes its result to a block of the result.
+    *arrays : arrays
+        Arguments, which broadcast to the shape of the result.
+    n_threads : int, optional
+        When not given, all cores if there are millions of entries, else one.
 
     Examples
     --------

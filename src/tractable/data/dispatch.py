@@ -195,6 +195,15 @@ def sample_rows(
     on the order of the rows alone, so batches give what the array they came from gives. Weights are carried
     along and do not change which rows are drawn; rows of weight zero are left out.
 
+    Parameters
+    ----------
+    data, weights : array, frame or source; array (n,), optional
+        Rows, and how often each counts.
+    n : int
+        The most rows to return.
+    rng : Generator
+        Where randomness comes from.
+
     Examples
     --------
     >>> rows, _ = sample_rows(np.arange(20.0)[:, None], None, 3, np.random.default_rng(0))

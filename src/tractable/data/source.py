@@ -138,6 +138,15 @@ class Source(ABC):
         """Return ``step(state, block)`` applied to block after block, in order: for online learning.
 
         Where the order of the rows does not matter, :meth:`reduce` uses every core.
+
+        Parameters
+        ----------
+        step : callable
+            Maps a state and a block of rows to the next state.
+        state : object
+            The state before the first block.
+        rows : int, optional
+            Rows of a block; the source's own batches when not given.
         """
         for block in self.batches() if rows is None else self.blocks(rows):
             state = step(state, block)
@@ -217,7 +226,13 @@ class Prepared:
     def reduce(
         self, of: Callable[[Any], Any], *, n_threads: int | None = None, label: str = "reading"
     ) -> Any:
-        """Return the sum of `of` over the prepared blocks; see `Source.reduce`."""
+        """Return the sum of `of` over the prepared blocks; see `Source.reduce`.
+
+        Parameters
+        ----------
+        of, n_threads, label
+            As in `Source.reduce`; `of` maps a prepared block to a statistic.
+        """
         if not self.source.in_memory:
             composed = Composed(outer=of, inner=self.of)
             return self.source.reduce(composed, rows=self.rows, n_threads=n_threads, label=label)

@@ -85,8 +85,14 @@ class TableColumns:
     def code(self, position: int, values: Any, unseen: str = "error") -> np.ndarray:
         """Return values of one column as numbers, NaN where one is missing.
 
-        A category that is `unseen` is an "error", is taken as "missing" with a warning, or is given the code
-        after the last ("extra").
+        Parameters
+        ----------
+        position : int
+            The position of the column.
+        values : array
+            Its values, of the type that the table had.
+        unseen : {"error", "missing", "extra"}
+            What a new category becomes: an error, missing with a warning, or the code after the last.
         """
         table, name = self.categories[position], self.label(position)
         if table is None:
@@ -142,6 +148,17 @@ class TableColumns:
         """Refuse discrete columns x (n, len(where)) with entries that their kinds exclude.
 
         Return the largest entry of each column, NaN where all are missing.
+
+        Parameters
+        ----------
+        where : array of int
+            Positions of the columns.
+        x : array (n, len(where))
+            Their entries; NaN is missing.
+        kinds : sequence, optional
+            Their kinds; those of the table when not given.
+        argument : str
+            The name of x in error messages.
         """
         low, high, whole = ranges(x)
         if np.any(np.isinf(high)) or np.any(np.isinf(low)):
@@ -158,7 +175,17 @@ class TableColumns:
         kinds: Sequence[Any] | None = None,
         argument: str = "X",
     ) -> None:
-        """Refuse discrete columns whose entries, from `low` to `high`, their kinds exclude."""
+        """Refuse discrete columns with entries that their kinds exclude, from the range of the entries.
+
+        Parameters
+        ----------
+        where, kinds, argument
+            As in `check_entries`.
+        low, high : arrays (len(where),)
+            The smallest and the largest entry of each column.
+        whole : array (len(where),) of bool
+            Whether all entries are whole numbers.
+        """
         kinds = [self.kinds[j] for j in where] if kinds is None else kinds
         whole = whole | np.array([kind == "multinomial" for kind in kinds], dtype=bool)
         binary = np.array([kind == "bernoulli" for kind in kinds], dtype=bool)
@@ -196,10 +223,18 @@ class TableColumns:
         argument: str = "X",
         hint: str = "",
     ) -> np.ndarray:
-        """Return columns of category codes x (n, len(where)) with every code below the column's size.
+        """Return columns of category codes with every code below the column's size.
 
-        Others are an "error", which may have a `hint`, become "missing" with a warning, or get the code after
-        the last ("extra").
+        Parameters
+        ----------
+        where, x, argument
+            As in `check_entries`.
+        sizes : array (len(where),) of int
+            Number of categories of each column.
+        unseen : {"error", "missing", "extra"}
+            What other codes become: an error, missing with a warning, or the code after the last.
+        hint : str
+            Advice that the error message begins its last part with.
         """
         high = self.check_entries(where, x, argument=argument)
         odd = np.flatnonzero(high >= sizes)

@@ -117,6 +117,13 @@ class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Count more rows, where the edges are given: exactly as if all had been given at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
+        """
         return super().partial_fit(X, y, sample_weight)
 
     @available_if(_one_pass)
@@ -125,6 +132,13 @@ class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinCounts:
+        """Return the counts of rows, where the edges are given; the estimator is left as it was.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
+        """
         return super().summarize(X, y, sample_weight)
 
     @available_if(_one_pass)

@@ -176,7 +176,13 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X (n_samples, n_features) and choose the bandwidth; sample_weight counts rows."""
+        """Store the rows and choose the bandwidth.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each counts; y is ignored.
+        """
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         X = np.asarray(rows.data, dtype=np.float64)
         weights = None if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)

@@ -95,7 +95,13 @@ class NearestNeighborDensity(Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X (n_samples, n_features), arranged for the search; sample_weight counts rows."""
+        """Store the rows, arranged for the search.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each counts; y is ignored.
+        """
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         self._check(rows)
         self.index_ = as_index(rows.data, self.metric, self.index)
@@ -122,9 +128,13 @@ class NearestNeighborDensity(Estimator):
             return np.log(held - float(self.correct_bias)) - np.log(n) - unit - dim * np.log(near.farthest)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean of `score_samples`, rows counted by sample_weight. It is no likelihood.
+        """Return the mean of `score_samples`. It is no likelihood.
 
-        Rows are an array, a frame, a source or a re-iterable of batches, and weights may be a column name.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (an array, a frame, a source or a re-iterable of batches), and how often each counts; y is
+            ignored.
         """
         check_fitted(self)
         rows = check_rows(self, X, None, sample_weight, reset=False)

@@ -129,6 +129,7 @@ class Distribution(ABC):
         Parameters
         ----------
         n_samples : int
+            Number of draws of every member of the batch.
         rng : None, int or Generator
             Where randomness comes from; a seed gives the same draws every time.
         """

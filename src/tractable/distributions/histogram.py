@@ -98,8 +98,16 @@ class HistogramDensity(VectorDistribution):
     def fit(cls, X: Any, sample_weight: Any = None, *, edges: Any, weighting: str = "plain") -> Self:
         """Return relative frequencies in bins: the maximum likelihood estimate of densities constant in them.
 
-        X is (n,) for one array of edges, else (n, d); rows beyond the bins are left out. With the "linear"
-        `weighting` rows are shared between bins, see :class:`tractable.statistics.Bins`.
+        Parameters
+        ----------
+        X : array (n,) for one array of edges, else (n, d)
+            Rows; those beyond the bins are left out.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        edges : array, or one array a column
+            Edges of the bins.
+        weighting : {"plain", "linear"}
+            Whether a row counts in its bin or is shared by two; see :class:`tractable.statistics.Bins`.
         """
         X = as_reals("X", X)
         if X.ndim != (1 if is_axis(edges) else 2):

@@ -80,7 +80,9 @@ class IndependentColumns:
     normal, counted, binary, categorical : arrays of int
         Positions of the normal, Poisson, Bernoulli and categorical columns.
     mean, variance : arrays (K, number of normal columns)
+        Of the normal columns, for each component.
     rate : array (K, number of counted columns)
+        Expected counts of the Poisson columns.
     probability : array (K, number of binary columns)
         Of ones.
     sizes : array (number of categorical columns,) of int

@@ -165,6 +165,15 @@ class MultivariateLaplace(VectorDistribution):
 
         The median is that of each coordinate with the L1 norm (the middle, where there is a choice), and the
         geometric median with L2.
+
+        Parameters
+        ----------
+        X : array (n, d)
+            Rows.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        norm : {"l1", "l2"}
+            The norm in the density exp(-|x - μ| / b).
         """
         _check_norm(norm)
         X = as_vectors(X)

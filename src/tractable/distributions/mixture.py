@@ -186,6 +186,13 @@ class Mixture(Distribution):
         """See `Distribution.kl_divergence`; the other may be any distribution of the same events.
 
         Found as `entropy` is; an average below zero is given as zero.
+
+        Parameters
+        ----------
+        other : Distribution
+            The distribution that is compared.
+        n_samples, rng
+            As in `entropy`.
         """
         self._check_events(other)
         divergence = over_batch(

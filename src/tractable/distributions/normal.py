@@ -233,7 +233,18 @@ class MultivariateNormal(Elliptical):
     ) -> Self:
         """Return the maximum likelihood estimate from rows: their mean and their scatter / (n - ddof).
 
-        `structure` is the type of covariance to fit; ddof=1 makes it unbiased (Bessel).
+        Parameters
+        ----------
+        X : array (n, d)
+            Rows.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        ddof : float
+            1 makes the covariance unbiased (Bessel).
+        structure : type of Covariance
+            The shape of covariance to fit.
+        names : iterable of d str, optional
+            Names of the columns.
         """
         X = as_vectors(X)
         moments = Moments.of(X, check_sample_weight(sample_weight, X.shape[0], X))
@@ -266,7 +277,17 @@ class MultivariateNormal(Elliptical):
         return 0.5 * (spread - self.dim + shift + ratio)
 
     def affine(self, A: Any, b: Any = None, *, names: Iterable[str] | None = None) -> "MultivariateNormal":
-        """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ); A (*batch, m, d) of full row rank."""
+        """Return the distribution of A x + b: N(A μ + b, A Σ Aᵀ).
+
+        Parameters
+        ----------
+        A : array (*batch, m, d)
+            A matrix of full row rank.
+        b : array (*batch, m), optional
+            What is added; nothing when not given.
+        names : iterable of m str, optional
+            Names of the new coordinates.
+        """
         A = as_reals("A", A, self.mean)
         if A.ndim < 2 or A.shape[-1] != self.dim:
             raise ValueError(f"A must have shape (*batch, m, {self.dim}), got {tuple(A.shape)}")
@@ -391,9 +412,13 @@ def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> Mu
     Parameters
     ----------
     mean : array (*batch, d)
+        Mean μ of the joint distribution.
     precision : array (*batch, d, d)
+        Λ, the inverse of its covariance.
     dims : positions of the observed coordinates b
+        Which coordinates were observed.
     values : array (*batch, len(dims))
+        What they were observed to be, in the order of `dims`.
 
     Examples
     --------

@@ -93,8 +93,14 @@ class StudentT(Univariate):
 
         A likelihood in μ and the scale can have several maxima; this is the one reached from the mean. With
         fewer than 1/(n-1) degrees of freedom it is unbounded, and no such are looked for.
-        The degrees of freedom, where `dof` is not given, are estimated too, between 0.01 and 1e6: at the
-        upper end the tails are no heavier than a normal's. Other arguments as of `Normal.fit`.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `Normal.fit`.
+        dof : float, optional
+            Degrees of freedom; when not given they are estimated too, between 0.01 and 1e6: at the upper end
+            the tails are no heavier than a normal's.
         """
         X, columns, weights = as_columns(X, sample_weight)
         fitted = [_fitted(columns[:, j], weights, dof) for j in range(columns.shape[1])]
@@ -427,9 +433,18 @@ class MultivariateStudentT(Elliptical):
         dof: float | None = None,
         names: Iterable[str] | None = None,
     ) -> Self:
-        """Return the maximum likelihood estimate from rows X (n, d), by expectation-maximisation.
+        """Return the maximum likelihood estimate from rows, by expectation-maximisation.
 
-        The degrees of freedom, where `dof` is not given, are estimated too: see `StudentT.fit`.
+        Parameters
+        ----------
+        X : array (n, d)
+            Rows.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        dof : float, optional
+            Degrees of freedom; estimated too when not given, as in `StudentT.fit`.
+        names : iterable of d str, optional
+            Names of the columns.
         """
         dof, location, scale = fit_student_t(X, sample_weight, dof)
         return cls(dof=dof, location=location, scale=scale, names=names)

@@ -98,6 +98,7 @@ class Elliptical(VectorDistribution):
         Parameters
         ----------
         dims : positions, names, a slice, or a mapping of names or positions to values
+            Which coordinates were observed; a mapping holds their values as well, and `values` is left out.
         values : array (*batch, len(dims))
             What was observed; leading axes become batch axes, and share one covariance.
         """

@@ -162,9 +162,14 @@ def em(
 def squared_extrapolation(start: np.ndarray, once: np.ndarray, twice: np.ndarray) -> np.ndarray | None:
     """Return start + 2 s r + s² v, with r the first step, v the change of the step and s = |r| / |v|.
 
-    The squared extrapolation of Varadhan and Roland (2008, scheme S3) of parameters as a vector, before a
-    step of EM, after one and after two. EM converges linearly, along a few slow directions: this is as many
-    of its steps at once as the last two predict. None where that is no more than the two taken.
+    The squared extrapolation of Varadhan and Roland (2008, scheme S3). EM converges linearly, along a few
+    slow directions: this is as many of its steps at once as the last two predict. None where that is no more
+    than the two taken.
+
+    Parameters
+    ----------
+    start, once, twice : arrays
+        Parameters as a vector before a step of EM, after one and after two.
 
     Examples
     --------
@@ -183,8 +188,17 @@ def best_of(
 ) -> EMResult:
     """Run a search from several starts and return the one with the highest objective.
 
-    An interrupted search is the last; the best so far is returned, and says that it was interrupted. A search
-    that ended at parameters that are not `sound` (where the objective has no bound) loses to any that is.
+    An interrupted search is the last; the best so far is returned, and says that it was interrupted.
+
+    Parameters
+    ----------
+    search : callable
+        ``search(i)`` returns the `EMResult` from the i-th start, i from 0.
+    n_init : int
+        Number of starts.
+    sound : callable
+        Whether parameters are sound; a search that ended at others (where the objective has no bound) loses
+        to any that did not.
     """
     if n_init < 1:
         raise ValueError(f"n_init must be at least 1, got {n_init!r}")

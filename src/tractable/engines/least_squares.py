@@ -163,8 +163,11 @@ def least_squares(
     Parameters
     ----------
     statistic : LinearFactor
+        The triangular factor of the rows and targets, from ``fold(LinearFactor.of, X, y)``.
     fit_intercept : bool
+        Whether the linear predictor has an intercept.
     solver : {"qr", "svd", "normal"}
+        Orthogonal factorisation, singular values, or the normal equations (fast, half the digits).
     rank_tol : float, optional
         Directions in which the columns vary less than this, relative to their lengths about the origin, are
         taken for rounding; 10 d ε by default.

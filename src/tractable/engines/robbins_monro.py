@@ -21,9 +21,11 @@ class StepSize:
     Parameters
     ----------
     scale : float
+        The step for the first observation, where the offset is 0.
     offset : float
         Above -1; larger values make the first steps smaller.
     power : float
+        How fast the steps decrease, as N^-power.
     unchecked : bool
         Accept a power that does not converge, to see what it does.
 
@@ -81,7 +83,9 @@ def robbins_monro(
     observe : callable
         ``θ -> z``, a noisy observation of f.
     start : float or array
+        θ₀, the first estimate.
     n_steps : int
+        Number of observations to make.
     step : callable
         The step for the N-th observation, N from 1.
 

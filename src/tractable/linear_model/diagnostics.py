@@ -42,6 +42,7 @@ class Diagnosis:
     findings : tuple of Finding
         About the signal, about curvature, about outliers, in this order.
     fitted, residuals : arrays (n,)
+        Fitted values ŷᵢ, and yᵢ - ŷᵢ.
     leverage : array (n,)
         hᵢ, the diagonal of the hat matrix; its sum is the number of parameters.
     studentized : array (n,)

@@ -53,7 +53,17 @@ class FeatureScaling:
 
     @classmethod
     def initial(cls, d: int, *, standardize: bool, fit_intercept: bool) -> "FeatureScaling":
-        """Return the scaling before the first row: columns as they are."""
+        """Return the scaling before the first row: columns as they are.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+        standardize : bool
+            Whether later scalings divide by the spread of the rows so far.
+        fit_intercept : bool
+            Whether a column of ones is added.
+        """
         moments = DiagonalMoments.empty(d) if standardize else None
         return cls(standardizer=Standardizer.identity(d), has_intercept=bool(fit_intercept), moments=moments)
 
@@ -114,7 +124,17 @@ class GradientDescent:
         return replace(self, w=before.rescaled(self.w, after), total=before.rescaled(self.total, after))
 
     def measured(self, phi: np.ndarray, w: np.ndarray, *, whole: bool) -> "GradientDescent":
-        """Return the descent with the sizes of more features."""
+        """Return the descent with the sizes of more features.
+
+        Parameters
+        ----------
+        phi : array (n, p)
+            Features.
+        w : array (n,)
+            Factors of their steps.
+        whole : bool
+            Whether one step is taken from all rows of the block.
+        """
         n = self.n_rows + len(w)
         mean_square = (self.n_rows * self.mean_square + float(w @ _squared_lengths(phi))) / n
         step = min(self.safe_step, _safe_step(phi, w, whole=whole)) if self.step is None else self.safe_step
@@ -123,7 +143,15 @@ class GradientDescent:
     def updated(
         self, phi: np.ndarray, y: np.ndarray, w: np.ndarray, batch_size: int
     ) -> tuple["GradientDescent", float]:
-        """Return the descent after the batches of a block, and the sum of squared errors before each step."""
+        """Return the descent after the batches of a block, and the sum of squared errors before each step.
+
+        Parameters
+        ----------
+        phi, y, w : arrays (n, p), (n,) and (n,)
+            Features, targets and factors of the steps.
+        batch_size : int
+            Rows of a step.
+        """
         n = -(-len(y) // batch_size)
         step = (self.safe_step if self.safe_step < np.inf else 1.0) if self.step is None else self.step
         steps = np.array([_step_of(step, k) for k in range(self.n_steps + 1, self.n_steps + n + 1)])
@@ -277,7 +305,10 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows held in memory, in a file, or in a stream that can be repeated.
 
-        `sample_weight` are factors of the steps, relative to their mean.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), their targets, and factors of their steps, relative to the mean.
         """
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
@@ -299,7 +330,13 @@ class LeastMeanSquares(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=False)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take steps over more rows once, in the order they are given; `sample_weight` are their factors."""
+        """Take steps over more rows once, in the order they are given.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), their targets, and factors of their steps.
+        """
         self._check_parameters()
         first = not hasattr(self, "_descent_")
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=first, supervised=True))

@@ -47,7 +47,17 @@ class LinearPredictions(RegressorMixin):
         return found
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation."""
+        """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        return_std : bool
+            Whether to return the standard deviation as well.
+        include_noise : bool
+            Whether that is the deviation of a new target (default) or of the linear predictor.
+        """
         check_fitted(self)
         found = self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
         if not return_std:
@@ -63,6 +73,13 @@ class LinearPredictions(RegressorMixin):
         predictor of a row undetermined, its scale is infinite. A penalty α is read as the prior
         coef ~ N(0, σ²/α), with `noise_variance_` for σ²; that α was chosen from the data is not accounted
         for.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of a new target (default) or of the linear predictor.
         """
         dist, undetermined = self._predictive(X, include_noise=include_noise)
         xp = namespace_of(undetermined)
@@ -283,6 +300,15 @@ class LinearRegression(LinearPredictions, LinearFit):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, noise_variance: Any = None) -> Self:
+        """Learn from rows held in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), one target or several, and how often each row counts.
+        noise_variance : array of shape (n_samples,), optional
+            The noise variance of each row, up to a common factor; equal when not given.
+        """
         self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         sums: dict[str, Any] = {}

@@ -14,6 +14,7 @@ class CVCurve:
     Parameters
     ----------
     alphas : array (k,)
+        The penalties that were tried.
     scores : array (k,)
         Mean squared error of prediction, averaged over the targets.
     standard_errors : array (k,), optional

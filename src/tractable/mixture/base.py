@@ -99,7 +99,13 @@ class EMMixture(DensityMixin, EMEstimator):
         return None if names is None else tuple(names)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit to rows, and return the most probable component of each, (n_samples,)."""
+        """Fit to rows, and return the most probable component of each, (n_samples,).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
+        """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -25,6 +25,7 @@ class BestPartition:
     labels : array (n,)
         The cluster of every row, numbered in the order of their first rows.
     centers : array (K, d)
+        μ_k, the mean of the rows of each cluster.
     inertia : float
         J = Σ_k Σ_{i in k} w_i |x_i - μ_k|².
     n_partitions : int

@@ -18,7 +18,9 @@ class ComponentChoice:
     Parameters
     ----------
     n_components : array (m,) of int
+        The numbers of components that were tried.
     covariance_types : tuple of t names
+        The shapes of the covariances that were tried.
     scores : dict of arrays (t, m)
         "bic", "icl" and "aic" of every mixture.
     criterion : str

@@ -81,6 +81,7 @@ class NeighborCurve:
     Parameters
     ----------
     n_neighbors : array (k,)
+        The numbers of neighbours that were tried.
     scores : array (k,)
         The mean over rows of the score of each when it is left out: accuracy, or R².
     standard_errors : array (k,)

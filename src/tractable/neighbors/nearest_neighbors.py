@@ -82,9 +82,13 @@ class NearestNeighbors(NeighborSearch):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X (n_samples, n_features), arranged for the search.
+        """Store the rows, arranged for the search.
 
-        sample_weight, whole numbers, says how often a row is a neighbour: one of weight two is listed twice.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each is a neighbour, whole numbers: one of weight two
+            is listed twice; y is ignored.
         """
         check_number("radius", self.radius, least=0.0)
         check_number("n_neighbors", self.n_neighbors, least=1, whole=True)
@@ -109,6 +113,7 @@ class NearestNeighbors(NeighborSearch):
         radius : float, optional
             The model's when not given. Rows at exactly this distance are neighbours.
         return_distance : bool
+            Whether to return the distances as well as the indices.
 
         Returns
         -------
@@ -124,7 +129,15 @@ class NearestNeighbors(NeighborSearch):
     def radius_neighbors_graph(
         self, X: Any = None, radius: float | None = None, mode: str = "connectivity"
     ) -> Any:
-        """Return the graph that joins rows within a radius, as `kneighbors_graph` does for the nearest."""
+        """Return the graph that joins rows within a radius, as a sparse matrix (CSR).
+
+        Parameters
+        ----------
+        X, radius
+            See `radius_neighbors`.
+        mode : {"connectivity", "distance"}
+            Whether edges are ones or distances.
+        """
         check_choice("mode", mode, ["connectivity", "distance"])
         near = self._within(X, radius)
         return self._matrix(near.distances, self.row_indices_[near.indices], near.indptr, mode)

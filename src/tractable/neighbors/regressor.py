@@ -32,6 +32,7 @@ class NeighborTargets(Univariate):
     Parameters
     ----------
     values : array (*batch, K)
+        Targets y_j of the K neighbours.
     weights : array (*batch, K)
         Not negative; of each member one at least positive.
 
@@ -225,6 +226,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         include_noise : bool
             Whether the spread is that of a new target (default) or of the average of K.
 
@@ -259,6 +261,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         coverage : float
             Probability, between 0 and 1.
         include_noise : bool
@@ -283,7 +286,9 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+            Rows.
         alpha : array of probabilities
+            Levels of the quantiles, between 0 and 1.
         include_noise : bool
             As in `predict_interval`.
         """

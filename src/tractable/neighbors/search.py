@@ -57,6 +57,7 @@ class NeighborSearch(Estimator):
         n_neighbors : int, optional
             As many as the model uses when not given. An error where there are fewer rows.
         return_distance : bool
+            Whether to return the distances as well as the indices.
 
         Returns
         -------
@@ -253,7 +254,13 @@ class NeighborModel(NeighborSearch):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows X and the classes or targets y; sample_weight says how often a row counts."""
+        """Store the rows and their classes or targets.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), their classes or targets, and how often each row counts.
+        """
         check_neighbor_weights(self.weights)
         rows = self._store_rows(X, y, sample_weight)
         self._set_targets(rows)

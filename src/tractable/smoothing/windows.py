@@ -99,7 +99,15 @@ class Window:
         return np.exp(self.log_profile(squared) - self.log_normaliser(dim))
 
     def sample(self, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n displacements, (n, dim): a direction, and a distance from the origin."""
+        """Draw n displacements, (n, dim): a direction, and a distance from the origin.
+
+        Parameters
+        ----------
+        n, dim : int
+            Numbers of draws, and of dimensions.
+        rng : Generator
+            Where randomness comes from.
+        """
         direction = rng.standard_normal((n, dim))
         direction /= np.sqrt(np.sum(direction * direction, axis=1, keepdims=True))
         draw = self._tabulated if self.radii is None else self.radii

@@ -195,6 +195,7 @@ class Index(ABC):
         Parameters
         ----------
         x : array (m, d)
+            Rows whose neighbours are searched.
         k : int
             From 1 to n, or to n - 1 where a point is excluded.
         exclude : array (m,) of int, optional
@@ -242,6 +243,7 @@ class Index(ABC):
         Parameters
         ----------
         x : array (m, d)
+            Rows whose neighbours are searched.
         r : float or array (m,)
             Not negative; points at distance r count.
         exclude, report, n_threads

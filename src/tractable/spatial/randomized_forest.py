@@ -95,7 +95,13 @@ class RandomizedForest(HyperplaneIndex):
         )
 
     def graph(self, k: int, *, report: bool = False, n_threads: int | None = None) -> tuple[Any, ...]:
-        """See `Index.graph`: from whole leaves. Of fewer than k found, the last are infinity and -1."""
+        """See `Index.graph`: from whole leaves. Of fewer than k found, the last are infinity and -1.
+
+        Parameters
+        ----------
+        k, report, n_threads
+            As in `Index.graph`.
+        """
         k, n_threads = as_count(k, len(self) - 1, excluded=True), as_threads(n_threads)
         lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale)
         join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)

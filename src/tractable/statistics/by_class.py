@@ -136,7 +136,15 @@ class ByClass(Statistic):
     def of(
         cls, x: Any, labels: Any, weights: Any = None, *, of: Callable[..., Any] = Moments.of
     ) -> "ByClass":
-        """Summarise a block of rows: ``of(rows, weights=w)`` on the rows of each label."""
+        """Summarise a block of rows: ``of(rows, weights=w)`` on the rows of each label.
+
+        Parameters
+        ----------
+        x, labels, weights : arrays (n, ...), (n,) and (n,)
+            Rows, their labels, and how often each counts.
+        of : callable
+            The statistic of a class.
+        """
         x, labels = np.asarray(x), np.asarray(labels)
         if labels.shape != x.shape[:1]:
             raise ValueError(f"y must have one label a row, {len(x)}, got shape {labels.shape}")

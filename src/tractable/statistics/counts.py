@@ -35,9 +35,16 @@ class Counts(Statistic):
 
     @classmethod
     def of(cls, x: Any, weights: Any = None, *, n_classes: int | None = None) -> "Counts":
-        """Summarise a block of labels, (n,) or (n, ...).
+        """Summarise a block of labels.
 
-        A label that is not below `n_classes`, where that is given, is an error.
+        Parameters
+        ----------
+        x : array (n,) or (n, ...)
+            Labels, whole numbers from 0 on.
+        weights : array (n,), optional
+            How often each counts.
+        n_classes : int, optional
+            Number of labels; one that is not below it is an error.
         """
         x = as_whole_numbers(x)
         w = as_weights(weights, x)

@@ -63,10 +63,15 @@ class LinearFactor:
 
     @classmethod
     def of(cls, x: Any, y: Any = None, weights: Any = None, *, reduce: bool = True) -> "LinearFactor":
-        """Summarise a block of rows and their targets, (n,) or (n, t).
+        """Summarise a block of rows and their targets.
 
-        Without `reduce`, the centred rows themselves are the factor: the smaller one, where they are fewer
-        than their columns.
+        Parameters
+        ----------
+        x, y, weights : arrays (n, d), (n,) or (n, t), and (n,)
+            Rows, their targets, and how often each counts.
+        reduce : bool
+            Whether the factor is triangular. If not, the centred rows themselves are the factor: the smaller
+            one, where they are fewer than their columns.
         """
         x = as_rows(x)
         w = as_weights(weights, x)

@@ -66,7 +66,12 @@ class Standardizer:
     ) -> "Standardizer":
         """Return the standardizer of columns with these moments.
 
-        The options are those of `from_stddev`.
+        Parameters
+        ----------
+        moments : Moments or DiagonalMoments
+            Weight, mean and scatter of the rows.
+        common, exact, centered
+            As in `from_stddev`.
         """
         xp = namespace_of(moments.mean)
         scatter = moments.scatter if moments.scatter.ndim == 1 else xp.linalg.diagonal(moments.scatter)
@@ -77,12 +82,21 @@ class Standardizer:
     def from_stddev(
         cls, mean: Array, stddev: Array, *, common: bool = False, exact: bool = False, centered: bool = True
     ) -> "Standardizer":
-        """Return the standardizer of columns with these means and standard deviations, (d,).
+        """Return the standardizer of columns with these means and standard deviations.
 
-        With a `common` scale, one over the root mean square of the standard deviations of the columns that
-        vary, distances keep their order. An `exact` one rounds the scale to a power of two and the shift to a
-        fraction of the spread, so that whole numbers are transformed without rounding. If not `centered`, for
-        models without an intercept, the shift is 0 and the root mean square stands for the deviation.
+        Parameters
+        ----------
+        mean, stddev : arrays (d,)
+            Of the columns.
+        common : bool
+            Whether all columns have one scale, one over the root mean square of the standard deviations of
+            those that vary: distances keep their order.
+        exact : bool
+            Whether the scale is rounded to a power of two and the shift to a fraction of the spread, so that
+            whole numbers are transformed without rounding.
+        centered : bool
+            If not, for models without an intercept, the shift is 0 and the root mean square stands for the
+            deviation.
         """
         xp, limits = namespace_of(mean), np.finfo(np.float64)
         if not centered:

@@ -167,7 +167,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Minimise the objective over rows held in memory, in a file, or in a stream that can be repeated.
 
-        y (n_samples,) are labels, or the name of a column; `sample_weight` counts rows.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their labels (n_samples,) or the name of their column, and how often each row counts.
         """
         self._check_parameters()
         earlier = copy.copy(self)

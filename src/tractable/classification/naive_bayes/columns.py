@@ -41,6 +41,7 @@ class ColumnLikelihoods:
     Parameters
     ----------
     columns : TableColumns
+        Names, kinds and categories of the columns.
     likelihoods : tuple
         One of `LIKELIHOODS`, a family of `tractable.distributions` by name, a family or a conjugate model.
     binarize : float, optional

@@ -123,7 +123,13 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the windows of the rows X (n_samples, n_features); sample_weight counts rows."""
+        """Find the windows of the rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each counts; y is ignored.
+        """
         check_choice("variant", self.variant, ["sample_point", "balloon"])
         check_number("shrinkage", self.shrinkage, least=0.0, most=1.0)
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
@@ -165,6 +171,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         low, high : arrays of shape (n_features,)
             Corners of the box.
         n_points : int
+            Number of points of the lattice; the error falls as it grows.
 
         Returns
         -------

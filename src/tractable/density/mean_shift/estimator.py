@@ -143,7 +143,13 @@ class MeanShift(ClusterMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the modes, and the mode each row of X ascends to; sample_weight counts rows."""
+        """Find the modes, and the mode that each row ascends to.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each counts; y is ignored.
+        """
         self._check_parameters()
         stored = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         X = stored.data

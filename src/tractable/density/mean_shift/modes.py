@@ -17,7 +17,8 @@ FLAT_SAME, GAUSSIAN_SAME = 1.0, 1e-2
 #: Gaussian ascents of the first round, whose modes stop those of the next, and the growth of each round.
 FIRST_ROUND, GROWTH = 256, 4
 
-#: The longest step of Newton's method, the most saddles on a way, and how far one is left behind.
+#: The longest step of Newton's method, how many saddle points an ascent may meet before it is given up, and
+#: the length of the step that leads off one.
 LONGEST, N_SADDLES, PUSH = 0.25, 10, 0.1
 
 #: Radii of balls about modes, the first of which that is proven to belong to the mode is taken.

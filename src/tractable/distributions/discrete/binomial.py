@@ -170,9 +170,16 @@ class Binomial(Counting):
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
-        """Return the maximum likelihood estimate of μ from successes X (n, *batch): Σ x / Σ n.
+        """Return the maximum likelihood estimate of μ from successes: Σ x / Σ n.
 
-        The number of trials behind each entry of a row, `n_trials` (*batch,), is known.
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Numbers of successes.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        n_trials : int or array (*batch,)
+            The known number of trials behind each entry of a row.
         """
         statistic = Totals.of(X, sample_weight)
         xp = namespace_of(X)

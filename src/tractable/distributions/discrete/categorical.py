@@ -87,11 +87,22 @@ class Categorical(EitherForm):
         pseudocounts: Any = None,
         smoothing: str | None = None,
     ) -> Self:
-        """Return relative frequencies n_k / N of labels X (n, *batch), or smoothed ones.
+        """Return relative frequencies n_k / N of labels, or smoothed ones, (n_k + c_k) / (N + Σ c).
 
-        `n_classes` is K, one more than the largest label when not given. With `pseudocounts` c, a number or
-        (K,), they are (n_k + c_k) / (N + Σ c), the most probable μ under a Dirichlet(c + 1) prior;
-        ``smoothing="laplace"`` is c = 1.
+        These are the most probable μ under a Dirichlet(c + 1) prior.
+
+        Parameters
+        ----------
+        X : array (n, *batch)
+            Labels, whole numbers from 0 on.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        n_classes : int, optional
+            K; one more than the largest label when not given.
+        pseudocounts : float or array (K,), optional
+            c; zero when not given.
+        smoothing : {"laplace"}, optional
+            "laplace" is c = 1.
         """
         shape = np.shape(pseudocounts)  # () of None
         given = int(shape[-1]) if n_classes is None and shape else n_classes
@@ -107,7 +118,15 @@ class Categorical(EitherForm):
         pseudocounts: Any = None,
         smoothing: str | None = None,
     ) -> Self:
-        """Return the estimate of :meth:`fit` from counts."""
+        """Return the estimate of :meth:`fit` from counts.
+
+        Parameters
+        ----------
+        statistic : Counts
+            How often each label was seen.
+        n_classes, pseudocounts, smoothing
+            As in `fit`.
+        """
         if n_classes is not None:
             if statistic.n_classes > n_classes:
                 raise ValueError(
@@ -254,7 +273,14 @@ class Multinomial(CountVectors):
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any = None) -> Self:
         """Return the maximum likelihood estimate: relative frequencies, Σ n_k / Σ N.
 
-        Rows of counts X (n, *batch, K) add up to the same N, which need not be given as `n_trials`.
+        Parameters
+        ----------
+        X : array (n, *batch, K)
+            Rows of counts.
+        sample_weight : array (n,), optional
+            How often each row counts.
+        n_trials : int, optional
+            The same N that all rows add up to; found from X when not given.
         """
         statistic = Totals.of(X, sample_weight)
         check_row_totals(X, one_total(statistic, n_trials))

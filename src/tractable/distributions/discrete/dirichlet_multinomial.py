@@ -67,8 +67,12 @@ class BetaBinomial(Counting):
     def fit(cls, X: Any, sample_weight: Any = None, *, n_trials: Any) -> Self:
         """Return the maximum likelihood estimate of α and β, by Newton's method on their logarithms.
 
-        There is none where X is no more spread out than binomial counts, or never between 0 and n. Arguments
-        as of `Binomial.fit`.
+        There is none where X is no more spread out than binomial counts, or never between 0 and n.
+
+        Parameters
+        ----------
+        X, sample_weight, n_trials
+            As in `Binomial.fit`.
         """
         X = as_whole_numbers(X)
         xp = namespace_of(X)
@@ -205,7 +209,12 @@ class DirichletMultinomial(CountVectors):
         """Return the maximum likelihood estimate of α, by Newton's method on its logarithm.
 
         There is none where X is no more spread out than multinomial counts, or has one category alone in
-        every row. Arguments as of `Multinomial.fit`.
+        every row.
+
+        Parameters
+        ----------
+        X, sample_weight, n_trials
+            As in `Multinomial.fit`.
         """
         n = one_total(Totals.of(X, sample_weight), n_trials)
         X = as_whole_numbers(X)

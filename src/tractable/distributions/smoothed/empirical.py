@@ -237,7 +237,15 @@ class SmoothedEmpirical(VectorDistribution):
         return self._as_scalar(double._expected(lambda x: -double.log_prob(x), n_samples, rng))
 
     def kl_divergence(self, other: Any, *, n_samples: int | None = None, rng: Any = 0) -> Array:
-        """See `Distribution.kl_divergence`, found as `entropy` is; the other may be of any family."""
+        """See `Distribution.kl_divergence`, found as `entropy` is; the other may be of any family.
+
+        Parameters
+        ----------
+        other : Distribution
+            The distribution that is compared.
+        n_samples, rng
+            Number of draws where it is found by them, and their seed.
+        """
         self._check_events(other)
         p, q = self._double, other._double if isinstance(other, SmoothedEmpirical) else other
         found = self._as_scalar(p._expected(partial(log_ratio, p, q), n_samples, rng))

@@ -100,8 +100,11 @@ def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarr
     Parameters
     ----------
     mean : array (n, m)
+        Mean of a for each row.
     root : array (n, m, m)
+        A factor of the covariance of a for each row.
     contrasts : array (K, m)
+        The linear predictors of the K classes as combinations of a.
 
     Examples
     --------

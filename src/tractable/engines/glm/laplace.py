@@ -53,6 +53,7 @@ def laplace(loss: Loss, precision: np.ndarray, start: np.ndarray, *, max_iter: i
     precision : array (c, p)
         Of the prior; zero for a flat one.
     start : array (c, p)
+        Coefficients at which the search for the mode starts.
     max_iter : int
         Maximum number of Newton steps.
 

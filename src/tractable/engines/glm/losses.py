@@ -55,11 +55,17 @@ class LossExpansion:
         Parameters
         ----------
         x : array (n, d)
+            Rows.
         targets : array (n,) of class codes, or (n, K) of class probabilities (`Logit` only)
+            The class of each row, or the probability of each class.
         weights : array (n,), optional
+            How often each row counts; once when not given.
         link : Logit or Probit
+            The model of the class probabilities.
         coef : array (c, d), or (c, 1 + d) with the intercepts first
+            Where the loss is expanded.
         scaling : shift and scale (d,) of the columns, optional
+            The coefficients are of (x - shift) * scale; of x itself when not given.
         curvature : bool
             Whether the Hessian is computed as well.
         """
@@ -104,7 +110,13 @@ class Logit:
     def loss(
         self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
     ) -> tuple[Any, Array]:
-        """Return -Σ_n w_n Σ_k t_nk log p(C_k | x_n) and its gradient, (c, p)."""
+        """Return -Σ_n w_n Σ_k t_nk log p(C_k | x_n) and its gradient, (c, p).
+
+        Parameters
+        ----------
+        x, targets, weights, scaling, coef
+            As in `LossExpansion.of`.
+        """
         xp = namespace_of(x)
         t = targets if len(targets.shape) == 1 else xp.astype(xp.asarray(targets), xp.float64)
         loss, gradient = softmax_loss(x, t, weights, *scaling, self.contrasts @ coef)
@@ -113,7 +125,13 @@ class Logit:
     def curvature(
         self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
     ) -> Array:
-        """Return the Hessian of the loss, (c p, c p)."""
+        """Return the Hessian of the loss, (c p, c p).
+
+        Parameters
+        ----------
+        x, targets, weights, scaling, coef
+            As in `LossExpansion.of`.
+        """
         mass = weights
         if len(targets.shape) == 2:
             xp = namespace_of(x)
@@ -123,7 +141,13 @@ class Logit:
     def residuals(
         self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the design matrix (n, p) and the derivatives of each row's loss by η, (n, c)."""
+        """Return the design matrix (n, p) and the derivatives of each row's loss by η, (n, c).
+
+        Parameters
+        ----------
+        x, codes, scaling, coef
+            As in `LossExpansion.of`, whose targets are the class codes.
+        """
         z = design(x, scaling, coef.shape[1])
         wrong = softmax(z @ (self.contrasts @ coef).T)
         wrong[np.arange(len(z)), codes] -= 1.0
@@ -170,21 +194,39 @@ class Probit:
     def loss(
         self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray
     ) -> tuple[float, np.ndarray]:
-        """Return -Σ w log Φ(±η) and its gradient."""
+        """Return -Σ w log Φ(±η) and its gradient.
+
+        Parameters
+        ----------
+        x, codes, weights, scaling, coef
+            As in `LossExpansion.of`, whose targets are the class codes.
+        """
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, _ = _probit_loss(margin)
         w = counts(weights, z)
         return float(w @ loss), ((w * sign * slope) @ z)[None, :]
 
     def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
-        """Return the Hessian, Σ w h (h + m) z zᵀ with the hazard h = φ(m) / Φ(m) of the margin m."""
+        """Return the Hessian, Σ w h (h + m) z zᵀ with the hazard h = φ(m) / Φ(m) of the margin m.
+
+        Parameters
+        ----------
+        x, codes, weights, scaling, coef
+            As in `LossExpansion.of`, whose targets are the class codes.
+        """
         z, _, margin = self._margins(x, codes, scaling, coef)
         return (counts(weights, z) * _probit_loss(margin)[2] * z.T) @ z
 
     def residuals(
         self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the design matrix (n, p) and the derivative of each row's loss by η, (n, 1)."""
+        """Return the design matrix (n, p) and the derivative of each row's loss by η, (n, 1).
+
+        Parameters
+        ----------
+        x, codes, scaling, coef
+            As in `LossExpansion.of`, whose targets are the class codes.
+        """
         z, sign, margin = self._margins(x, codes, scaling, coef)
         return z, (sign * _probit_loss(margin)[1])[:, None]
 

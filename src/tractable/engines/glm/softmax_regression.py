@@ -55,8 +55,11 @@ def softmax_regression(
         ``lambda of: fold(of, X, targets, weights=w)``; `of` pickles and holds coefficients only. Every step
         is one such pass, and one more for each halving of it.
     n_classes, n_columns : int
+        Numbers K of classes and d of columns of the rows.
     penalty : float or array (d,)
+        Weight of the squared coefficients, one for all columns or one a column.
     fit_intercept : bool
+        Whether each class has an intercept.
     start : array (K, d), or (K, 1 + d) with the intercepts first, optional
         Zeros when not given; needed where the rows are not NumPy's, and of their library.
     tol : float

@@ -30,7 +30,13 @@ class Basis(TransformerMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the parameters of the basis functions; weights are frequencies of rows, and y is ignored."""
+        """Learn the parameters of the basis functions.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), and how often each counts; y is ignored.
+        """
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
         xp, weights = namespace_of(rows), counts(weights, rows)

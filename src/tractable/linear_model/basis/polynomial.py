@@ -37,7 +37,8 @@ class PolynomialBasis(Basis):
     powers_ : array of shape (n_functions, n_features)
         Exponents of each product, in order of their sum.
     middle_, half_ : arrays of shape (n_features,)
-        Midpoint and half the length of the range of each column, which is scaled to [-1, 1].
+        The centre (min + max) / 2 and the half-width (max - min) / 2 of each column, which is scaled to
+        [-1, 1] by (x - middle_) / half_; the half-width of a constant column is 1.
 
     See Also
     --------

@@ -28,7 +28,8 @@ class SplineBasis(Basis):
     knots_ : list of arrays, one per column
         The knots, on the scale on which the range of the column is [-1, 1].
     middle_, half_ : arrays of shape (n_features,)
-        Midpoint and half the length of the range of each column.
+        The centre (min + max) / 2 and the half-width (max - min) / 2 of each column, which is scaled to
+        [-1, 1] by (x - middle_) / half_; the half-width of a constant column is 1.
 
     Examples
     --------

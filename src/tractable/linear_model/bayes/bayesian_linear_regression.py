@@ -154,14 +154,31 @@ class BayesianLinearRegression(BayesianLinearModel, LinearFit):
     def from_precisions(cls, *, noise_precision: float, prior_precision: Any, **options: Any) -> Self:
         """Return the model with noise precision a and prior precision b: Q = a XᵀX + b I, m = a Q⁻¹ Xᵀy.
 
-        The options are other parameters of the estimator.
+        Parameters
+        ----------
+        noise_precision : float
+            a, one over the noise variance.
+        prior_precision : float or array
+            b, of the coefficients.
+        **options
+            Other parameters of the estimator.
         """
         check_number("noise_precision", noise_precision, above=0.0)
         return cls(prior_precision=prior_precision, noise_variance=1.0 / noise_precision, **options)
 
     @classmethod
     def from_alpha(cls, *, alpha: float, noise_variance: float, **options: Any) -> Self:
-        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ²."""
+        """Return the model with prior precision α of every coefficient: S⁻¹ = α I + XᵀX/σ².
+
+        Parameters
+        ----------
+        alpha : float
+            α, the prior precision.
+        noise_variance : float
+            σ², of the noise.
+        **options
+            Other parameters of the estimator.
+        """
         check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
 

@@ -45,6 +45,17 @@ class CoefficientPosterior:
 
         With a flat prior of the intercept, the offset at the mean of the rows has variance σ²/n and is
         independent of the coefficients.
+
+        Parameters
+        ----------
+        statistic : LinearFactor
+            The weight and the mean of the rows.
+        coef : array (d,)
+            The mean of the coefficients.
+        root : array (d, r)
+            A factor of their covariance, in units of σ².
+        fit_intercept : bool
+            Whether there is an intercept.
         """
         xp = namespace_of(coef)
         if not fit_intercept:
@@ -119,7 +130,13 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
 
         m and S are the posterior mean and covariance. Where the noise variance has a posterior of its own, or
         was estimated from the rows, it is Student's t, so that its intervals cover of few rows, too.
-        Without `include_noise` it is that of the linear predictor, without σ².
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of a new target (default) or of the linear predictor, without σ².
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
@@ -136,8 +153,13 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     ) -> MultivariateNormal | MultivariateStudentT:
         """Return the joint predictive distribution of the targets of all rows, of event shape (n_samples,).
 
-        Without `include_noise`, rows must be linearly independent: the linear predictor at others follows
-        from these.
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of new targets (default) or of the linear predictor; then rows
+            must be linearly independent: the linear predictor at others follows from these.
         """
         rows = self._rows(X)
         xp = namespace_of(rows)
@@ -155,7 +177,16 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     ) -> Array:
         """Draw coefficients from the posterior; return the linear predictor of each at all rows.
 
-        With `include_noise`, noise is added to every row: draws of new targets.
+        Parameters
+        ----------
+        X : array or frame of shape (number of rows, n_features)
+            Rows.
+        n_samples : int
+            Number of draws of the coefficients.
+        random_state : None, int, RandomState or Generator
+            Where randomness comes from; a seed gives the same draws every time.
+        include_noise : bool
+            Whether noise is added to every row: draws of new targets.
         """
         rows = self._rows(X)
         check_number("n_samples", n_samples, least=1, whole=True)

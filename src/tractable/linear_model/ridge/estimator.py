@@ -79,7 +79,12 @@ class Ridge(LinearPredictions, LinearFit):
     def from_prior(cls, *, noise_variance: float, prior_variance: float, **options: Any) -> Self:
         """Return the ridge regression with alpha = σ²/τ², the posterior mode for coef ~ N(0, τ²).
 
-        σ² is `noise_variance` and τ² `prior_variance`; the options are other parameters of the estimator.
+        Parameters
+        ----------
+        noise_variance, prior_variance : float
+            σ² of the noise, and τ² of the coefficients.
+        **options
+            Other parameters of the estimator.
         """
         for name, x in (("noise_variance", noise_variance), ("prior_variance", prior_variance)):
             check_number(name, x, above=0.0)
@@ -177,7 +182,13 @@ class RidgeCV(LinearPredictions, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream."""
+        """Choose the penalty and learn with it, from rows in memory, in a file, or in a stream.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows (n_samples, n_features), one target or several, and how often each row counts.
+        """
         check_choice("method", self.method, METHODS)
         check_penalized_intercept(self)
         alphas = check_penalties("alphas", self.alphas)

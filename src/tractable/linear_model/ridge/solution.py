@@ -24,7 +24,19 @@ class Centering:
 
     @classmethod
     def of(cls, mean: Array, n_targets: int, *, fit_intercept: bool, penalize_intercept: bool) -> "Centering":
-        """Return the centering of rows and targets with these means."""
+        """Return the centering of rows and targets with these means.
+
+        Parameters
+        ----------
+        mean : array (d + t,)
+            The means of the columns and of the targets.
+        n_targets : int
+            Number t of targets.
+        fit_intercept : bool
+            Whether there is an intercept.
+        penalize_intercept : bool
+            Whether it is penalised like the other coefficients.
+        """
         d = mean.shape[0] - n_targets
         if fit_intercept and not penalize_intercept:
             return cls(centre=mean[:d], offset=mean[d:])
@@ -139,9 +151,22 @@ class RidgeSolution:
     def at(
         cls, weights: Array, rss: Array, lengths: Array, dof: float, centering: Centering, **parts: Any
     ) -> "RidgeSolution":
-        """Return the solution with the coefficients (p, t) of the columns.
+        """Return the solution with given coefficients of the columns.
 
-        `lengths` are those of the targets, and `dof` is Σ λ/(λ + α), without a free intercept.
+        Parameters
+        ----------
+        weights : array (p, t)
+            The coefficients, the intercept first where it is penalised.
+        rss : array (t,)
+            Residual sums of squares.
+        lengths : array (t,)
+            Lengths of the targets.
+        dof : float
+            Σ λ/(λ + α), without a free intercept.
+        centering : Centering
+            How rows become columns.
+        **parts
+            Other fields of the solution.
         """
         coef, intercept = centering.split(weights)
         return cls(

@@ -135,7 +135,17 @@ class RobustRegression(RegressorMixin, EMEstimator):
         self.tol, self.max_iter = tol, max_iter
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation."""
+        """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        return_std : bool
+            Whether to return the standard deviation as well.
+        include_noise : bool
+            Whether that is the deviation of a new target (default) or of the linear predictor.
+        """
         check_fitted(self)
         found = self._linear_predictor(check_columns(self, X).astype(np.float64))
         return (found, np.sqrt(self.predict_var(X, include_noise=include_noise))) if return_std else found
@@ -146,8 +156,15 @@ class RobustRegression(RegressorMixin, EMEstimator):
         A mixture over draws of the coefficients and of the scale from their posterior, with a flat prior of
         the coefficients and of the logarithm of the scale: intervals cover, also of few rows, where the
         family of the noise is known. Gaussian noise needs no draws, and has Student's t. Where `dof` is
-        estimated it is taken as known, and fewer than ten rows a parameter are refused. Without noise, it is
-        Student's t of the same spread as the draws of the linear predictor.
+        estimated it is taken as known, and fewer than ten rows a parameter are refused.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of a new target (default) or of the linear predictor: then
+            Student's t of the same spread as the draws of the linear predictor.
         """
         check_fitted(self)
         rows = check_columns(self, X).astype(np.float64)

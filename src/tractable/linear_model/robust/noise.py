@@ -76,7 +76,15 @@ class Noise:
     def draw_precisions(
         self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Draw the precision of each row, in units of 1/scale², given its residual and its frequency w."""
+        """Draw the precision of each row, in units of 1/scale², given its residual and its frequency w.
+
+        Parameters
+        ----------
+        r, scale, w : arrays
+            Residuals, the scale of the noise, and frequencies of the rows.
+        rng : Generator
+            Where randomness comes from.
+        """
         raise NotImplementedError(f"{type(self).__name__} must say how precisions are distributed")
 
 
@@ -114,7 +122,13 @@ class LaplaceNoise(Noise):
     def draw_precisions(
         self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Draw from the inverse Gaussian of mean w scale / |r| and shape w²."""
+        """Draw from the inverse Gaussian of mean w scale / |r| and shape w².
+
+        Parameters
+        ----------
+        r, scale, w, rng
+            As in `Noise.draw_precisions`.
+        """
         return rng.wald(w * scale / np.maximum(np.abs(r), LEAST_RESIDUAL * scale), w**2)
 
     def around(self, location: Any) -> Any:
@@ -157,7 +171,13 @@ class StudentNoise(Noise):
     def draw_precisions(
         self, r: np.ndarray, scale: np.ndarray, w: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Draw from the gamma of shape w (ν + 1) / 2 and rate (ν + (r / scale)²) / 2."""
+        """Draw from the gamma of shape w (ν + 1) / 2 and rate (ν + (r / scale)²) / 2.
+
+        Parameters
+        ----------
+        r, scale, w, rng
+            As in `Noise.draw_precisions`.
+        """
         return rng.standard_gamma(0.5 * w * (self.dof + 1.0), r.shape) / (0.5 * (self.dof + (r / scale) ** 2))
 
     def around(self, location: Any) -> Any:

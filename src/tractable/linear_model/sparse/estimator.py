@@ -318,8 +318,18 @@ class Lasso(ElasticNet):
     def from_prior(cls, *, scale: float, noise_variance: float, n_samples: float, **options: Any) -> Self:
         """Return the lasso whose solution is the mode of the posterior under a Laplace prior.
 
-        `scale` is b in the density exp(-|w|/b) / 2b of each coefficient, `noise_variance` σ² of the Gaussian
-        noise, and alpha = σ²/(n b) for a fit to n = `n_samples` rows.
+        Its penalty is alpha = σ²/(n b).
+
+        Parameters
+        ----------
+        scale : float
+            b in the density exp(-|w|/b) / 2b of each coefficient.
+        noise_variance : float
+            σ² of the Gaussian noise.
+        n_samples : float
+            Number n of rows that the model will be fitted to.
+        **options
+            Other parameters of the estimator.
         """
         for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
             check_number(name, given, above=0.0)

@@ -109,6 +109,7 @@ class LarsPath(CoefficientPath):
     active : tuple of m tuples of int
         The columns in use below each knot, in order of entry.
     method : {"lasso", "lar"}
+        The exact path of the lasso, or least-angle regression, from which no column leaves.
     complete : bool
         False where rounding stopped the path above the penalty asked for.
     """
@@ -129,7 +130,25 @@ class LarsPath(CoefficientPath):
         method: str = "lasso",
         **options: Any,
     ) -> "LarsPath":
-        """Follow the path of a target, in scikit-learn's units; the other options are those of `lars`."""
+        """Follow the path of a target, in scikit-learn's units.
+
+        Parameters
+        ----------
+        columns : Columns
+            Rows and targets, centred.
+        target : int
+            Which target.
+        alpha_min : float
+            The penalty to stop at.
+        names : tuple of str, optional
+            Names of the columns.
+        precompute : bool, optional
+            Whether products of columns are computed before the path.
+        method : {"lasso", "lar"}
+            Whether a column whose coefficient reaches zero leaves, as in the lasso.
+        **options
+            Those of `lars`.
+        """
         if not isinstance(columns.X, np.ndarray):
             raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
         scaled, scale, target_scale = columns.rescaled()

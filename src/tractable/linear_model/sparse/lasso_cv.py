@@ -109,9 +109,12 @@ class LassoCV(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the penalty and fit all rows, held in memory, with it.
+        """Choose the penalty and fit all rows with it.
 
-        y (n_samples,) is one target; `sample_weight` says how often each row counts.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows in memory (n_samples, n_features), one target, and how often each row counts.
         """
         self._check_parameters()
         rows = check_rows_in_memory(self, X, y, sample_weight, min_rows=2)

@@ -26,11 +26,15 @@ class LassoPath(CoefficientPath):
     alphas : array (m,)
         Penalties, decreasing.
     coefs : array (n_features, m)
+        The coefficients at each penalty, a column a penalty.
     intercepts : array (m,)
+        The intercept at each penalty; zeros without one.
     dual_gaps : array (m,)
         Duality gaps, in the units of the objective: bounds on its distance to the minimum.
     n_iter : array (m,)
+        Number of iterations that each penalty took.
     l1_ratio : float
+        The share of the absolute penalty; the rest is squared. 1 is the lasso.
     names : tuple of str, optional
         Names of the columns.
     """
@@ -41,7 +45,19 @@ class LassoPath(CoefficientPath):
 
     @classmethod
     def of(cls, columns: Columns, alphas: np.ndarray, names: Any, **options: Any) -> "LassoPath":
-        """Solve for all penalties; the options are those of `solve_path`."""
+        """Solve for all penalties.
+
+        Parameters
+        ----------
+        columns : Columns
+            Rows and targets, centred.
+        alphas : array (m,)
+            Penalties, decreasing.
+        names : tuple of str, optional
+            Names of the columns.
+        **options
+            Those of `solve_path`.
+        """
         found = solve_path(columns, alphas, **options)
         return cls(
             alphas=alphas,

@@ -267,6 +267,11 @@ class GaussianMixture(BaseGaussianMixture):
         follow s ← (1 - ρ) s + ρ s_batch with ρ = (t + 2)^-0.7, and each batch ends with an M-step. Give
         batches of hundreds of rows, in random order. For exact fits of data larger than memory give
         :meth:`fit` a source.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
         """
         self._check_parameters()
         if not hasattr(self, "distribution_"):

@@ -50,7 +50,9 @@ class GaussianSums:
     origin : array (K, d)
         o_k: the centre of the standardized rows z, or the component's mean where that loses fewer digits.
     weight : array (K,)
+        N_k = Σ_n w_n r_nk, the expected number of rows of each component.
     first : array (K, d)
+        Σ_n w_n r_nk (z_n - o_k).
     second : array
         Products (K, d, d), squares (K, d) or sums of squares (K,); products summed over the components,
         (1, d, d), where they share their covariance.

@@ -152,6 +152,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
         The first batch must have `n_clusters` rows, as the centres begin there. Approximate: the clusters
         depend on the order of the batches.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
         """
         self._check_parameters()
         first = not hasattr(self, "cluster_centers_")
@@ -173,7 +178,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Find the clusters of rows, and return the cluster of each, (n_samples,)."""
+        """Find the clusters of rows, and return the cluster of each, (n_samples,).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
+        """
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
@@ -190,7 +201,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return map_rows(partial(cdist, XB=self.cluster_centers_), self._columns(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return -J of rows, counted by `sample_weight`, at the fitted centres."""
+        """Return -J of rows at the fitted centres.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; y is ignored.
+        """
         held = self.summarize(X, sample_weight=sample_weight)
         return -float(held.inertia / held.standardizer.scale[0] ** 2)
 

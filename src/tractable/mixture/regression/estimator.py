@@ -178,10 +178,17 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         Component k is about f_k(x), of scale s_k √(1 + h_k) and with the degrees of freedom of its residuals;
         h_k is the leverage of the row among those of the component, s_k² = Σ_n γ_nk (y_n - f_k(x_n))² / dof_k
         and dof_k = N_k - p with p parameters a component; noise that is shared has the sums of both over all
-        components. Without noise the scale is s_k √h_k. With one component this is the distribution of
-        `LinearRegression`, and covers exactly. With several, responsibilities stand for the labels of the
-        rows, and the mixing weights for known ones: intervals cover where there are many rows, and of no more
-        than four rows a parameter they are refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
+        components. With one component this is the distribution of `LinearRegression`, and covers exactly.
+        With several, responsibilities stand for the labels of the rows, and the mixing weights for known
+        ones: intervals cover where there are many rows, and of no more than four rows a parameter they are
+        refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of a new target (default) or without noise, of scale s_k √h_k.
         """
         x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
         noise, dof = self._noise_estimates()
@@ -206,7 +213,17 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         return np.maximum(noise, np.finfo(float).tiny), dof
 
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """Return the mean of the mixture, Σ_k π_k(x) f_k(x), and on request its standard deviation."""
+        """Return the mean of the mixture, Σ_k π_k(x) f_k(x), and on request its standard deviation.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        return_std : bool
+            Whether to return the standard deviation as well.
+        include_noise : bool
+            Whether that is the deviation of a new target (default) or without the noise of the components.
+        """
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         x = self._standardized_columns(X)
@@ -224,17 +241,35 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         return np.exp(joint - log_sum_exp(joint)[:, None])
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Σ_i w_i log p(y_i | x_i)."""
+        """Return Σ_i w_i log p(y_i | x_i).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        """
         per_row = log_sum_exp(self._log_joint(X, y)) + np.log(self._standardizer_.scale[-1])
         weights = check_weights(sample_weight, per_row[:, None])
         return float(np.sum(per_row) if weights is None else weights @ per_row)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better."""
+        """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        """
         return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better."""
+        """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        """
         likelihood = self.log_likelihood(X, y, sample_weight)
         weight = float(len(X)) if sample_weight is None else float(np.sum(sample_weight))
         return self.n_parameters_ * float(np.log(weight)) - 2.0 * likelihood

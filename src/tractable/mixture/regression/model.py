@@ -20,6 +20,7 @@ class RegressionMixture:
     Parameters
     ----------
     regressions : tuple of K LeastSquares
+        The coefficients f_k of each component, and their errors.
     noise : array (K,)
         σ².
     gate : array (K, 1) or (K, 1 + d)

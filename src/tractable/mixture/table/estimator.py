@@ -309,8 +309,17 @@ class TableMixture(BaseTableMixture):
         """Return the table with its missing entries replaced, given the observed entries of each row.
 
         By default by the mean of numbers (of counts, the nearest whole number) and the most probable
-        category. With `n_draws` a list of so many tables, the missing entries of each row drawn jointly from
-        their conditional distribution: multiple imputation, whose spread shows the uncertainty.
+        category.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            The table.
+        n_draws : int, optional
+            When given, a list of so many tables, the missing entries of each row drawn jointly from their
+            conditional distribution: multiple imputation, whose spread shows the uncertainty.
+        random_state : None, int, RandomState or Generator
+            Where the randomness of draws comes from.
         """
         x = np.asarray(self._events(X), dtype=np.float64)
         mixture = self._density()

@@ -69,6 +69,7 @@ class TableEncoding:
     Parameters
     ----------
     columns : TableColumns
+        Names, kinds and categories of the columns.
     standardizer : Standardizer
         Of all columns; its shift is the average count where a column has counts.
     sizes : array of int
@@ -179,7 +180,17 @@ class TableEncoding:
         )
 
     def check_rows(self, x: np.ndarray, unseen: str = "error", argument: str = "X") -> np.ndarray:
-        """Return rows that the model describes, or refuse them; `unseen` codes may become missing."""
+        """Return rows that the model describes, or refuse them.
+
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        unseen : {"error", "missing", "extra"}
+            What unknown categories become, as in `TableColumns.known_codes`.
+        argument : str
+            The name of x in error messages.
+        """
         where = self.normal
         odd = np.flatnonzero(np.isinf(some_columns(x, where)).any(axis=0))
         for j in where[odd]:
@@ -197,7 +208,17 @@ class TableEncoding:
         return x
 
     def check_values(self, j: int, values: np.ndarray, argument: str = "values") -> np.ndarray:
-        """Return values of one column, of any shape, or refuse those that it cannot have."""
+        """Return values of one column, or refuse those that it cannot have.
+
+        Parameters
+        ----------
+        j : int
+            The position of the column.
+        values : array
+            Its values, of any shape.
+        argument : str
+            Their name in error messages.
+        """
         rows = np.full((values.size, len(self.columns.kinds)), np.nan)
         rows[:, j] = np.ravel(values)
         return self.check_rows(rows, argument=argument)[:, j].reshape(values.shape)
