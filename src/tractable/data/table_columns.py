@@ -234,7 +234,7 @@ class TableColumns:
         unseen : {"error", "missing", "extra"}
             What other codes become: an error, missing with a warning, or the code after the last.
         hint : str
-            Advice that the error message begins its last part with.
+            Advice that is added to the error message.
         """
         high = self.check_entries(where, x, argument=argument)
         odd = np.flatnonzero(high >= sizes)

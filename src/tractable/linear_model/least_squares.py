@@ -306,8 +306,8 @@ class LinearRegression(LinearPredictions, LinearFit):
         ----------
         X, y, sample_weight
             Rows (n_samples, n_features), one target or several, and how often each row counts.
-        noise_variance : array of shape (n_samples,), optional
-            The noise variance of each row, up to a common factor; equal when not given.
+        noise_variance : float or array of shape (n_samples,), optional
+            Of each row in memory, relative to `noise_variance_`; 1 when not given.
         """
         self._check_parameters()
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
