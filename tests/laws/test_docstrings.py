@@ -18,7 +18,7 @@ from tractable.statistics import Statistic
 PACKAGES = ("covariance", "smoothing", "spatial", "statistics")
 
 #: Packages whose exports no user calls or is given.
-INTERNAL = {"arrays", "base", "cli", "primitives", "report", "testing"}
+INTERNAL = {"arrays", "base", "cli", "primitives"}
 
 #: A function of more parameters than these lists them.
 FEW = 2

@@ -215,7 +215,9 @@ def map_draws(
     fill : callable
         ``fill(generator, out)`` writes draws to a block of the result, which is contiguous.
     shape : tuple of int
+        The shape of the result.
     rng : Generator
+        Where randomness comes from.
 
     Examples
     --------

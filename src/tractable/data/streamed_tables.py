@@ -94,7 +94,9 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
     Parameters
     ----------
     X : source, re-iterable of batches, or function that starts a pass over them
+        The rows.
     y, weights : column name, optional
+        The columns that hold the targets and the frequencies.
 
     Examples
     --------

@@ -299,6 +299,7 @@ class KMeansProblem(EMProblem):
     variance : float
         Mean variance of the standardized columns, of which `tol` is a fraction.
     n_clusters : int
+        Number K of centres.
     init : str, array (K, d) or callable
         Initial centres: a name of `SEEDINGS`, centres, or ``init(X, n_clusters, random_state=rng)``.
     bounds : bool
@@ -462,10 +463,15 @@ def kmeans(
     Parameters
     ----------
     x : array (n, d)
+        Rows.
     weights : array (n,) or None
+        How often each row counts; once where it is None.
     n_clusters : int
+        Number K of centres.
     rng : numpy.random.Generator
+        Where the randomness of the seeds comes from.
     n_init, max_iter : int
+        Number of starts, and most steps of each.
     tol : float
         The search ends when Σ_k |Δμ_k|² is below this fraction of the mean variance of the columns.
 
@@ -558,8 +564,11 @@ def initial_responsibilities(
     z : array (n, d)
         Standardized rows, see `initial_rows`.
     weights : array (n,) or None
+        How often each row counts; once where it is None.
     n_components : int
+        Number K of components.
     rng : numpy.random.Generator
+        Where randomness comes from.
     """
     if how == "random":
         draws = rng.standard_exponential((len(z), n_components))

@@ -46,6 +46,7 @@ def lbfgs(
     objective : callable
         ``objective(x)`` returns value and gradient.
     start : array
+        The point at which the search starts.
     curvature : callable, optional
         ``curvature(x)`` returns a function that solves with the Hessian at x, or an estimate of it. Without
         it the initial matrix is a multiple of the identity, by the last difference of gradients.
@@ -57,7 +58,9 @@ def lbfgs(
     memory : int
         Number of pairs of differences that are stored.
     tol : float
+        Relative decrease, predicted for the next step, at which the search stops.
     max_iter : int
+        Maximum number of steps.
     extra_step : bool
         Whether one more step is taken after convergence: of Newton's method, it squares the error.
     settled : callable, optional

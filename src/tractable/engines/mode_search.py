@@ -62,6 +62,7 @@ def newton_ascent(
         ``expand(x, rows)`` returns the `Ascent` at points x (m, d): those of the rows (m,) that have not
         ended.
     starts : array (n, d)
+        The points at which the ascents start.
     tol : float
         The length of a last step, which is taken.
     max_iter : int
@@ -141,9 +142,11 @@ def newton_modes(
     expand : callable
         ``expand(x)`` returns the `Expansion` of the log density at points (n, d).
     starts : array (n, d)
+        The points at which the ascents start.
     shift : callable, optional
         ``shift(x)`` returns the points of the first steps, where they are cheaper than `expand`.
     n_shifts : int
+        Number of steps before Newton's method.
 
     Examples
     --------
@@ -195,7 +198,9 @@ def pattern_modes(
     log_density : callable
         Of points (n, d), (n,); NaN is taken for -inf.
     starts : array (n, d)
+        The points at which the searches start.
     directions : array (m, d)
+        The steps that are tried from each point, in units of the scale.
     scale : array (d,), optional
         The unit of each coordinate; a direction is measured by the smallest of those it involves. One when
         not given.

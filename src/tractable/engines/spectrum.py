@@ -102,7 +102,9 @@ class RowSpectrum:
         Parameters
         ----------
         rows : array (m, p)
+            A, with fewer rows than columns.
         targets : array (m, t)
+            The targets of the rows.
         least_penalty : float
             The smallest penalty that will be asked for.
         free : array (m,), optional

@@ -32,6 +32,7 @@ class Candidate:
     Parameters
     ----------
     name : str
+        What the report calls the model.
     learn : callable
         ``learn(X, y)`` returns a function from new rows to distributions of their targets. X is a frame with
         missing entries and categories; y are numbers, or codes of classes.

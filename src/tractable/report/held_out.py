@@ -26,6 +26,7 @@ class HeldOut:
     Parameters
     ----------
     name : str
+        What the report calls the model.
     log_p : array (n,)
         The log predictive density (of classes: probability) of each row's target.
     parts : list of (rows, Predict, distribution)
@@ -60,6 +61,7 @@ class Importance:
     Parameters
     ----------
     column : str
+        The name of the column.
     loss : float
         Mean over rows.
     standard_error : float
@@ -80,7 +82,17 @@ def folds(y: np.ndarray, *, classes: bool) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def held_out(candidate: Candidate, X: Any, y: np.ndarray, splits: Any) -> HeldOut:
-    """Return the cross-validated predictions of a candidate."""
+    """Return the cross-validated predictions of a candidate.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The model.
+    X, y : frame and array (n,)
+        Rows and their targets.
+    splits : iterable of pairs of arrays of int
+        The rows to learn from and those to predict, by fold.
+    """
     log_p, parts = np.empty(len(y)), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -107,7 +119,21 @@ def compared(found: Sequence[HeldOut]) -> list[tuple[HeldOut, float, float]]:
 def importances(
     found: HeldOut, X: Any, y: np.ndarray, columns: Sequence[str], rng: np.random.Generator, repeats: int = 3
 ) -> list[Importance]:
-    """Return the permutation importance of columns to a model, the largest first."""
+    """Return the permutation importance of columns to a model, the largest first.
+
+    Parameters
+    ----------
+    found : HeldOut
+        The cross-validated predictions of the model.
+    X, y : frame and array (n,)
+        The rows and targets that they are of.
+    columns : sequence of str
+        The columns to permute, one at a time.
+    rng : Generator
+        Where the randomness of the permutations comes from.
+    repeats : int
+        Number of permutations of each column.
+    """
     out = []
     for name in columns:
         loss = np.zeros(len(y))

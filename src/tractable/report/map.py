@@ -54,6 +54,7 @@ class PrincipalAxes:
     Parameters
     ----------
     variances : array (d,)
+        The eigenvalues: the variance along each direction.
     directions : array (d, d)
         One a column; of each the largest entry is positive.
     """
@@ -330,6 +331,13 @@ def filled(x: Any, mean: Any, covariance: Any) -> np.ndarray:
     """Return rows with missing entries replaced by their normal conditional mean given the rest of the row.
 
     E[x_m | x_o] = μ_m + Σ_mo Σ_oo⁻¹ (x_o - μ_o), one solution for all rows with the same pattern.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Rows; NaN is missing.
+    mean, covariance : arrays (d,) and (d, d)
+        μ and Σ of the normal.
 
     Examples
     --------

@@ -56,7 +56,7 @@ PAGE = """<!doctype html>
 
 @value
 class Picture:
-    """A picture on the page.
+    """A picture on the page; its texts are plain, and the page escapes them.
 
     Parameters
     ----------
@@ -70,8 +70,6 @@ class Picture:
         Whether it takes the whole width of the page.
     width : float
         The width of the figure, in pixels of 1/96 inch.
-
-    Both texts are plain: the page escapes them.
     """
 
     svg: str
@@ -106,6 +104,7 @@ class Section:
     key : str
         A short word, for links and for `findings`.
     title : str
+        The heading.
     done : str
         What was done, in a sentence.
     meaning : str
@@ -115,7 +114,9 @@ class Section:
     code : str
         Python that computes it again; it begins with the table's own `code`.
     pictures : tuple of Picture
+        Shown below the sentences.
     tables : tuple of Grid
+        Shown below the pictures.
     notes : tuple of str
         What was left out, and why.
     findings : dict

@@ -46,6 +46,7 @@ def read_table(
     Parameters
     ----------
     path : str or path
+        The file.
     max_rows : int
         Rows in memory, a uniform random sample if there are more.
     max_columns : int
@@ -53,6 +54,7 @@ def read_table(
     target : str, optional
         A column that is always read; it must exist.
     random_state : None, int or Generator
+        Where the randomness of the sample comes from.
     progress : callable, optional
         Called with a text and the fraction that is done (0 to 1, or None).
 
@@ -102,7 +104,18 @@ def table_of(
     name: str = "the table",
     source: str = "table_of(frame)",
 ) -> Table:
-    """Return a frame (pandas, polars, Arrow) as a table: see :func:`read_table`.
+    """Return a frame (pandas, polars, Arrow) as a table.
+
+    Parameters
+    ----------
+    frame : pandas or polars frame, or Arrow table
+        The rows.
+    max_rows, max_columns, target, random_state
+        As in `read_table`.
+    name : str
+        What the report calls the table.
+    source : str
+        The Python expression that makes this table.
 
     Examples
     --------

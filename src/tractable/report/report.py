@@ -40,6 +40,7 @@ class ReportSummary:
     path : str
         The path of the page.
     title : str
+        The title of the page.
     rows, columns : int
         Of the table.
     target : str, optional
@@ -47,6 +48,7 @@ class ReportSummary:
     sections : tuple of str
         The keys of the sections.
     seconds : float
+        How long the report took.
     findings : dict
         By section: its main numbers.
     notes : tuple of str

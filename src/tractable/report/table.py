@@ -90,6 +90,7 @@ class Table:
     Parameters
     ----------
     columns : tuple of Column
+        Their names and kinds.
     frame : pandas frame
         All rows, or a uniform sample of them in the order of the file, with the columns' names. Numbers are
         floats (NaN where one is missing), dates are dates, all others text (None where it is missing).

@@ -60,7 +60,9 @@ def nearest_counted(
     Parameters
     ----------
     index : Index
+        The points, arranged for the search.
     x : array (m, d)
+        Rows whose neighbours are searched.
     k : int
         At most the weight of all points, less one where rows leave out their own.
     weights : array (n,), optional

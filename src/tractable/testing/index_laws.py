@@ -402,6 +402,7 @@ def check_index(make: Maker, rng: int | np.random.Generator | None = 0) -> None:
     make : callable
         Makes an index of points (n, 3): a class, or a partial of one.
     rng : int or Generator
+        Where the randomness of the points comes from.
 
     Examples
     --------
@@ -424,6 +425,7 @@ def check_approximate_index(make: Maker, rng: int | np.random.Generator | None =
     make : callable
         Makes an index of points (n, 3), the same whenever it is called.
     rng : int or Generator
+        Where the randomness of the points comes from.
 
     Examples
     --------

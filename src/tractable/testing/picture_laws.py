@@ -122,6 +122,15 @@ def _figures() -> Iterator[Callable[[], list[int]]]:
 def check_picture(shows: Any, rng: Any = 0, **options: Any) -> None:
     """Run every law of pictures on what `tractable.plot` makes of something.
 
+    Parameters
+    ----------
+    shows : object
+        What is drawn.
+    rng : int or Generator
+        Where randomness comes from.
+    **options
+        Given to `tractable.plot`.
+
     Examples
     --------
     >>> import tractable

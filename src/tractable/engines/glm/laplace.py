@@ -154,9 +154,13 @@ def mapped_covariance(
     Parameters
     ----------
     hessian : array (p, p)
+        A, of the negative log posterior or of the loss, at the estimate.
     mapping : array (m, p)
+        The combinations of parameters whose covariance is asked for, one a row.
     known : array (p,) of bool
+        Which parameters take part.
     variability : array (p, p), optional
+        B, the variance of the gradient; the Hessian's own when not given.
 
     Examples
     --------

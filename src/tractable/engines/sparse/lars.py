@@ -69,12 +69,15 @@ def lars(
     Parameters
     ----------
     problem : GramProblem or ColumnProblem
+        The columns and the target, as products or as they are.
     least : float
         The penalty to stop at.
     drop : bool
+        Whether a column leaves when its coefficient reaches zero.
     positive : bool
         Whether negative coefficients are forbidden.
     max_knots : int, optional
+        The most knots to follow; no bound when not given.
 
     Examples
     --------

@@ -58,8 +58,11 @@ def proximal_newton(
     hessian : callable
         The Hessian of f, (m, m), or an estimate of it.
     start, penalty : arrays (m,)
+        The point at which the search starts, and the weight of each |x_j|.
     tol : float
+        Relative decrease, predicted for the next step, at which the search stops.
     max_iter : int
+        Maximum number of steps.
     settled : callable, optional
         ``settled(x, violations)`` says whether violations of the optimality conditions at x are small; the
         search does not stop before.

@@ -51,12 +51,15 @@ def sparse_path(
     Parameters
     ----------
     problem : GramProblem or ColumnProblem
+        The columns and the target, as products or as they are.
     penalties : array (m,)
         Positive, decreasing.
     ridges : float or array (m,)
+        Weights of the squared coefficients, at each penalty or at all.
     tol : float
         Largest duality gap, relative to |y|².
     positive : bool
+        Whether negative coefficients are forbidden.
     max_iter : int
         Most Newton steps a penalty.
 

@@ -123,6 +123,7 @@ def best_vertex(
     phi : array (n, r)
         Features, of full rank and of similar lengths.
     y : array (n,)
+        Targets.
     w : array (n,)
         Positive.
     errors : array (n,)
@@ -130,6 +131,7 @@ def best_vertex(
     floor : float
         What is rounding in a residual.
     max_steps : int
+        The most rows that may leave.
     """
     state = _State(rows=_first_rows(phi, np.abs(errors), floor), sign=_signs(errors))
     median = float(np.quantile(np.abs(errors), 0.5, weights=w, method="inverted_cdf"))
