@@ -7,6 +7,7 @@ Fitted attributes are compared with the fits of the catalogue in `test_names.py`
 import inspect
 import re
 from importlib import import_module
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -58,6 +59,16 @@ def methods(cls):
         name: x
         for name, x in found.items()
         if (inspect.isfunction(x) or inspect.ismethod(x)) and x.__module__.startswith("tractable")
+    }
+
+
+def returned(functions):
+    """Classes of this library that functions return, alone or in a tuple, with names of their fields."""
+    hints = [get_type_hints(f).get("return") for f in functions]
+    found = {cls for hint in hints for cls in (hint, *get_args(hint)) if inspect.isclass(cls)}
+    ours = [cls for cls in found if cls.__module__.startswith("tractable") and not inspect.isabstract(cls)]
+    return {
+        cls.__qualname__: cls for cls in sorted(ours, key=lambda cls: cls.__qualname__) if parameters(cls)
     }
 
 
@@ -118,6 +129,15 @@ def test_methods_and_results_explain_what_they_list(x):
     members = {"": x} | (methods(x) if inspect.isclass(x) else {})
     found = {name: gaps(member) for name, member in members.items()}
     assert {name: left for name, left in found.items() if left} == {}
+
+
+RETURNED = returned(filter(inspect.isfunction, EXPORTED.values()))
+
+
+@pytest.mark.parametrize("cls", RETURNED.values(), ids=RETURNED.keys())
+def test_every_field_of_a_result_is_explained(cls):
+    assert sorted(undocumented(cls)) == []
+    assert unexplained(cls) == []
 
 
 def test_gaps_are_seen():

@@ -15,6 +15,15 @@ import numpy as np
 class Table:
     """A named table. Its rows are read when asked for, and belong to the caller.
 
+    Parameters
+    ----------
+    name, description, source, licence : str
+        What the table is called, what its rows are, where it comes from and how it may be used.
+    feature_names : tuple of str
+        Names of the columns of `X`.
+    target_name : str, optional
+        The column `y`, where there is one.
+
     Examples
     --------
     >>> from tractable.datasets import load

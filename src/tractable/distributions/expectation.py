@@ -26,7 +26,15 @@ Function = Callable[[Array], Any]
 
 @value
 class Estimate:
-    """An expected value and how far off it may be: 0 where summed, the quadrature's own error elsewhere."""
+    """An expected value and how far off it may be.
+
+    Parameters
+    ----------
+    value : array
+        The expected value.
+    standard_error : array
+        0 where it was summed, the quadrature's own error elsewhere.
+    """
 
     value: Array
     standard_error: Array

@@ -54,12 +54,24 @@ class EMProblem(ABC):
 
 @value
 class EMResult:
-    """Where expectation-maximisation stopped."""
+    """Where expectation-maximisation stopped.
+
+    Parameters
+    ----------
+    params : object
+        The parameters, what `maximize` returns.
+    trace : tuple of float
+        The objective, before the first step and after each.
+    converged : bool
+        Whether the search ended by its tolerance.
+    interrupted : bool
+        Whether it ended by Ctrl-C: use what is here, then raise KeyboardInterrupt again.
+    """
 
     params: Any
-    trace: tuple[float, ...]  # the objective, before the first step and after each
+    trace: tuple[float, ...]
     converged: bool
-    interrupted: bool = False  # by Ctrl-C: use what is here, then raise KeyboardInterrupt again
+    interrupted: bool = False
 
     @property
     def n_iter(self) -> int:

@@ -49,21 +49,46 @@ class RowSpan:
 
 @value
 class LeastSquares:
-    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors."""
+    """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors.
 
-    coef: Array  # (t, d)
-    intercept: Array  # (t,)
-    centre: Array  # (d,), mean of the rows; zeros without an intercept
-    offset: Array  # (t,), the prediction at the centre
-    # (d, rank), G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the
-    # coefficients is σ² G Gᵀ
+    Parameters
+    ----------
+    coef : array (t, d)
+        Coefficients of each target.
+    intercept : array (t,)
+        The prediction at x = 0.
+    centre : array (d,)
+        Mean of the rows; zeros without an intercept.
+    offset : array (t,)
+        The prediction at the centre.
+    root : array (d, rank)
+        G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the coefficients is
+        σ² G Gᵀ.
+    rss : array (t,)
+        Residual sums of squares.
+    weight : float
+        Total weight of the rows, n; of their precisions, where their noise variances are unlike.
+    has_intercept : bool
+        Whether the linear predictor has an intercept.
+    span : RowSpan, optional
+        Of the rows; None where they determine all coefficients.
+    count : float, optional
+        Number of rows, where it is not their weight.
+    log_noise : float
+        Sum over the rows of the log of their noise variances, relative to σ².
+    """
+
+    coef: Array
+    intercept: Array
+    centre: Array
+    offset: Array
     root: Array
-    rss: Array  # (t,), residual sum of squares
-    weight: Any  # total weight of the rows, n; of their precisions, where their noise variances are unlike
+    rss: Array
+    weight: Any
     has_intercept: bool = True
-    span: RowSpan | None = None  # of the rows; None where they determine all coefficients
-    count: Any = None  # number of rows, where it is not their weight
-    log_noise: float = 0.0  # sum over the rows of the log of their noise variances, relative to σ²
+    span: RowSpan | None = None
+    count: Any = None
+    log_noise: float = 0.0
 
     @property
     def n_rows(self) -> float:

@@ -20,17 +20,39 @@ _RECENT = 3
 
 @value
 class NewtonResult:
-    """The result of a minimisation by `newton`, `lbfgs` or `proximal_newton`."""
+    """The result of a minimisation by `newton`, `lbfgs` or `proximal_newton`.
+
+    Parameters
+    ----------
+    x : array
+        The minimum.
+    value : float
+        The objective there.
+    gradient : array
+        Of the smooth part of the objective.
+    n_iter : int
+        Number of steps.
+    converged : bool
+        Whether the search ended by its tolerance.
+    trace : array (n_iter + 1,)
+        Values of the objective, never increasing.
+    curvature : array or callable, optional
+        The Hessian at x, or the function that solves with it.
+    violation : float, optional
+        Of the optimality conditions, where the objective has an L1 penalty.
+    interrupted : bool
+        Whether it ended by Ctrl-C: x is the best point so far.
+    """
 
     x: Array
     value: float
-    gradient: Array  # of the smooth part of the objective
+    gradient: Array
     n_iter: int
     converged: bool
-    trace: np.ndarray  # (n_iter + 1,) values of the objective, never increasing
-    curvature: Any = None  # the Hessian at x, or the function that solves with it
-    violation: float | None = None  # of the optimality conditions, where the objective has an L1 penalty
-    interrupted: bool = False  # by Ctrl-C: x is the best point so far
+    trace: np.ndarray
+    curvature: Any = None
+    violation: float | None = None
+    interrupted: bool = False
 
     @property
     def gradient_norm(self) -> float:

@@ -15,7 +15,19 @@ MAX_PANELS = 2**14
 
 @value
 class Integral:
-    """An integral and a bound on its error, or arrays; `size` is the integral of |f|, roughly."""
+    """An integral and a bound on its error, or arrays.
+
+    Parameters
+    ----------
+    value : float or array
+        The integral.
+    error : float or array
+        A bound on its error.
+    size : float or array
+        The integral of |f|, roughly.
+    converged : bool or array
+        Whether all panels were halved until their halves agreed.
+    """
 
     value: Array
     error: Any

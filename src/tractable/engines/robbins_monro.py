@@ -56,10 +56,18 @@ class StepSize:
 
 @value
 class RobbinsMonroResult:
-    """The result of a stochastic approximation: the estimate, and its history."""
+    """The result of a stochastic approximation: the estimate, and its history.
+
+    Parameters
+    ----------
+    x : array
+        The last estimate.
+    history : array (n + 1, *x.shape)
+        The start, and the estimate after each observation.
+    """
 
     x: np.ndarray
-    history: np.ndarray  # (n + 1, *x.shape): the start, and the estimate after each observation
+    history: np.ndarray
 
     @property
     def n_steps(self) -> int:

@@ -25,12 +25,24 @@ DEPENDENT = 1e-7
 
 @value
 class Finding:
-    """The result of one diagnostic."""
+    """The result of one diagnostic.
 
-    problem: str  # "weak signal", "not linear" or "outliers"
-    present: bool  # whether the fit has this problem
-    sentence: str  # what was found, in words
-    numbers: dict[str, float]  # statistics and p-values of the tests
+    Parameters
+    ----------
+    problem : {"weak signal", "not linear", "outliers"}
+        What the fit was examined for.
+    present : bool
+        Whether the fit has this problem.
+    sentence : str
+        What was found, in words.
+    numbers : dict of float
+        Statistics and p-values of the tests.
+    """
+
+    problem: str
+    present: bool
+    sentence: str
+    numbers: dict[str, float]
 
 
 @value

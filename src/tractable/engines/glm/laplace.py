@@ -26,16 +26,32 @@ Loss = Callable[[np.ndarray], LossExpansion]
 
 @value
 class LaplaceApproximation:
-    """N(mode, H⁻¹), H the Hessian of the negative log posterior at its mode."""
+    """N(mode, H⁻¹), H the Hessian of the negative log posterior at its mode.
 
-    mode: np.ndarray  # (c, p)
-    root: np.ndarray  # (c p, c p), G with G Gᵀ = H⁻¹
-    precision: np.ndarray  # (c, p), of the Gaussian prior, whose mean is 0; zero where the prior is flat
-    # log p(y | X) ≈ log p(y | mode) + log p(mode) + ½ c p log 2π - ½ log |H|; a flat prior has density one
+    Parameters
+    ----------
+    mode : array (c, p)
+        The coefficients of the highest posterior density.
+    root : array (c p, c p)
+        G with G Gᵀ = H⁻¹.
+    precision : array (c, p)
+        Of the Gaussian prior, whose mean is 0; zero where the prior is flat.
+    log_evidence : float
+        log p(y | X) ≈ log p(y | mode) + log p(mode) + ½ c p log 2π - ½ log |H|; a flat prior has density one.
+    effective_dof : float
+        γ = Σ_j (1 - α_j Σ_jj) over the coefficients with a prior: how many of them the data determine.
+    n_iter : int
+        Number of Newton steps.
+    converged : bool
+        Whether the search for the mode ended by its tolerance.
+    """
+
+    mode: np.ndarray
+    root: np.ndarray
+    precision: np.ndarray
     log_evidence: float
-    # γ = Σ_j (1 - α_j Σ_jj) over the coefficients with a prior: how many of them the data determine
     effective_dof: float
-    n_iter: int  # Newton steps
+    n_iter: int
     converged: bool
 
 

@@ -15,11 +15,27 @@ from tractable.value import value
 
 @value
 class SoftmaxRegression:
-    """The fitted log p(k | x) = intercept_k + x·coef_k - log Σ_j; coefficients sum to zero over k."""
+    """The fitted log p(k | x) = intercept_k + x·coef_k - log Σ_j; coefficients sum to zero over k.
 
-    coef: Array  # (K, d)
-    intercept: Array  # (K,)
-    loss: float  # -Σ w t log p, with the penalty
+    Parameters
+    ----------
+    coef : array (K, d)
+        Coefficients of each class.
+    intercept : array (K,)
+        Intercepts, zeros where there are none.
+    loss : float
+        -Σ w t log p, with the penalty.
+    gradient_norm : float
+        The Euclidean norm of the gradient of the loss.
+    n_iter : int
+        Number of Newton steps.
+    converged : bool
+        Whether the search ended by its tolerance.
+    """
+
+    coef: Array
+    intercept: Array
+    loss: float
     gradient_norm: float
     n_iter: int
     converged: bool

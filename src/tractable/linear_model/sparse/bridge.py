@@ -52,14 +52,30 @@ def lp_norm(x: Any, p: float = 2.0, *, axis: int = -1) -> Array:
 
 @value
 class BridgeFit:
-    """A bridge regression that was solved."""
+    """A bridge regression that was solved.
 
-    coef: np.ndarray  # (n_features,)
+    Parameters
+    ----------
+    coef : array (n_features,)
+        Coefficients w.
+    intercept : float
+        Intercept b.
+    objective : float
+        (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q.
+    n_iter : int
+        Number of iterations.
+    converged : bool
+        Whether the search ended by its tolerance.
+    names : tuple of str, optional
+        Names of the columns.
+    """
+
+    coef: np.ndarray
     intercept: float
-    objective: float  # (1/2n) Σ (y - b - xᵀw)² + alpha Σ |w_j|^q
+    objective: float
     n_iter: int
     converged: bool
-    names: tuple[str, ...] | None = None  # of the columns
+    names: tuple[str, ...] | None = None
 
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
