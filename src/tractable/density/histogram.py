@@ -115,7 +115,7 @@ class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Count more rows, where the edges are given: exactly as if all had been given at once.
+        """Count more rows, where the edges are known before: exactly as if all had been given at once.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
 
     @available_if(_one_pass)
     def summarize(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinCounts:
-        """Return the counts of rows, where the edges are given; the estimator is left as it was.
+        """Return the counts of rows, where the edges are known before; the estimator is left as it was.
 
         Parameters
         ----------
