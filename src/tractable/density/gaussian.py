@@ -19,6 +19,7 @@ from tractable.base import (
     check_columns,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.covariance import Covariance, Diagonal, Isotropic
 from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
@@ -123,6 +124,7 @@ class GaussianDensity(DensityMixin, OnePassEstimator):
         """The covariance as a dense matrix."""
         return self._density().covariance
 
+    @by_blocks
     def tail_probability(self, X: Any) -> np.ndarray:
         """Return the probability of a row of lower density: near 0 for outliers, uniform under the model."""
         from scipy.special import gammaincc

@@ -155,6 +155,49 @@ def numbers_too_large_to_square_are_one_clear_error(estimator: Any, rng: np.rand
                 fresh.fit(batches)
 
 
+#: Methods with one result a row.
+ROW_METHODS = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "predict_joint_log_proba",
+    "decision_function",
+    "decide",
+    "predict_var",
+    "score_samples",
+    "outlier_scores",
+    "transform",
+    "leverage",
+    "tail_probability",
+    "predict_components",
+    "gate_proba",
+    "outputs",
+)
+
+
+def sources_are_answered_as_arrays(estimator: Any, rng: np.random.Generator) -> None:
+    """What a model says of the rows of a stream or a source is what it says of the array they came from."""
+    from tractable.data import as_source
+
+    X, y = example(estimator, rng)
+    fitted = learn(estimator, X, y)
+    questions: dict[str, Any] = {name: getattr(fitted, name) for name in ROW_METHODS if hasattr(fitted, name)}
+    if hasattr(fitted, "predict_interval"):
+        questions["predict_interval"] = partial(fitted.predict_interval, coverage=0.2)
+        questions["predict_quantiles"] = partial(fitted.predict_quantiles, alpha=[0.4, 0.5])
+    if hasattr(fitted, "predict_dist"):
+        questions["predict_dist"] = lambda rows: np.moveaxis(fitted.predict_dist(rows).sample(3, rng=0), 0, 1)
+    for name, asked in questions.items():
+        want = np.asarray(asked(X))
+        for rows in ([X[:20], X[20:21], X[21:21], X[21:]], as_source(X)):
+            found = np.asarray(asked(rows))
+            assert found.shape == want.shape, f"{name} of a source has shape {found.shape}"
+            if want.dtype.kind == "f":
+                assert_close(found, want)
+            else:
+                np.testing.assert_array_equal(found, want)
+
+
 def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:
     """Integer weights count rows; zero leaves a row out; none at all is one each."""
     X, y = example(estimator, rng)

@@ -16,6 +16,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.covariance import Full
 from tractable.density.adaptive_kernel_density.cross_validation import (
@@ -149,6 +150,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         check_fitted(self)
         return self._unique_rows_.standardizer.inverse_transform(self._unique_rows_.points)
 
+    @by_blocks
     def score_samples(self, X: Any) -> np.ndarray:
         check_fitted(self)
         return self._log_density(check_held_columns(self, X))
