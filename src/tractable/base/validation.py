@@ -21,6 +21,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.data.blocks import sum_of_squares
+from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
 from tractable.value import value
 
@@ -250,8 +251,11 @@ def _readable(X: Any) -> Any:
         raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
     if hasattr(X, "collect") and not is_frame(X):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet; give X.collect()")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat):
+        raise ValueError("X must hold real numbers, and has text among Python objects: convert it first")
     if is_frame(X):
         as_source(X)  # names the columns that are no numbers
+        return object_columns_as_numbers(X)
     return X
 
 

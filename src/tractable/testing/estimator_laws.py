@@ -104,6 +104,24 @@ def float32_is_accepted(estimator: Any, rng: np.random.Generator) -> None:
     )
 
 
+def objects_are_numbers_or_refused(estimator: Any, rng: np.random.Generator) -> None:
+    """Numbers as Python objects are numbers, in an array as in a frame; text is none, be it of digits."""
+    import pandas as pd
+
+    X, y = example(estimator, rng)
+    fitted, objects = learn(estimator, X, y), X.astype(object)
+    assert_same_predictions(learn(estimator, objects, y), fitted, X)
+    assert_close(predictions(fitted, objects), predictions(fitted, X))
+    if estimator.__sklearn_tags__().input_tags.string:
+        return  # models of tables read such columns of frames as categories
+    framed = learn(estimator, pd.DataFrame(objects, columns=["a", "b", "c"]), y)
+    assert_close(predictions(framed, pd.DataFrame(objects, columns=["a", "b", "c"])), predictions(fitted, X))
+    digits = X.astype(str).astype(object)
+    for bad in (digits, pd.DataFrame(digits, columns=["a", "b", "c"])):
+        with refusal("", fitted):
+            fitted.fit(bad, y)
+
+
 def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
     """What cannot be rows is a ValueError that names X, and the fitted model is as it was."""
     X, y = example(estimator, rng)
