@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import inv_triangular
 from tractable.base import Rows
+from tractable.covariance import LowRankPlusDiagonal
 from tractable.data.blocks import map_rows
 from tractable.primitives.kernel_sums import WindowBlocks, log_local_windows, window_blocks
 from tractable.spatial.counted import Counted, nearest_counted
@@ -23,6 +24,9 @@ ROWS = 64
 
 #: Columns of which the greatest eigenvalue of a window is worth its computation.
 FEW_COLUMNS = 32
+
+#: What is said of windows without volume.
+NO_VOLUME = "shrinkage must be larger: the neighbours of a row of X span no volume without it"
 
 #: The narrowest window, in standard deviations of the columns: rows that differ by less count as equal.
 NARROWEST = 8.0 * float(np.finfo(float).eps)
@@ -100,6 +104,21 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
     return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * found + shrinkage * ball)
 
 
+def local_factors(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> LowRankPlusDiagonal:
+    """Return the covariances of `local_covariances` as F Fᵀ + v I, with a column of F a neighbour."""
+    dim = at.shape[1]
+    total = np.maximum(near.counts.sum(axis=1), np.finfo(float).tiny)
+    root = np.sqrt(near.counts / total[:, None])
+    factor = np.swapaxes((points[near.indices] - at[:, None, :]) * root[:, :, None], 1, 2)
+    size = np.sum(factor**2, axis=(1, 2)) / dim
+    narrow = size < NARROWEST**2
+    variance = np.where(narrow, NARROWEST**2, shrinkage * size)
+    if not np.all(variance > 0.0):
+        raise ValueError(NO_VOLUME)
+    factor *= np.where(narrow, 0.0, np.sqrt(1.0 - shrinkage))[:, None, None]
+    return LowRankPlusDiagonal(factor=factor, variances=np.broadcast_to(variance[:, None], at.shape))
+
+
 def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), with a covariance for each point, (m, d, d)."""
     whiten, log_scale = whitening(covariances)
@@ -140,9 +159,7 @@ def cholesky_of(covariances: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
-        raise ValueError(
-            "shrinkage must be larger: the neighbours of a row of X span no volume without it"
-        ) from None
+        raise ValueError(NO_VOLUME) from None
 
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
