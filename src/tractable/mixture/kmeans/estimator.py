@@ -96,10 +96,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         Whether it ended by `tol`.
     n_steps_ : int
         Batches followed, with `batch_size` or `partial_fit`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------
