@@ -14,7 +14,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
-from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.by_blocks import by_blocks, keeps_float32, of_held_rows
 from tractable.distributions import Normal
 from tractable.statistics import DiagonalMoments
 
@@ -61,6 +61,7 @@ class Standardiser(TransformerMixin, OnePassEstimator):
         self.scale_ = np.sqrt(np.where(variances > 0, variances, 1.0))
 
     @by_blocks
+    @keeps_float32
     def transform(self, X):
         check_fitted(self)
         return (check_columns(self, X) - self.statistic_.mean) / self.scale_

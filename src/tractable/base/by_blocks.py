@@ -48,6 +48,21 @@ def of_held_rows(method: F) -> F:
     return answered  # type: ignore[return-value]
 
 
+def keeps_float32(transform: F) -> F:
+    """Make a method of rows on the host, computed in float64, return float32 of rows that are float32."""
+
+    @wraps(transform)
+    def rounded(self: Any, X: Any) -> Any:
+        found = transform(self, X)
+        kinds = getattr(X, "dtypes", None)
+        single = (
+            getattr(X, "dtype", None) == np.float32 if kinds is None else all(k == np.float32 for k in kinds)
+        )
+        return found.astype(np.float32) if single and isinstance(found, np.ndarray) else found
+
+    return rounded  # type: ignore[return-value]
+
+
 def held_rows(estimator: Any, X: Any) -> Any:
     """Return the rows of a source in memory, with the columns that a model was fitted on."""
     blocks = list(fitted_blocks(estimator, X))

@@ -104,6 +104,21 @@ def float32_is_accepted(estimator: Any, rng: np.random.Generator) -> None:
     )
 
 
+def transforms_keep_float32(estimator: Any, rng: np.random.Generator) -> None:
+    """`transform` of float32 rows is float32, in an array, a frame and a stream; of float64 rows float64."""
+    import pandas as pd
+
+    if not hasattr(estimator, "transform"):
+        return
+    X, y = example(estimator, rng)
+    fitted, single = learn(estimator, X, y), X.astype(np.float32)
+    for rows in (single, [single[:20], single[20:]]):
+        assert fitted.transform(rows).dtype == np.float32
+    framed = learn(estimator, pd.DataFrame(single, columns=["a", "b", "c"]), y)
+    assert framed.transform(pd.DataFrame(single, columns=["a", "b", "c"])).dtype == np.float32
+    assert fitted.transform(X).dtype == np.float64
+
+
 def objects_are_numbers_or_refused(estimator: Any, rng: np.random.Generator) -> None:
     """Numbers as Python objects are numbers, in an array as in a frame; text is none, be it of digits."""
     import pandas as pd

@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
-from tractable.base.by_blocks import by_blocks
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import log_priors
 from tractable.classification.discriminant.fisher import discriminant_directions
@@ -131,6 +131,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
 
     @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
 

@@ -21,7 +21,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
-from tractable.base.by_blocks import by_blocks
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
@@ -185,6 +185,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
 
     @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)
