@@ -340,3 +340,19 @@ def test_bad_boxes():
             model.mass(low, high)
     with pytest.raises(ValueError, match="n_points"):
         model.mass(0.0, 1.0, 0)
+
+
+@pytest.mark.parametrize("shrinkage", [0.1, 1.0])
+def test_windows_of_fewer_neighbours_than_columns_are_of_low_rank(shrinkage, rng):
+    """Their densities are those of the dense covariances, and 1,000 columns make no (1,000, 1,000) matrix."""
+    X, at = rng.standard_normal((30, 12)), rng.standard_normal((9, 12))
+    model = tractable.AdaptiveKernelDensity(4, shrinkage=shrinkage).fit(X)
+    assert model.distribution_.components.structure.rank == 4
+    np.testing.assert_allclose(
+        np.exp(model.score_samples(at)), slow_sample_point(X, at, 4, shrinkage), rtol=1e-9
+    )
+    assert model.window_covariances_.shape == (30, 12, 12)
+    wide = tractable.AdaptiveKernelDensity().fit(rng.standard_normal((50, 1000)))
+    assert wide.distribution_.components.structure.factor.nbytes < 2e7  # of 4e8 in dense matrices
+    with pytest.raises(ValueError, match="shrinkage must be larger"):
+        tractable.AdaptiveKernelDensity(4, shrinkage=0.0).fit(X)

@@ -152,6 +152,22 @@ def test_a_bad_row_group_names_its_file_and_number(trips):
     assert gathered(scan(trips, ["fare"])).shape == (1000, 1)
 
 
+def test_a_changed_byte_is_found_where_pages_have_checksums(tmp_path):
+    """A number that changed on the disk reads as another number; the checksum of its page says so."""
+    column = np.arange(1000.0)
+    for checked in (False, True):
+        path = tmp_path / f"{checked}.parquet"
+        options = {"compression": "none", "use_dictionary": False, "write_page_checksum": checked}
+        pq.write_table(pa.table({"km": column}), path, row_group_size=500, **options)
+        content = bytearray(path.read_bytes())
+        content[content.index(np.float64(700.0).tobytes()) + 6] ^= 1
+        path.write_bytes(content)
+    (wrong,) = np.flatnonzero(gathered(scan(tmp_path / "False.parquet"))[:, 0] != column)
+    assert wrong == 700  # without checksums nothing can be known
+    with pytest.raises(ValueError, match=r"True\.parquet: row group 1 of 2 cannot be read: .*CRC"):
+        gathered(scan(tmp_path / "True.parquet"))
+
+
 @pytest.mark.parametrize(
     ("bad", "message"), [(np.nan, "must be finite"), (-1.0, "must be finite and not negative")]
 )

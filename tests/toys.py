@@ -14,6 +14,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.by_blocks import by_blocks, keeps_float32, of_held_rows
 from tractable.distributions import Normal
 from tractable.statistics import DiagonalMoments
 
@@ -38,6 +39,7 @@ class Average(RegressorMixin, Estimator):
         self.weight_ = w.sum()
         return self
 
+    @of_held_rows
     def predict_dist(self, X, *, include_noise=True):
         check_fitted(self)
         n = len(check_columns(self, X))
@@ -58,6 +60,8 @@ class Standardiser(TransformerMixin, OnePassEstimator):
         variances = statistic.scatter / statistic.weight
         self.scale_ = np.sqrt(np.where(variances > 0, variances, 1.0))
 
+    @by_blocks
+    @keeps_float32
     def transform(self, X):
         check_fitted(self)
         return (check_columns(self, X) - self.statistic_.mean) / self.scale_

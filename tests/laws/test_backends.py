@@ -39,6 +39,8 @@ def shares(rng):
 FUNCTIONS = {
     "block_inverse": (lambda a: linalg.block_inverse(a, 2), lambda rng: (matrix(rng),)),
     "cholesky": (linalg.cholesky, lambda rng: (positive_definite(rng),)),
+    "inv_triangular": (linalg.inv_triangular, lambda rng: (factor(rng),)),
+    "inv_triangular, wide": (linalg.inv_triangular, lambda rng: (factor(rng, 12),)),
     "is_pd": (linalg.is_pd, lambda rng: (positive_definite(rng),)),
     "is_psd": (linalg.is_psd, lambda rng: (positive_definite(rng),)),
     "jittered_cholesky": (linalg.jittered_cholesky, lambda rng: (positive_definite(rng),)),

@@ -8,6 +8,7 @@ from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
+from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
 from tractable.base.scores import HitsOf, reduced, rows_in_memory
@@ -75,12 +76,14 @@ class ClassifierMixin(base.ClassifierMixin):
     distribution_: Any
     _class_scores: Callable[[Any], np.ndarray]
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest score of each row, the most probable; of tied ones the first."""
         best = np.argmax(self._scores_of_all(X), axis=1)
         return self.classes_[best]
 
     @available_if(_has_scores)
+    @by_blocks
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes; of two, the second less the first: of probabilities, log odds."""
         scores = self._scores_of_all(X)
@@ -108,11 +111,13 @@ class ClassifierMixin(base.ClassifierMixin):
         return float(hits / weight)
 
     @available_if(_is_probabilistic)
+    @by_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return map_rows(softmax_rows, self._scores_of_all(X))
 
     @available_if(lambda self: _has_scores(self) and _is_probabilistic(self))
+    @by_blocks
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x) of each row, (n_samples, n_classes), in the order of `classes_`."""
         return log_softmax(self._scores_of_all(X))
@@ -140,6 +145,7 @@ class ClassifierMixin(base.ClassifierMixin):
         return decided(self.classes_, self.predict_proba(X), loss=loss, reject_loss=reject_loss)
 
     @available_if(_is_generative)
+    @by_blocks
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(x, C_k) = log p(C_k) + log p(x | C_k) of each row, (n_samples, n_classes)."""
         check_answerable(self)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
+from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import check_columns, check_rows
 from tractable.data import Batch, Source
@@ -54,6 +55,7 @@ class DensityMixin:
         check_answerable(self)
         return self.distribution_
 
+    @by_blocks
     def score_samples(self, X: Any) -> Array:
         """Return the log density of each row, (n_samples,).
 

@@ -74,6 +74,8 @@ class Estimator(BaseEstimator):
         found.input_tags.allow_nan = self.model_tags.missing_values
         found.input_tags.categorical = found.input_tags.string = self._reads_text
         found.input_tags.positive_only = self._positive_only
+        if found.transformer_tags is not None:
+            found.transformer_tags.preserves_dtype = ["float64", "float32"]
         return found
 
 

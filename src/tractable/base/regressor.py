@@ -8,6 +8,7 @@ from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import check_answerable
 from tractable.base.parameters import check_number
 from tractable.base.scores import SquaredErrorsOf, reduced, rows_in_memory
@@ -29,6 +30,7 @@ class RegressorMixin(base.RegressorMixin):
     predict_dist: Callable[..., Any]
 
     @available_if(_has_distribution)
+    @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return the mean of the predictive distribution, and on request its standard deviation.
 
@@ -48,6 +50,7 @@ class RegressorMixin(base.RegressorMixin):
         return (_centre(dist), spread(dist.stddev)) if return_std else _centre(dist)
 
     @available_if(_has_distribution)
+    @by_blocks
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
         """Return the variance of the predictive distribution of each row, (n_samples,).
 
@@ -73,6 +76,7 @@ class RegressorMixin(base.RegressorMixin):
         return self.predict_quantiles(X, [tail, 1.0 - tail], include_noise=include_noise)
 
     @available_if(_has_distribution)
+    @by_blocks
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
     ) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
-from tractable.data import Batch, Source, is_frame, reduce_blocks
+from tractable.data import Batch, Source, is_frame, is_streamed, reduce_blocks
 from tractable.data.frames import column_names, select_columns, split_frame
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
@@ -17,7 +17,14 @@ from tractable.value import value
 
 
 def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return rows, targets and weights held in memory; columns of a frame may be named."""
+    """Return rows, targets and weights held in memory; columns of a frame may be named.
+
+    Sources are read into memory, with the columns that the model was fitted on.
+    """
+    if is_streamed(X):
+        source = as_rows_source(X, y, sample_weight)
+        held = source.collect()
+        return FittedColumns.of(estimator, source, "X")(held.X), _targets(held), held.weights
     require_targets(estimator, y)
     if is_frame(X):
         return split_frame(X, y, sample_weight)

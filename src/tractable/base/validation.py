@@ -21,6 +21,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.data import Source, as_source, is_frame, is_streamed
 from tractable.data.blocks import sum_of_squares
+from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
 from tractable.value import value
 
@@ -170,8 +171,11 @@ def check_columns(
     allow_nan = estimator.model_tags.missing_values if allow_nan is None else allow_nan
     check_held("X", X)
     if is_foreign_array(X):
-        return _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
+        X = _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
+        _check_library(estimator, X, reset=reset)
+        return X
     X = _readable(X)
+    _check_library(estimator, None, reset=reset)
     try:
         X = validate_data(
             estimator,
@@ -247,8 +251,11 @@ def _readable(X: Any) -> Any:
         raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
     if hasattr(X, "collect") and not is_frame(X):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet; give X.collect()")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat):
+        raise ValueError("X must hold real numbers, and has text among Python objects: convert it first")
     if is_frame(X):
         as_source(X)  # names the columns that are no numbers
+        return object_columns_as_numbers(X)
     return X
 
 
@@ -264,6 +271,20 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     check_squarable("X", X)
     check_names(estimator, None, X.shape[1], reset=reset)
     return X
+
+
+def _check_library(estimator: Any, X: Array | None, *, reset: bool) -> None:
+    """Remember (`reset`) or compare the library that arrays are of, None on the host."""
+    given = None if X is None else type(X).__module__.split(".")[0]
+    if reset:
+        estimator._library_ = given
+        return
+    known = getattr(estimator, "_library_", None)
+    if given != known:
+        raise ValueError(
+            f"X must be an array of {known or 'NumPy'}, of which the rows of the fit were, and is one of "
+            f"{given or 'NumPy'}: nothing is moved silently; convert X first"
+        )
 
 
 def check_names(estimator: Any, names: Any, width: int, *, reset: bool) -> None:

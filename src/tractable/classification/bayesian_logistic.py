@@ -19,6 +19,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import normal_interval
 from tractable.covariance import Full
@@ -209,6 +210,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         probability = expit if self.link == "logit" else ndtr
         return np.concatenate([probability(-eta), probability(eta)], axis=-1)
 
+    @by_blocks
     def predict_activation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the linear predictor of two classes, (n_samples,)."""
         check_fitted(self)

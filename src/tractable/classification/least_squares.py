@@ -14,6 +14,7 @@ from tractable.base import (
     check_answerable,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import class_weights, known_classes
 from tractable.distributions import one_hot
@@ -74,6 +75,7 @@ class LeastSquaresClassifier(ClassifierMixin, OnePassEstimator):
     def __init__(self, *, rank_tol: float | None = None) -> None:
         self.rank_tol = rank_tol
 
+    @by_blocks
     def outputs(self, X: Any) -> np.ndarray:
         """Return y_k(x) of every class, (n_samples, n_classes): the predicted codes, which sum to one."""
         check_answerable(self)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays import cholesky, jittered_cholesky
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import inv_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.full import Full
@@ -272,7 +272,7 @@ def whiteners(structure: Covariance) -> np.ndarray:
         return 1.0 / np.sqrt(structure.diagonal)
     lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
     lower = lower.reshape(-1, *lower.shape[-2:])
-    return solve_triangular(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
+    return inv_triangular(lower)
 
 
 def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:

@@ -141,9 +141,23 @@ def _matrix(X: Any) -> np.ndarray:
     if X.dtype.kind not in "fiubO":
         raise ValueError(f"X must hold real numbers; got dtype {X.dtype}")
     try:
-        return X.astype(np.float64) if X.dtype.kind == "O" else X
+        return object_numbers(X) if X.dtype.kind == "O" else X
     except (TypeError, ValueError) as error:
         raise ValueError(f"X must hold real numbers: {error}") from error
+
+
+def object_numbers(x: np.ndarray) -> np.ndarray:
+    """Return an array of Python objects as float64, None as NaN; text is no number, be it of digits.
+
+    Examples
+    --------
+    >>> object_numbers(np.array([1, 2.5, None, True], dtype=object))
+    array([1. , 2.5, nan, 1. ])
+    """
+    text = next((entry for entry in x.flat if isinstance(entry, str | bytes)), None)
+    if text is not None:
+        raise ValueError(f"{text!r} is text")
+    return x.astype(np.float64)
 
 
 def _targets(y: Any, n_rows: int) -> np.ndarray:

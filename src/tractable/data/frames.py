@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.weights import check_weights
 from tractable.data import arrow
-from tractable.data.arrays import ArraySource
+from tractable.data.arrays import ArraySource, object_numbers
 from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.source import Batch, ColumnSource, row_slices
 from tractable.value import replace, value
@@ -58,7 +58,7 @@ def frame_source(frame: Any, y: Any = None, weights: Any = None) -> "FrameSource
         weights=weights if weight is None else None,
     )
     if _library(frame) == "pandas":
-        bad = [name for name in roles.numeric if not _is_numeric_type(frame[name].dtype)]
+        bad = [name for name in roles.numeric if not _is_numeric(frame[name])]
         check_numeric((f"{name!r} ({frame[name].dtype})" for name in bad), "the frame")
     else:
         arrow.check_types(_table(frame, slice(0, 0)).schema, roles, "the frame")
@@ -169,7 +169,31 @@ def _is_numeric_type(dtype: Any) -> bool:
     return getattr(dtype, "kind", "O") in "fiub"
 
 
+def _is_numeric(column: Any) -> bool:
+    """Whether a column of pandas holds numbers; one of Python objects does where each of them is a number."""
+    if column.dtype != object:
+        return _is_numeric_type(column.dtype)
+    try:
+        _floats(column)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def object_columns_as_numbers(frame: Any) -> Any:
+    """Return a frame whose columns of Python objects, if it has any, are float64, by the rule of arrays."""
+    if _library(frame) != "pandas" or not any(kind == object for kind in frame.dtypes):  # noqa: E721
+        return frame
+    frame = frame.copy(deep=False)
+    for position, kind in enumerate(frame.dtypes):
+        if kind == object:  # noqa: E721
+            frame.isetitem(position, _floats(frame.iloc[:, position]))
+    return frame
+
+
 def _floats(column: Any) -> np.ndarray:
+    if column.dtype == object:
+        return object_numbers(column.to_numpy(na_value=np.nan))
     if isinstance(column.dtype, np.dtype):
         return column.to_numpy()
     return column.to_numpy(dtype=np.float64, na_value=np.nan)

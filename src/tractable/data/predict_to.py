@@ -151,17 +151,17 @@ class FittedColumns:
     picked: tuple[int, ...] | None = None  # where they are in the source; None where they are all, in order
 
     @classmethod
-    def of(cls, estimator: Any, source: Source) -> "FittedColumns":
+    def of(cls, estimator: Any, source: Source, argument: str = "source") -> "FittedColumns":
         """Return the columns of a source that a model was fitted on; refuse a source that has not all."""
         names, wanted = source.feature_names, getattr(estimator, "feature_names_in_", None)
         if names is None or wanted is None:
             width = getattr(estimator, "n_features_in_", source.n_features)
             if width != source.n_features:
                 raise ValueError(
-                    f"source has {source.n_features} features, the model was fitted on {width} features"
+                    f"{argument} has {source.n_features} features, the model was fitted on {width} features"
                 )
             return cls()
-        check_known(wanted, names, "source", "the source")
+        check_known(wanted, names, argument, "the source")
         picked = tuple(names.index(name) for name in wanted)
         return cls(names=tuple(wanted), picked=None if picked == tuple(range(len(names))) else picked)
 

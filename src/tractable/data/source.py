@@ -161,6 +161,15 @@ class Source(ABC):
         X, y, weights = (np.concatenate(c) if c and c[0] is not None else None for c in columns)
         return Batch(X=np.empty((0, self.n_features)) if X is None else X, y=y, weights=weights)
 
+    def targets(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the targets of all rows, and their weights where there are any, without holding the rows."""
+        parts = [(batch.y, batch.weights) for batch in self.batches() if batch.n_rows]
+        y = [part for part, _ in parts if part is not None]
+        if not y:
+            raise ValueError("y is missing: the source has no target; name its column")
+        weights = [part for _, part in parts if part is not None]
+        return np.concatenate(y), np.concatenate(weights) if weights else None
+
     def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "Source":
         """Return the source of these rows with `function` applied to every batch."""
         return _Mapped(source=self, function=function, width=n_features)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.arrays import object_numbers
 from tractable.data.columns import check_known
 from tractable.data.frames import is_frame
 from tractable.value import replace, value
@@ -435,7 +436,7 @@ def _numbers(values: Any, name: Any) -> np.ndarray:
     if values.dtype == object:
         values = np.where(pd.isna(values), np.nan, values)
     try:
-        return values.astype(np.float64)
+        return object_numbers(values) if values.dtype == object else values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"X: the column {name!r} must be numbers: {error}") from None
 

@@ -4,9 +4,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.incomplete import gammaincc
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
     DegenerateCovarianceWarning,
@@ -19,6 +19,7 @@ from tractable.base import (
     check_columns,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.covariance import Covariance, Diagonal, Isotropic
 from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
@@ -121,15 +122,17 @@ class GaussianDensity(DensityMixin, OnePassEstimator):
         """The covariance as a dense matrix."""
         return self._density().covariance
 
-    def tail_probability(self, X: Any) -> np.ndarray:
+    @by_blocks
+    def tail_probability(self, X: Any) -> Array:
         """Return the probability of a row of lower density: near 0 for outliers, uniform under the model."""
-        from scipy.special import gammaincc
-
         distribution = self._density()
         X = check_columns(self, X)
-        observed = np.sum(~np.isnan(X), axis=1)
+        xp = namespace_of(X)
         squared = distribution.mahalanobis(X, squared=True)
-        return np.where(observed > 0, gammaincc(np.maximum(observed, 1) / 2.0, squared / 2.0), 1.0)
+        observed = xp.astype(xp.sum(xp.astype(~xp.isnan(X), xp.int64), axis=1), squared.dtype)
+        some = observed > 0
+        tail = gammaincc(xp.where(some, observed, xp.ones_like(observed)) / 2.0, squared / 2.0)
+        return xp.where(some, tail, xp.ones_like(tail))
 
     def _check_parameters(self) -> None:
         check_choice("covariance_type", self.covariance_type, SHAPES)

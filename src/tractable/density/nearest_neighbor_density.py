@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_fitted, check_rows
+from tractable.base.by_blocks import by_blocks
 from tractable.base.density import EstimatedDensity, LogLikelihood
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows, total_weight
 from tractable.data import Source
@@ -116,6 +117,7 @@ class NearestNeighborDensity(Estimator):
             )
         return self
 
+    @by_blocks
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log(K / (N V)) at each row, of an estimate without integral; inf where K rows coincide."""
         check_fitted(self)

@@ -4,6 +4,7 @@ from typing import Any
 
 from tractable.arrays.namespace import Array
 from tractable.base import check_columns
+from tractable.base.by_blocks import by_blocks
 
 
 class UnivariateMixin:
@@ -16,6 +17,7 @@ class UnivariateMixin:
             raise ValueError(f"X has {density.dim} columns: distribution functions are of one")
         return density.as_univariate()
 
+    @by_blocks
     def cdf(self, X: Any) -> Array:
         """Return the probability below each row of X (n_samples, 1)."""
         return self._univariate().cdf(check_columns(self, X)[:, 0])

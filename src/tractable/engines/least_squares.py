@@ -166,7 +166,7 @@ class LeastSquares:
         """
         xp = namespace_of(self.root)
         z = x - self.centre
-        found = self.has_intercept / self.weight + xp.sum((z @ self.root) ** 2, axis=1)
+        found = float(self.has_intercept) / self.weight + xp.sum((z @ self.root) ** 2, axis=1)
         if self.span is None:
             return found
         inside = self.span.contains(z, xp.abs(x) + xp.abs(self.centre))

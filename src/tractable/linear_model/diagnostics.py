@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.student import stdtr
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
+from tractable.base.scores import rows_in_memory
 from tractable.base.validation import check_weights
 from tractable.engines import LeastSquares, least_squares
 from tractable.statistics import LinearFactor, column_varies
@@ -133,7 +134,9 @@ class _Fit:
         return self.weights @ x / self.n
 
 
-def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level: float = 0.01) -> Diagnosis:
+def diagnose(
+    estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None, level: float = 0.01
+) -> Diagnosis:
     """Test a linear fit for a weak signal, for nonlinearity, and for outliers.
 
     The signal is tested by F, R² / (1 - R²) times degrees of freedom, and R² is given with its large-sample
@@ -148,11 +151,11 @@ def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level
     ----------
     estimator : fitted regressor
         Linear in its columns, or a pipeline whose last step is.
-    X : array or frame of shape (n_samples, n_features)
-        The rows it was fitted to.
-    y : array of shape (n_samples,)
-        The targets of the rows.
-    sample_weight : array of shape (n_samples,), optional
+    X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+        The rows it was fitted to; a source is read into memory.
+    y : array of shape (n_samples,) or column name
+        The targets of the rows; sources have their own.
+    sample_weight : array of shape (n_samples,) or column name, optional
         How often each row counts, as in its fit: whole numbers are rows that are repeated. What is found of a
         row is of one copy of it.
     level : float
@@ -175,7 +178,7 @@ def diagnose(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, level
         raise ValueError(f"estimator must be a fitted regressor, got {estimator!r}")
     check_fitted(estimator)
     check_number("level", level, above=0.0, below=1.0)
-    fit = _checked_fit(estimator, X, y, sample_weight)
+    fit = _checked_fit(estimator, *rows_in_memory(estimator, X, y, sample_weight))
     leverage = np.minimum(fit.least_squares.leverage(fit.columns), 1.0)
     studentized, cooks = _influence(fit, leverage)
     tails = 2.0 * stdtr(np.asarray(fit.n - fit.p - 1.0), -np.abs(studentized))

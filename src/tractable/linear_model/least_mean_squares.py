@@ -20,6 +20,7 @@ from tractable.base import (
     all_or_nothing,
     check_rows,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.base.regressor import RegressorMixin
 from tractable.data import Batch, Source
@@ -346,6 +347,7 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         self._set_fitted(state)
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
         return linear_predictor(self, X)

@@ -16,6 +16,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.distributions import StudentT
@@ -46,6 +47,7 @@ class LinearPredictions(RegressorMixin):
         found.target_tags.multi_output = True
         return found
 
+    @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return intercept + xᵀ coef for each row, and on request the predictive standard deviation.
 
@@ -64,6 +66,7 @@ class LinearPredictions(RegressorMixin):
             return found
         return found, namespace_of(found).sqrt(self.predict_var(X, include_noise=include_noise))
 
+    @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
         """Return the predictive distribution of each row's target: Student's t about the linear predictor.
 
@@ -92,10 +95,12 @@ class LinearPredictions(RegressorMixin):
             )
         return dist
 
+    @by_blocks
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Array:
         dist, undetermined = self._predictive(X, include_noise=include_noise)
         return _infinite(spread(dist.variance), undetermined)
 
+    @by_blocks
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
     ) -> np.ndarray:
@@ -120,6 +125,7 @@ class LinearPredictions(RegressorMixin):
         )
         return dist, undetermined
 
+    @by_blocks
     def leverage(self, X: Any) -> Array:
         """Return the leverage of each row, ∂ŷ/∂y: the diagonal of the hat matrix, without the matrix.
 

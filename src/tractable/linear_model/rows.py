@@ -117,7 +117,8 @@ def as_floats(x: Array) -> Array:
 def linear_predictor(model: Any, X: Any) -> Array:
     """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
     check_fitted(model)
-    return as_floats(check_columns(model, X)) @ model.coef_.T + model.intercept_
+    coef = model.coef_
+    return as_floats(check_columns(model, X)) @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
 
 
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:

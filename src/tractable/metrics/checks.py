@@ -1,13 +1,36 @@
 """Checks of targets and predictions, and weighted averages over rows and targets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.weights import check_weights
+from tractable.data import Source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_source_targets(metric: F) -> F:
+    """Let the targets of a metric be a source's: its targets, and its weights where none are given."""
+    names = list(signature(metric).parameters)
+    targets = next(name for name in ("y_true", "y") if name in names)
+
+    @wraps(metric)
+    def scored(*args: Any, **options: Any) -> Any:
+        given = dict(zip(names, args, strict=False)) | options
+        if not isinstance(given.get(targets), Source):
+            return metric(*args, **options)
+        y, weights = given[targets].targets()
+        if "sample_weight" in names and given.get("sample_weight") is None:
+            given["sample_weight"] = weights
+        return metric(**given | {targets: y})
+
+    return scored  # type: ignore[return-value]
 
 
 def as_pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:

@@ -7,15 +7,17 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
 from tractable.arrays.weights import check_weights
+from tractable.metrics.checks import with_source_targets
 from tractable.value import set_fields, value
 
 
+@with_source_targets
 def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Return the mean of -log p(C | x) of the true classes, in nats: infinite where one was impossible.
 
     Parameters
     ----------
-    y_true : array of labels (n,)
+    y_true : array of labels (n,), or source that has them
         The true class of each row.
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
         p(C_k | x) of each row.
@@ -38,6 +40,7 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     return float(np.average(losses[w > 0], weights=w[w > 0]))
 
 
+@with_source_targets
 def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Return the mean of Σ_k (p(C_k | x) - t_k)², t the one-of-K code (Brier 1950): 0 is best, 2 is worst.
 
@@ -45,7 +48,7 @@ def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_
 
     Parameters
     ----------
-    y_true : array of labels (n,)
+    y_true : array of labels (n,), or source that has them
         The true class of each row.
     probabilities : array (n, K), or (n,) of the second of two classes; or what `predict_dist` gives
         p(C_k | x) of each row.
@@ -106,6 +109,7 @@ class ClassCalibration:
         return float(np.average(np.abs(self.observed - self.predicted), weights=self.weight))
 
 
+@with_source_targets
 def class_calibration(
     y_true: Any,
     probabilities: Any,
@@ -300,6 +304,7 @@ class ConfusionMatrix:
         return self.counts.sum(axis=1) + np.asarray(self.rejected)
 
 
+@with_source_targets
 def confusion_matrix(
     y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None
 ) -> ConfusionMatrix:
@@ -307,7 +312,7 @@ def confusion_matrix(
 
     Parameters
     ----------
-    y_true : array of labels (n,)
+    y_true : array of labels (n,), or source that has them
         The true class of each row.
     y_pred : array of labels (n,)
         None where a row was rejected, as by `decide(reject_loss=…)`.
@@ -348,6 +353,7 @@ def confusion_matrix(
     return ConfusionMatrix(counts=counts.reshape(k, k), classes=known, rejected=rejected)
 
 
+@with_source_targets
 def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """Return the fraction of rows whose class was predicted; a rejected row (None) counts as an error.
 

@@ -13,10 +13,11 @@ from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator, uniform
 from tractable.distributions import Distribution, Empirical, Mixture, Normal, StudentT, expectation
 from tractable.distributions.checks import check_coverage
-from tractable.metrics.checks import as_targets, averaged, over_targets, row_count
+from tractable.metrics.checks import as_targets, averaged, over_targets, row_count, with_source_targets
 from tractable.value import value
 
 
+@with_source_targets
 def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight: Any = None) -> float:
     """Return the mean log predictive density of the targets, (1/n) Σ log p(y_i | x_i).
 
@@ -26,7 +27,7 @@ def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight:
     ----------
     distribution : Distribution
         One batch entry a row, as `predict_dist` gives.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    y : array of shape (n_samples,) or (n_samples, n_targets), or source that has them
         The observed targets.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
@@ -51,6 +52,7 @@ def log_predictive_density(distribution: Distribution, y: Any, *, sample_weight:
     return float(averaged(xp.sum(xp.reshape(each, (each.shape[0], -1)), axis=1), sample_weight))
 
 
+@with_source_targets
 def crps(
     distribution: Any, y: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -63,7 +65,7 @@ def crps(
     ----------
     distribution : Distribution of numbers, or array of shape (n_draws, n_samples[, n_targets])
         The predictive distribution of every target, or draws from it.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    y : array of shape (n_samples,) or (n_samples, n_targets), or source that has them
         The observed targets.
     sample_weight, multioutput
         As in `mean_squared_error`.
@@ -86,6 +88,7 @@ def crps(
     return over_targets(averaged(each, sample_weight), multioutput)
 
 
+@with_source_targets
 def crps_values(distribution: Any, y: Any) -> Array:
     """Return the continuous ranked probability score of every target, E|X - y| - ½ E|X - X'|.
 
@@ -240,6 +243,7 @@ class CalibrationCurve:
     standard_errors: Array
 
 
+@with_source_targets
 def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     """Return the probability integral transform F(y) of each target: uniform if the distributions are right.
 
@@ -247,7 +251,7 @@ def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     ----------
     distribution : Distribution of numbers
         The predictive distributions, one for each target.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    y : array of shape (n_samples,) or (n_samples, n_targets), or source that has them
         The observed targets.
     rng : None, int or Generator
         For counts only: where F jumps at y, a value is drawn from the jump, so that it is uniform too.
@@ -266,6 +270,7 @@ def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     return found - distribution.prob(y) * uniform(as_generator(rng), tuple(found.shape), like=found)
 
 
+@with_source_targets
 def calibration_curve(
     distribution: Any, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None
 ) -> CalibrationCurve:
@@ -275,7 +280,7 @@ def calibration_curve(
     ----------
     distribution : Distribution of numbers
         One batch entry a target, as `predict_dist` gives.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    y : array of shape (n_samples,) or (n_samples, n_targets), or source that has them
         The observed targets.
     levels : int or array
         The probabilities to look at; a number of them is spread evenly between 0 and 1.
@@ -345,6 +350,7 @@ class Coverage:
     mean_width: float
 
 
+@with_source_targets
 def interval_coverage(
     distribution: Any, y: Any, coverage: float | None = None, *, sample_weight: Any = None
 ) -> Coverage:
@@ -354,7 +360,7 @@ def interval_coverage(
     ----------
     distribution : Distribution of numbers, or array of shape (n_samples, 2)
         The predictive distributions, or the intervals themselves, as `predict_interval` gives.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    y : array of shape (n_samples,) or (n_samples, n_targets), or source that has them
         The observed targets.
     coverage : float, optional
         The probability of the intervals. Of distributions, 0.9 when not given. Of given

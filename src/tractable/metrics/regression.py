@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.metrics.checks import as_pair, averaged, over_targets
+from tractable.metrics.checks import as_pair, averaged, over_targets, with_source_targets
 
 
+@with_source_targets
 def mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -15,8 +16,10 @@ def mean_squared_error(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets and predictions.
+    y_true : array of shape (n_samples,) or (n_samples, n_targets), or source
+        Targets; a source's own, and its weights where none are given.
+    y_pred : array of the same shape
+        Predictions.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
@@ -35,6 +38,7 @@ def mean_squared_error(
     return over_targets(averaged((y_true - y_pred) ** 2, sample_weight), multioutput)
 
 
+@with_source_targets
 def root_mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -44,8 +48,10 @@ def root_mean_squared_error(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets and predictions.
+    y_true : array of shape (n_samples,) or (n_samples, n_targets), or source
+        Targets; a source's own, and its weights where none are given.
+    y_pred : array of the same shape
+        Predictions.
     sample_weight : array of shape (n_samples,), optional
         Frequencies of the rows; one each by default.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
@@ -61,6 +67,7 @@ def root_mean_squared_error(
     return over_targets(namespace_of(mean).sqrt(mean), multioutput)
 
 
+@with_source_targets
 def mean_absolute_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -68,8 +75,10 @@ def mean_absolute_error(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets and predictions.
+    y_true : array of shape (n_samples,) or (n_samples, n_targets), or source
+        Targets; a source's own, and its weights where none are given.
+    y_pred : array of the same shape
+        Predictions.
     sample_weight : array of shape (n_samples,), optional
         Frequencies of the rows; one each by default.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
@@ -84,6 +93,7 @@ def mean_absolute_error(
     return over_targets(averaged(namespace_of(y_true).abs(y_true - y_pred), sample_weight), multioutput)
 
 
+@with_source_targets
 def normalized_rmse(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -94,8 +104,10 @@ def normalized_rmse(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets and predictions.
+    y_true : array of shape (n_samples,) or (n_samples, n_targets), or source
+        Targets; a source's own, and its weights where none are given.
+    y_pred : array of the same shape
+        Predictions.
     sample_weight : array of shape (n_samples,), optional
         Frequencies of the rows; one each by default.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)
@@ -110,6 +122,7 @@ def normalized_rmse(
     return over_targets(namespace_of(ratio).sqrt(ratio), multioutput)
 
 
+@with_source_targets
 def r2_score(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
@@ -120,8 +133,10 @@ def r2_score(
 
     Parameters
     ----------
-    y_true, y_pred : array of shape (n_samples,) or (n_samples, n_targets)
-        Targets and predictions.
+    y_true : array of shape (n_samples,) or (n_samples, n_targets), or source
+        Targets; a source's own, and its weights where none are given.
+    y_pred : array of the same shape
+        Predictions.
     sample_weight : array of shape (n_samples,), optional
         Frequencies of the rows; one each by default.
     multioutput : {"uniform_average", "raw_values"} or array of shape (n_targets,)

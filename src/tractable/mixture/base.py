@@ -14,6 +14,7 @@ from tractable.base import (
     check_number,
     check_weights,
 )
+from tractable.base.by_blocks import by_blocks
 
 
 class CollapsedComponentWarning(UserWarning):
@@ -108,14 +109,17 @@ class EMMixture(DensityMixin, EMEstimator):
         """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable component of each row, argmax_k p(k | x), (n_samples,)."""
         return np.argmax(self.predict_proba(X), axis=1)
 
+    @by_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the responsibilities p(k | x) = π_k p_k(x) / Σ_j π_j p_j(x), (n_samples, n_components)."""
         return self._density().responsibilities(self._events(X))
 
+    @by_blocks
     def score_samples(self, X: Any) -> np.ndarray:
         return self._density().log_prob(self._events(X))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import ClassifierMixin, Rows, check_labels
+from tractable.base.by_blocks import by_blocks
 from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -132,10 +133,12 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     def _set_targets(self, rows: Rows) -> None:
         self.classes_, self.codes_ = check_labels(rows.y)
 
+    @by_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours."""
         return self._votes(X).probabilities
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the most votes; of tied ones that of the nearest neighbour."""
         votes = self._votes(X)

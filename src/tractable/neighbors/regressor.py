@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array
 from tractable.base import RegressorMixin, Rows, check_fitted, check_number, check_targets
+from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.regressor import check_levels
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
@@ -218,6 +219,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)
 
+    @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
         """Return the distribution of the neighbours' targets, or of their average.
 
@@ -250,6 +252,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         """The largest coverage of an interval for a new target, (K - 1) / (K + 1)."""
         return (self.n_neighbors_ - 1) / (self.n_neighbors_ + 1)
 
+    @by_blocks
     def predict_interval(self, X: Any, coverage: float = 0.9, *, include_noise: bool = True) -> np.ndarray:
         """Return the equal-tailed interval that holds the target with probability `coverage`, (n_samples, 2).
 
@@ -272,6 +275,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         self._check_levels("coverage", coverage, np.array([tail]), include_noise)
         return self.predict_quantiles(X, [tail, 1.0 - tail], include_noise=include_noise)
 
+    @by_blocks
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
     ) -> np.ndarray:

@@ -37,6 +37,9 @@ class Counted:
 
     def first(self, k: int) -> "Counted":
         """Return the nearest k of the neighbours."""
+        if np.all(self.counts == 1.0):
+            distances, indices, counts = (x[:, :k] for x in (self.distances, self.indices, self.counts))
+            return Counted(distances=distances, indices=indices, counts=counts)
         before = np.cumsum(self.counts, axis=1) - self.counts
         return _settled(self.distances, self.indices, np.clip(k - before, 0.0, self.counts))
 

@@ -104,6 +104,39 @@ def float32_is_accepted(estimator: Any, rng: np.random.Generator) -> None:
     )
 
 
+def transforms_keep_float32(estimator: Any, rng: np.random.Generator) -> None:
+    """`transform` of float32 rows is float32, in an array, a frame and a stream; of float64 rows float64."""
+    import pandas as pd
+
+    if not hasattr(estimator, "transform"):
+        return
+    X, y = example(estimator, rng)
+    fitted, single = learn(estimator, X, y), X.astype(np.float32)
+    for rows in (single, [single[:20], single[20:]]):
+        assert fitted.transform(rows).dtype == np.float32
+    framed = learn(estimator, pd.DataFrame(single, columns=["a", "b", "c"]), y)
+    assert framed.transform(pd.DataFrame(single, columns=["a", "b", "c"])).dtype == np.float32
+    assert fitted.transform(X).dtype == np.float64
+
+
+def objects_are_numbers_or_refused(estimator: Any, rng: np.random.Generator) -> None:
+    """Numbers as Python objects are numbers, in an array as in a frame; text is none, be it of digits."""
+    import pandas as pd
+
+    X, y = example(estimator, rng)
+    fitted, objects = learn(estimator, X, y), X.astype(object)
+    assert_same_predictions(learn(estimator, objects, y), fitted, X)
+    assert_close(predictions(fitted, objects), predictions(fitted, X))
+    if estimator.__sklearn_tags__().input_tags.string:
+        return  # models of tables read such columns of frames as categories
+    framed = learn(estimator, pd.DataFrame(objects, columns=["a", "b", "c"]), y)
+    assert_close(predictions(framed, pd.DataFrame(objects, columns=["a", "b", "c"])), predictions(fitted, X))
+    digits = X.astype(str).astype(object)
+    for bad in (digits, pd.DataFrame(digits, columns=["a", "b", "c"])):
+        with refusal("", fitted):
+            fitted.fit(bad, y)
+
+
 def bad_rows_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> None:
     """What cannot be rows is a ValueError that names X, and the fitted model is as it was."""
     X, y = example(estimator, rng)
@@ -153,6 +186,49 @@ def numbers_too_large_to_square_are_one_clear_error(estimator: Any, rng: np.rand
             batches = [(rows[s], None if targets is None else targets[s], weights[s]) for s in parts]
             with refusal(named, fresh):
                 fresh.fit(batches)
+
+
+#: Methods with one result a row.
+ROW_METHODS = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "predict_joint_log_proba",
+    "decision_function",
+    "decide",
+    "predict_var",
+    "score_samples",
+    "outlier_scores",
+    "transform",
+    "leverage",
+    "tail_probability",
+    "predict_components",
+    "gate_proba",
+    "outputs",
+)
+
+
+def sources_are_answered_as_arrays(estimator: Any, rng: np.random.Generator) -> None:
+    """What a model says of the rows of a stream or a source is what it says of the array they came from."""
+    from tractable.data import as_source
+
+    X, y = example(estimator, rng)
+    fitted = learn(estimator, X, y)
+    questions: dict[str, Any] = {name: getattr(fitted, name) for name in ROW_METHODS if hasattr(fitted, name)}
+    if hasattr(fitted, "predict_interval"):
+        questions["predict_interval"] = partial(fitted.predict_interval, coverage=0.2)
+        questions["predict_quantiles"] = partial(fitted.predict_quantiles, alpha=[0.4, 0.5])
+    if hasattr(fitted, "predict_dist"):
+        questions["predict_dist"] = lambda rows: np.moveaxis(fitted.predict_dist(rows).sample(3, rng=0), 0, 1)
+    for name, asked in questions.items():
+        want = np.asarray(asked(X))
+        for rows in ([X[:20], X[20:21], X[21:21], X[21:]], as_source(X)):
+            found = np.asarray(asked(rows))
+            assert found.shape == want.shape, f"{name} of a source has shape {found.shape}"
+            if want.dtype.kind == "f":
+                assert_close(found, want)
+            else:
+                np.testing.assert_array_equal(found, want)
 
 
 def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:

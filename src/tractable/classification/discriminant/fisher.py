@@ -18,6 +18,7 @@ from tractable.base import (
     check_choice,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import known_classes
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_moments
@@ -101,6 +102,8 @@ class FisherDiscriminant(
         self.n_components = n_components
         self.threshold = threshold
 
+    @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes."""
         check_answerable(self)

@@ -7,6 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.grouping import by_pattern
 from tractable.base import check_answerable, check_number
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import log_priors
 from tractable.classification.discriminant.fisher import discriminant_directions
@@ -129,6 +130,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self.n_components = n_components
         super().__init__(shrinkage, priors, estimate, prior, ddof, tol, max_iter)
 
+    @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the rows along the directions, of unit variance within classes, (n_samples, n_components).
 
@@ -143,6 +146,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
             rows = _expected_rows(rows, self.means_, structure, self.predict_proba(rows))
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
+    @by_blocks
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         check_answerable(self)
         return super()._class_scores(X)

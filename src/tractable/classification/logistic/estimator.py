@@ -19,6 +19,7 @@ from tractable.base import (
     check_columns,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer, normal_interval
 from tractable.classification.logistic.problem import (
@@ -234,6 +235,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._check_intervals()
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
+    @by_blocks
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """Return the interval that holds the probability of each class with confidence `coverage` (Wald's).
 

@@ -17,6 +17,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.labels import check_class_rows
 from tractable.classification.class_priors import class_priors, class_weights, known_classes, log_priors
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, learn_likelihoods
@@ -174,6 +175,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         """p(x), the mixture of the classes."""
         return Mixture(weights=self.class_prior_, components=self.class_distributions_)
 
+    @by_blocks
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         check_answerable(self)
         return self._joint(X, relative=False)

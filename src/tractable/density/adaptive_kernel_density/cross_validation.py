@@ -102,6 +102,9 @@ N_LEFT_OUT = 1000
 TOGETHER = 3
 LAST, LAST_OF_MANY, LAST_OF_ERRORS = 2, 1, 4
 
+#: From so many neighbours on, a search costs more than what candidates share: they are judged one by one.
+MANY_NEIGHBORS = 200
+
 Scores = Callable[[UniqueRows, np.ndarray, np.ndarray, float], list[np.ndarray]]
 
 
@@ -133,7 +136,8 @@ def search_n_neighbors(
     many = len(unique.points) > 2 * N_LEFT_OUT
     last = LAST_OF_ERRORS if not normalized else LAST_OF_MANY if many else LAST
     while len(found) < len(every) and not (len(found) and np.argmax(found) < len(found) - last):
-        some = every[len(found) : len(found) + TOGETHER]
+        together = TOGETHER if every[len(found)] < MANY_NEIGHBORS else 1
+        some = every[len(found) : len(found) + together]
         found = np.concatenate([found, cross_validated(unique, some, shrinkage, scores)])
     return every[: len(found)], found
 

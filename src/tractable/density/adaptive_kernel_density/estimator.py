@@ -16,8 +16,11 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.covariance import Full
+from tractable.covariance import Full, LowRankPlusDiagonal
+from tractable.covariance.shapes import scale_columns
+from tractable.data.blocks import map_rows
 from tractable.density.adaptive_kernel_density.cross_validation import (
     box_about,
     candidates,
@@ -25,9 +28,11 @@ from tractable.density.adaptive_kernel_density.cross_validation import (
     search_n_neighbors,
 )
 from tractable.density.adaptive_kernel_density.windows import (
+    BLOCK,
     balloon,
     cholesky_of,
     local_covariances,
+    local_factors,
     neighbors_of_unique,
     sample_point,
     unique_rows,
@@ -153,6 +158,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         check_fitted(self)
         return self._unique_rows_.standardizer.inverse_transform(self._unique_rows_.points)
 
+    @by_blocks
     def score_samples(self, X: Any) -> np.ndarray:
         check_fitted(self)
         return self._log_density(check_held_columns(self, X))
@@ -202,27 +208,43 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
 
     def _set_fitted(self) -> None:
         unique, names = self._unique_rows_, getattr(self, "feature_names_in_", None)
-        scale = unique.standardizer.scale
         near = neighbors_of_unique(unique, self.index_, self.n_neighbors_)
-        windows = local_covariances(unique.points, unique.points, near, self.shrinkage)
-        lower = cholesky_of(windows)  # refuses windows without volume
+        given = unique.points, unique.points, near, self.shrinkage
+        # Fewer neighbours than columns span fewer directions.
+        wide = 2 * near.indices.shape[1] < unique.points.shape[1]
+        windows: Any = (
+            local_factors(*given) if wide else Full.from_cholesky(cholesky_of(local_covariances(*given)))
+        )
         with np.errstate(over="ignore", under="ignore"):
-            self.window_covariances_ = windows / np.outer(scale, scale)
-        variances = np.diagonal(self.window_covariances_, axis1=1, axis2=2)
+            width = 1.0 / unique.standardizer.scale
+            variances = windows.diagonal * width**2
         if not np.all(np.isfinite(variances) & (variances >= np.finfo(float).tiny)):
             raise ValueError("X must have columns in units whose squares are numbers; scale them")
         self.distribution_ = Mixture(
             weights=unique.weights / unique.weights.sum(),
             components=MultivariateNormal(
                 mean=unique.standardizer.inverse_transform(unique.points),
-                covariance=Full.from_cholesky(lower / scale[:, None]),
+                covariance=scale_columns(windows, width),
                 names=None if names is None else tuple(names),
             ),
         )
 
+    @property
+    def window_covariances_(self) -> np.ndarray:
+        """Covariance of the window of each distinct row, (n_unique, n_features, n_features)."""
+        check_fitted(self)
+        if not self.normalized_:
+            raise AttributeError(
+                "the balloon form has no window of a row; window_covariances_ is of the other"
+            )
+        return np.asarray(self.distribution_.components.covariance)
+
     def _log_density(self, x: np.ndarray) -> np.ndarray:
         unique, standardizer = self._unique_rows_, self._unique_rows_.standardizer
         z, scale = standardizer.transform(x), standardizer.scale
+        if self.normalized_ and isinstance(self.distribution_.components.structure, LowRankPlusDiagonal):
+            rows = max(1, 32 * BLOCK // unique.points.size)  # 32 MB of differences
+            return map_rows(self.distribution_.log_prob, x, rows=rows)
         if self.normalized_:
             inside = self.window_covariances_ * scale[:, None] * scale
             return sample_point(z, unique, inside) + standardizer.log_jacobian

@@ -5,7 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from tractable.arrays.linalg import inv_triangular
 from tractable.base import Rows
+from tractable.covariance import LowRankPlusDiagonal
 from tractable.data.blocks import map_rows
 from tractable.primitives.kernel_sums import WindowBlocks, log_local_windows, window_blocks
 from tractable.spatial.counted import Counted, nearest_counted
@@ -14,11 +16,17 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
-#: Entries of differences held at a time.
-BLOCK = 2**19
+#: Entries of differences that a thread holds at a time.
+BLOCK = 2**17
 
 #: Rows of a block handed to a thread.
 ROWS = 64
+
+#: Columns of which the greatest eigenvalue of a window is worth its computation.
+FEW_COLUMNS = 32
+
+#: What is said of windows without volume.
+NO_VOLUME = "shrinkage must be larger: the neighbours of a row of X span no volume without it"
 
 #: The narrowest window, in standard deviations of the columns: rows that differ by less count as equal.
 NARROWEST = 8.0 * float(np.finfo(float).eps)
@@ -82,17 +90,33 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
     (1 - λ) Σ + λ (tr Σ / D) I, in standard deviations: regular even where neighbours span no volume.
     """
     m, dim = at.shape
-    found = np.empty((m, dim, dim))
-    weights = near.counts / np.maximum(near.counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    step = max(1, BLOCK // (near.indices.shape[1] * dim))
-    for start in range(0, m, step):
-        part = slice(start, start + step)
+    total = np.maximum(near.counts.sum(axis=1), np.finfo(float).tiny)
+
+    def scatter(part: np.ndarray) -> np.ndarray:
         away = points[near.indices[part]] - at[part, None, :]
-        found[part] = np.swapaxes(away * weights[part, :, None], 1, 2) @ away
+        weights = near.counts[part] / total[part, None]
+        return np.swapaxes(away * weights[:, :, None], 1, 2) @ away
+
+    found = map_rows(scatter, np.arange(m), rows=max(1, BLOCK // (near.indices.shape[1] * dim)))
     size = np.trace(found, axis1=1, axis2=2) / dim
     narrow = size < NARROWEST**2
     ball = np.where(narrow, NARROWEST**2, size)[:, None, None] * np.eye(dim)
     return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * found + shrinkage * ball)
+
+
+def local_factors(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> LowRankPlusDiagonal:
+    """Return the covariances of `local_covariances` as F Fᵀ + v I, with a column of F a neighbour."""
+    dim = at.shape[1]
+    total = np.maximum(near.counts.sum(axis=1), np.finfo(float).tiny)
+    root = np.sqrt(near.counts / total[:, None])
+    factor = np.swapaxes((points[near.indices] - at[:, None, :]) * root[:, :, None], 1, 2)
+    size = np.sum(factor**2, axis=(1, 2)) / dim
+    narrow = size < NARROWEST**2
+    variance = np.where(narrow, NARROWEST**2, shrinkage * size)
+    if not np.all(variance > 0.0):
+        raise ValueError(NO_VOLUME)
+    factor *= np.where(narrow, 0.0, np.sqrt(1.0 - shrinkage))[:, None, None]
+    return LowRankPlusDiagonal(factor=factor, variances=np.broadcast_to(variance[:, None], at.shape))
 
 
 def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
@@ -121,7 +145,12 @@ def balloon(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.nd
 
 
 def _rates(covariances: np.ndarray) -> np.ndarray:
-    """Return 1 / (2 λ) of each covariance, λ its greatest eigenvalue: the slowest decay of a window."""
+    """Return 1 / (2 λ) of each covariance, λ its greatest eigenvalue: the slowest decay of a window.
+
+    Of many columns, where few windows can be left out, λ is bounded by the norm of the matrix.
+    """
+    if covariances.shape[-1] > FEW_COLUMNS:
+        return 0.5 / np.linalg.norm(covariances, axis=(1, 2))
     return 0.5 / np.linalg.eigvalsh(covariances)[:, -1]
 
 
@@ -130,9 +159,7 @@ def cholesky_of(covariances: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
-        raise ValueError(
-            "shrinkage must be larger: the neighbours of a row of X span no volume without it"
-        ) from None
+        raise ValueError(NO_VOLUME) from None
 
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +167,7 @@ def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lower = cholesky_of(covariances)
     dim = covariances.shape[-1]
     log_det = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
-    return np.linalg.inv(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
+    return inv_triangular(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
 
 
 def _map_blocks(function: Callable[[np.ndarray], np.ndarray], n_rows: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_held_columns, check_stored_rows, total_weight
 from tractable.data.blocks import map_rows
 from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
@@ -174,6 +175,7 @@ class MeanShift(ClusterMixin, Estimator):
             )
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the mode each row ascends to (or the nearest, see `assign`); -1 for outliers.
 

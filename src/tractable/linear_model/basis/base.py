@@ -15,6 +15,7 @@ from tractable.base import (
     check_fitted,
     check_weights,
 )
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.linear_model.rows import as_floats
 from tractable.statistics.rows import counts
 
@@ -45,6 +46,8 @@ class Basis(TransformerMixin, Estimator):
             self._learn(xp.take(rows, seen, axis=0), xp.take(weights, seen))
         return self
 
+    @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> Array:
         """Return the basis functions at each row, (n_samples, n_functions)."""
         check_fitted(self)

@@ -13,6 +13,7 @@ from tractable.base import (
     check_answerable,
     check_columns,
 )
+from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
@@ -119,12 +120,14 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
     #: The noise variance by the degrees of freedom of the residuals, and these, where it is plugged in.
     _plug_in_: tuple[float, float] | None
 
+    @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         if return_std:
             return super().predict(X, return_std, include_noise=include_noise)
         rows = self._rows(X)
         return self._posterior_.predict(rows)
 
+    @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
         """Return the predictive distribution of each row's target, N(y | mᵀx, σ² + xᵀSx).
 

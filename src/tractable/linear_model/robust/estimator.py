@@ -17,6 +17,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
@@ -134,6 +135,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
         self.noise, self.dof, self.fit_intercept = noise, dof, fit_intercept
         self.tol, self.max_iter = tol, max_iter
 
+    @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return intercept + xᵀ coef, the median of the predictive distribution; on request its deviation.
 
@@ -150,6 +152,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
         found = self._linear_predictor(check_columns(self, X).astype(np.float64))
         return (found, np.sqrt(self.predict_var(X, include_noise=include_noise))) if return_std else found
 
+    @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
         """Return the predictive distribution of each row's target: the noise about the linear predictor.
 

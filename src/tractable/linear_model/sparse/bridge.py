@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.engines import NewtonResult, newton
 from tractable.linear_model.sparse.columns import Columns, checked_columns, predictions, refuse_scales
@@ -77,6 +78,7 @@ class BridgeFit:
     converged: bool
     names: tuple[str, ...] | None = None
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
         return np.asarray(predictions(X, self.coef, self.intercept, self.names))

@@ -9,6 +9,7 @@ from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
+from tractable.base.by_blocks import by_blocks
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
@@ -196,6 +197,7 @@ class CoefficientPath:
         """Number of coefficients that are not zero at each penalty."""
         return np.count_nonzero(self.coefs, axis=0)
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions of all penalties, (n_samples, m)."""
         return predictions(X, self.coefs, self.intercepts, self.names)

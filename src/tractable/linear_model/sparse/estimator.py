@@ -17,6 +17,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.engines import fold
 from tractable.linear_model.rows import check_factor, linear_predictor
@@ -72,6 +73,7 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         found.target_tags.multi_output = True
         return found
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return intercept + xᵀ coef for each row, of shape (n_samples,) or (n_samples, n_targets)."""
         return linear_predictor(self, X)

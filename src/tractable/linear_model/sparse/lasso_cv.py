@@ -7,6 +7,7 @@ from sklearn.model_selection import check_cv
 
 from tractable.arrays.limits import check_squarable
 from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
+from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
 from tractable.linear_model.penalties import CVCurve, check_penalties
@@ -133,6 +134,7 @@ class LassoCV(RegressorMixin, Estimator):
         self._report(y, weights)
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return intercept + xᵀ coef for each row."""
         return linear_predictor(self, X)

@@ -21,6 +21,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
+from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
@@ -186,6 +187,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
+    @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
@@ -193,6 +195,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
         return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
 
+    @by_blocks
+    @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)

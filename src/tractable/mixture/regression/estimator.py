@@ -21,6 +21,7 @@ from tractable.base import (
     check_weights,
     refuse_foreign,
 )
+from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
@@ -170,6 +171,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
         """Return the predictive distribution of each row's target, a mixture of Student's t.
 
@@ -210,6 +212,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
             )
         return np.maximum(noise, np.finfo(float).tiny), dof
 
+    @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Return the mean of the mixture, Σ_k π_k(x) f_k(x), and on request its standard deviation.
 
@@ -228,6 +231,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         mean = np.sum(np.exp(self._params_.log_weights(x)) * self._params_.means(x), axis=1)
         return self._standardizer_[-1].inverse_transform(mean)
 
+    @by_blocks
     def predict_components(self, X: Any) -> np.ndarray:
         """Return the prediction of every component at each row, f_k(x), (n_samples, n_components)."""
         x = self._standardized_columns(X)
@@ -488,6 +492,7 @@ class MixtureOfExperts(MixtureOfRegressors):
         )
         self.gate_alpha = gate_alpha
 
+    @by_blocks
     def gate_proba(self, X: Any) -> np.ndarray:
         """Return the mixing weights π_k(x) at each row, before y is known, (n_samples, n_components)."""
         return np.exp(self._params_.log_weights(self._standardized_columns(X)))

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
-from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
+from tractable.covariance.shapes import CovarianceShape, whiteners
 from tractable.data import Batch, Source, sample_rows
 from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import INITIAL_ROWS, initial_responsibilities, initial_rows
 from tractable.engines.student_t import PrecisionSums, ScaleMixture
 from tractable.statistics import ColumnSummary, Standardizer, column_varies
 from tractable.statistics.rows import counts
-from tractable.value import parameters, value
+from tractable.value import replace, value
 
 #: The least degrees of freedom that are looked for.
 LEAST_DOF = 1e-1
@@ -50,13 +50,14 @@ class StudentTSums:
     first: np.ndarray  # (K, d), Σ r u (z - μ)
     second: np.ndarray  # (K, d, d) or (K, d), Σ r u (z - μ)(z - μ)ᵀ
     objective: float  # the penalised log-likelihood
+    squared: np.ndarray  # (K,), Σ r u Δ²
     params: StudentTParameters  # where the responsibilities were computed
+    log_det: np.ndarray  # (K,), log |Σ| there
+    penalty: np.ndarray  # (K,), ½ tr(diag(floor) Σ⁻¹) there
 
     def __add__(self, other: "StudentTSums") -> "StudentTSums":
-        mine = {name: x for name, x in parameters(self).items() if name != "params"}
-        return StudentTSums(
-            params=self.params, **{name: x + getattr(other, name) for name, x in mine.items()}
-        )
+        added = ("precisions", "first", "second", "objective", "squared")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in added})
 
 
 @value
@@ -67,6 +68,8 @@ class StudentTEStep:
     standardizer: Standardizer
     constants: np.ndarray  # (K,), log of π_k and of the density at μ_k
     whiteners: np.ndarray  # (K, d, d) or (K, d)
+    log_det: np.ndarray  # (K,), log |Σ|
+    penalty: np.ndarray  # (K,), ½ tr(diag(floor) Σ⁻¹)
 
     def block_rows(self, n_columns: int) -> int:
         """Return how many rows a block should have."""
@@ -93,7 +96,10 @@ class StudentTEStep:
                 [w @ (a * a) if diagonal else a.T @ (a * w[:, None]) for a, w in zip(away, ru, strict=True)]
             ),
             objective=float(evidence.sum()),
+            squared=np.sum(ru * squared, axis=1),
             params=params,
+            log_det=self.log_det,
+            penalty=self.penalty,
         )
 
 
@@ -136,7 +142,11 @@ class StudentTProblem(EMProblem):
         """Return the E-step at these parameters."""
         d = len(self.floor)
         structure = self.shape.fit(params.scales, d)
-        penalty = 0.5 * precision_diagonals(structure) @ self.floor
+        white = whiteners(structure)
+        # tr(diag(floor) Σ⁻¹), with Σ⁻¹ = WᵀW
+        penalty = (
+            0.5 * np.sum(white**2, axis=1) @ self.floor if white.ndim == 3 else 0.5 * white**2 @ self.floor
+        )
         with np.errstate(divide="ignore"):  # a component without rows stays without
             weights = np.log(params.weights)
         peak = (
@@ -148,7 +158,9 @@ class StudentTProblem(EMProblem):
             params=params,
             standardizer=self.standardizer,
             constants=weights + peak - penalty,
-            whiteners=whiteners(structure),
+            whiteners=white,
+            log_det=structure.log_det,
+            penalty=penalty,
         )
 
     def maximize(self, sums: StudentTSums) -> StudentTParameters:
@@ -172,10 +184,14 @@ class StudentTProblem(EMProblem):
             tried, gain = student.likelier_dof(sums.precisions, LEAST_DOF)
         else:
             dofs, tried, gain = np.stack([before.dof] * 2), before.dof, np.full(len(n), -np.inf)
+        # The averages have tr(Σ⁻¹ S) = d, of their own S; here it is what the E-step measured.
+        d = float(len(self.floor))
         promised = [
-            self._complete(sums, n, scatter, *each) for each in zip(expansions, scales, dofs, strict=True)
+            self._complete(sums, each, self.shape.fit(scale, len(self.floor)).log_det, dof, d)
+            for each, scale, dof in zip(expansions, scales, dofs, strict=True)
         ]
-        here = self._complete(sums, n, sums.second, expansions[0], before.scales, before.dof)
+        trace = sums.squared / n + 2.0 * sums.penalty
+        here = self._complete(sums, expansions[0], sums.log_det, before.dof, trace)
         expanded = promised[1] > promised[0]
         moves = some & (np.maximum(*promised) - here >= gain)
         averaged = np.where(_beside(expanded, scatter), scales[1], scales[0])
@@ -187,26 +203,16 @@ class StudentTProblem(EMProblem):
         )
 
     def _complete(
-        self,
-        sums: StudentTSums,
-        n: np.ndarray,
-        scatter: np.ndarray,
-        expansion: np.ndarray,
-        scales: np.ndarray,
-        dof: np.ndarray,
+        self, sums: StudentTSums, expansion: np.ndarray, log_det: np.ndarray, dof: np.ndarray, trace: Any
     ) -> np.ndarray:
-        """Return Q/n of each component, with α Σ for Σ and α u for u: what the averages maximise."""
+        """Return Q/n of each component, with α Σ for Σ and α u for u: what the averages maximise.
+
+        `trace` is tr(Σ⁻¹ S), S the average of r α u (z - μ)(z - μ)ᵀ and the floor.
+        """
         d = sums.first.shape[1]
-        structure = self.shape.fit(scales, d)
-        white = whiteners(structure)
-        inner = scatter / _beside(n * expansion, scatter) + self._added()
-        if white.ndim == 2:
-            trace = np.sum(inner * white**2, axis=1)
-        else:
-            trace = np.sum((white @ inner) * white, axis=(1, 2))
         student = ScaleMixture(dof=sums.params.dof, dim=d)
         precisions = student.expected_log_density(sums.precisions, dof, expansion)
-        return precisions - 0.5 * (structure.log_det + d * np.log(expansion) + trace)
+        return precisions - 0.5 * (log_det + d * np.log(expansion) + trace)
 
     def _added(self) -> np.ndarray:
         return self.shape.compress(np.diag(self.floor)[None])

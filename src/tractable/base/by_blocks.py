@@ -1,0 +1,115 @@
+"""Methods with one result a row, of sources and streams: block by block, as `fit` reads them."""
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tractable.arrays.namespace import namespace_of
+from tractable.base.estimator import check_answerable
+from tractable.base.validation import as_rows_source
+from tractable.data import is_streamed
+from tractable.data.frames import select_columns
+from tractable.data.predict_to import FittedColumns
+from tractable.data.streamed_tables import streamed_tables
+from tractable.primitives.threads import ordered_map
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def by_blocks(method: F) -> F:
+    """Make a method with one result a row (an array, or several) take sources: the results are stacked.
+
+    The rows are never held at once, and columns are found by name where the model was fitted on names.
+    """
+
+    @wraps(method)
+    def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(X, np.ndarray) or not is_streamed(X):
+            return method(self, X, *args, **options)
+        check_answerable(self)
+        blocks = fitted_blocks(self, X)
+        return _stacked(list(ordered_map(lambda rows: method(self, rows, *args, **options), blocks)))
+
+    return answered  # type: ignore[return-value]
+
+
+def of_held_rows(method: F) -> F:
+    """Make a method whose result is one value of all rows (a distribution) take sources, read into memory."""
+
+    @wraps(method)
+    def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(X, np.ndarray) or not is_streamed(X):
+            return method(self, X, *args, **options)
+        check_answerable(self)
+        return method(self, held_rows(self, X), *args, **options)
+
+    return answered  # type: ignore[return-value]
+
+
+def keeps_float32(transform: F) -> F:
+    """Make a method of rows on the host, computed in float64, return float32 of rows that are float32."""
+
+    @wraps(transform)
+    def rounded(self: Any, X: Any) -> Any:
+        found = transform(self, X)
+        kinds = getattr(X, "dtypes", None)
+        single = (
+            getattr(X, "dtype", None) == np.float32 if kinds is None else all(k == np.float32 for k in kinds)
+        )
+        return found.astype(np.float32) if single and isinstance(found, np.ndarray) else found
+
+    return rounded  # type: ignore[return-value]
+
+
+def held_rows(estimator: Any, X: Any) -> Any:
+    """Return the rows of a source in memory, with the columns that a model was fitted on."""
+    blocks = list(fitted_blocks(estimator, X))
+    if hasattr(blocks[0], "columns"):
+        from pandas import concat
+
+        return concat(blocks, ignore_index=True)
+    return _stacked(blocks)
+
+
+def fitted_blocks(estimator: Any, X: Any) -> Iterator[Any]:
+    """Return the blocks of a source or stream that have rows, each as the model takes rows in memory."""
+    reads_text = estimator.__sklearn_tags__().input_tags.string
+    tables = streamed_tables(X) if reads_text else None
+    found = _source_blocks(estimator, X) if tables is None else _table_blocks(estimator, tables)
+    first = next(found, None)
+    if first is None:
+        raise ValueError("X has no rows")
+    return _chained(first, found)
+
+
+def _source_blocks(estimator: Any, X: Any) -> Iterator[Any]:
+    source = as_rows_source(X, None, None)
+    columns = FittedColumns.of(estimator, source, "X")
+    return (columns(block.X) for block in source.blocks() if block.n_rows)
+
+
+def _table_blocks(estimator: Any, tables: Any) -> Iterator[Any]:
+    """Yield frames as pandas', with the columns of the model."""
+    from tractable.data.table_columns import as_pandas
+
+    names = getattr(estimator, "feature_names_in_", None)
+    for frame, _, _ in tables.start():
+        pandas, _ = as_pandas(frame)
+        if len(pandas):
+            yield pandas if names is None else select_columns(pandas, names)
+
+
+def _chained(first: Any, others: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from others
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Return the results of blocks as those of all rows."""
+    if isinstance(parts[0], tuple):
+        return tuple(_stacked(list(part)) for part in zip(*parts, strict=True))
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return namespace_of(parts[0]).concat(parts)
