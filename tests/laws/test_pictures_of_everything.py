@@ -143,6 +143,7 @@ ODD = [r"a $\frac$ b", "_x <b>"]
 ODD_CLASSES = ["_late", r"$\frac$ & early"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", some_of_each_family([r for r in ESTIMATORS if r.name not in WITHOUT]))
 def test_names_however_odd_are_written_as_they_are(row):
     X = table(row.name, ODD)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tractable.data.blocks import BLOCK_BYTES, block_rows, reduce_blocks
 from tractable.data.columns import Roles
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import replace, value
 
 S = TypeVar("S")
@@ -237,8 +237,9 @@ class Whole:
     value: Any
 
     def reduce(self, of: Callable[[Any], Any], **options: Any) -> Any:
-        """Return ``of(value)``."""
-        return of(self.value)
+        """Return ``of(value)``, with BLAS held to one thread: matrices are small."""
+        with single_threaded_blas():
+            return of(self.value)
 
 
 class ForwardingSource(Source):

@@ -1,6 +1,6 @@
 """Automatic relevance determination: a precision for every coefficient, chosen by the evidence."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, log, pi
 from typing import Any
 
@@ -184,7 +184,7 @@ def ard(
     nonzero, ones = lengths > 0, xp.ones_like(lengths)
     active = xp.nonzero(nonzero)[0]
     steps = _Steps(hyper=hyper, dof=dof, threshold=threshold, tol=tol)
-    data = _Rows(rows=rows, targets=targets, rest=rest)
+    data = Whole(value=_Rows(rows=rows, targets=targets, rest=rest))
     start = _Params(
         active=active, prior=xp.take(ones, active), noise=1.0, pruned_prior=xp.where(nonzero, ones, inf)
     )
@@ -192,19 +192,18 @@ def ard(
         steps.expect,
         steps.maximize,
         start,
-        Whole(value=data),
+        data,
         max_iter=max_iter,
         label="evidence",
         settled=steps.settled,
     )
     at: _Params = found.params
-    used = data.columns.only(at.active)
-    last = _posterior(used, at.prior, at.noise)
+    last, root = data.reduce(partial(_posterior_and_root, params=at))
     none = xp.zeros_like(at.pruned_prior)
     outside = xp.zeros((none.shape[0], at.active.shape[0]), dtype=none.dtype, device=device(none))
     return EvidenceFit(
         coef=_scattered(last.coef, at.active, none),
-        root=_scattered(_posterior_root(used, at.prior, at.noise), at.active, outside),
+        root=_scattered(root, at.active, outside),
         prior=_scattered(at.prior, at.active, at.pruned_prior),
         noise=at.noise,
         gamma=float(xp.sum(last.gamma)),
@@ -213,6 +212,13 @@ def ard(
         log_evidence=_log_evidence(last, at.prior, at.noise, dof),
         search=found,
     ), at.active
+
+
+def _posterior_and_root(data: _Rows, params: _Params) -> tuple[_Posterior, Array]:
+    """Return the posterior at the parameters, and the root of its covariance, G of the active columns."""
+    used = data.columns.only(params.active)
+    root = _posterior_root(used, params.prior, params.noise)
+    return _posterior(used, params.prior, params.noise), root
 
 
 def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:

@@ -76,11 +76,11 @@ class RobustEStep:
     target: Standardizer
 
     def __call__(self, block: Batch) -> RobustStatistic:
-        w, y = block.row_weights, standardized_target(self.target, block)
-        weights, noise = self.params.noise.expected(y - self.params.linear.predict(block.X)[:, 0], w)
+        w = block.row_weights
+        weights, noise = self.params.noise.expected(self.residuals(block), w)
         return RobustStatistic(
             params=self.params,
-            factor=_linear_factor(block.X, y, w * weights),
+            factor=_linear_factor(block.X, standardized_target(self.target, block), w * weights),
             weight=float(np.sum(w)),
             noise=noise,
             log_jacobian=self.target.log_jacobian,
