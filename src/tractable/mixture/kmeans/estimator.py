@@ -21,7 +21,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
-from tractable.data.blocks import map_rows
+from tractable.data.blocks import FEW_ROWS, map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
     SEEDINGS,
@@ -34,6 +34,9 @@ from tractable.engines.kmeans import (
 from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
+
+#: A centre is clearly the nearest where no other is within this part more of its squared distance.
+CLEARLY = 1e-6
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
@@ -180,9 +183,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
+        x = self._columns(X)
+        labels = self._clearly_nearest(x) if len(x) <= FEW_ROWS else None
+        if labels is not None:
+            return labels
         standardizer = self._center_standardizer()
         centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
-        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
+        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), x)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
@@ -212,6 +219,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def _columns(self, X: Any) -> np.ndarray:
         refuse_foreign(X)
         return check_columns(self, X)
+
+    def _clearly_nearest(self, x: np.ndarray) -> np.ndarray | None:
+        """Return the labels of a few rows, where rounding of the columns' scale could change none of them."""
+        squares = cdist(x, self.cluster_centers_, "sqeuclidean")
+        labels = squares.argmin(axis=1)
+        least = squares.min(axis=1, keepdims=True)
+        near = np.count_nonzero(squares <= (1.0 + CLEARLY) * least, axis=1)
+        return labels.astype(np.int32) if np.all(near == 1) else None
 
     def _center_standardizer(self) -> Standardizer:
         """Return the scale of distances to the fitted centres."""
