@@ -43,5 +43,5 @@ ROW = Row(
     peers={"scikit-learn": scikit_learns},
     check=check,
     targets={"scikit-learn": at_least(200.0)},
-    limit="a distance for each point near the rim of a window, 16 windows a climb on average.",
+    limit="a distance for each point near the rim of a window, 16 windows an ascent on average.",
 )

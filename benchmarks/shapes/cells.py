@@ -102,6 +102,6 @@ Every estimator that scikit-learn has too, at its defaults and tolerance, over t
 columns, and behind the name classes, clusters or components. Names with a method time its call for one row.
 Figures are scikit-learn's CPU seconds over ours: above one ours is faster. A cell whose answers differ has
 none (≠). On a busy machine, threads of BLAS that wait for each other count as CPU seconds of either side:
-figures far from the neighbouring ones are of such moments. `python -m benchmarks.shapes --keep` measures cells, with
-`--full` up to 1,000,000 rows and 2,000 columns; those that were not measured are empty.
+figures far from the neighbouring ones are of such moments. `python -m benchmarks.shapes --keep` measures
+cells, with `--full` up to 1,000,000 rows and 2,000 columns; those that were not measured are empty.
 """

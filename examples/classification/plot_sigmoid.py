@@ -46,8 +46,8 @@ for ax in axes[1]:
     ax.set_xlabel("x")
 
 # %%
-# What is learned from rows of the first pair: a discriminant learns means, widths and shares, and the line
-# follows; logistic regression learns the line and nothing else. Both come near it: 2/1.44 is the slope.
+# What is learned from rows of the first pair: a discriminant learns means, variances and class priors, and
+# the line follows; logistic regression learns the line alone. Both come near it: 2/1.44 is the slope.
 classes = tractable.Normal(mean=[2.0, 0.0], stddev=[1.2, 1.2])
 known = tractable.BayesClassifier(class_distributions=classes, priors=[0.4, 0.6], classes=["one", "two"])
 values, labels = known.sample(1000, rng=0)

@@ -25,16 +25,16 @@ def round_mixture(means, variance):
 
 
 # %%
-# The shares of three components with the centres of k-means, as mixtures of three colours. The borders
-# sharpen into those of the nearest centre.
+# The responsibilities of three components with the centres of k-means, as mixtures of three colours. The
+# borders sharpen into those of the nearest centre.
 x, y = np.linspace(-3.5, 7.5, 220), np.linspace(-3.5, 6.5, 200)
 grid = np.stack(np.meshgrid(x, y), axis=-1)
 colours = np.array([[0.0, 0.45, 0.7], [0.9, 0.62, 0.0], [0.0, 0.62, 0.45]])
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained", sharey=True)
 for ax, width in zip(axes, (2.0, 0.5, 0.02), strict=True):
-    shares = round_mixture(centers, width).responsibilities(grid)
+    responsibilities = round_mixture(centers, width).responsibilities(grid)
     extent = (x[0], x[-1], y[0], y[-1])
-    ax.imshow(shares @ (0.4 + 0.6 * colours), origin="lower", extent=extent, aspect="auto")
+    ax.imshow(responsibilities @ (0.4 + 0.6 * colours), origin="lower", extent=extent, aspect="auto")
     ax.scatter(*X.T, s=8, color="0.2", lw=0)
     ax.plot(*centers.T, "x", ms=9, mew=2.5, color="black")
     ax.set(title=f"ε = {width:g}", xlabel="x0")
@@ -53,8 +53,8 @@ for width in widths:
     likelihood = round_mixture(centers, width).log_prob(X).sum()
     constants = len(X) * (np.log(2 * np.pi * width) + np.log(3))
     objective.append(-2 * width * (likelihood + constants))
-    shares = round_mixture(start, width).responsibilities(X)
-    apart.append(np.abs(shares.T @ X / shares.sum(axis=0)[:, None] - lloyd).max())
+    responsibilities = round_mixture(start, width).responsibilities(X)
+    apart.append(np.abs(responsibilities.T @ X / responsibilities.sum(axis=0)[:, None] - lloyd).max())
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.fill_between(

@@ -50,8 +50,8 @@ def predicted(model, where):
 
 # %%
 # How well do they predict cars that they have not seen? The more so, the more probable they find them. With
-# constant shares both ways are as likely everywhere, and density is given to places without a road: to the
-# side road beyond the point where it was last seen. The gate knows where each way is used.
+# constant mixing weights both ways are as likely everywhere, and density is given where there is no road: to
+# the side road beyond the point where it was last seen. The gate knows where each way is used.
 for name, model in models.items():
     print(f"{name:>22}: {predicted(model, new_x).log_prob(new_y).mean():.3f} nats a new car")
 
@@ -69,7 +69,7 @@ axes[0].set_ylabel("across it")
 
 # %%
 # The modes are the ways that a car may be on: one before the junction, two after it, and one again where the
-# side road has gone. Before the junction both curves are one, so their shares there mean little.
+# side road has gone. Before the junction both curves are one, so the gate's probabilities there mean little.
 gate = models["mixture of experts"]
 for where in (3.0, 7.0, 9.5):
     here = predicted(gate, [[where]])[0]
@@ -78,9 +78,9 @@ for where in (3.0, 7.0, 9.5):
 
 fig, (above, below) = plt.subplots(1, 2, figsize=(11.0, 4.0), layout="constrained")
 tractable.plot(predicted(gate, [[7.0]])[0], ax=above, label="across the road, at 7 along it")
-shares = gate[-1].gate_proba(gate[:-1].transform(grid))
-below.plot(grid[:, 0], shares, lw=1.5)
-below.set(xlabel="along the road", ylabel="share of each way", ylim=(-0.02, 1.02))
+probabilities = gate[-1].gate_proba(gate[:-1].transform(grid))
+below.plot(grid[:, 0], probabilities, lw=1.5)
+below.set(xlabel="along the road", ylabel="probability of each way", ylim=(-0.02, 1.02))
 below.spines[["top", "right"]].set_visible(False)
 
 # %%

@@ -43,8 +43,8 @@ circle = 2.0 * np.stack([np.cos(angle), np.sin(angle)])
 fig, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained", sharex=True, sharey=True)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.scatter(*X.T, s=9, color="0.6", lw=0)
-    places = model.means_ if name == "Gaussian" else model.locations_
-    for mean, spread, colour in zip(places, spreads[name], ("#0072B2", "#D55E00"), strict=True):
+    centers = model.means_ if name == "Gaussian" else model.locations_
+    for mean, spread, colour in zip(centers, spreads[name], ("#0072B2", "#D55E00"), strict=True):
         ax.plot(*(mean[:, None] + np.linalg.cholesky(spread) @ circle), color=colour, lw=2)
     ax.set(title=name, xlabel="x0")
     ax.spines[["top", "right"]].set_visible(False)

@@ -40,15 +40,15 @@ for k in np.argsort(-model.weights_):
 # mass?
 lengths = np.linspace(32.0, 60.0, 200)
 given_bill = model.condition(["bill_length_mm"], lengths[:, None]).marginal(["species"])
-shares = np.stack([given_bill.prob(np.full((200, 1), float(c))) for c in range(3)])
+probabilities = np.stack([given_bill.prob(np.full((200, 1), float(c))) for c in range(3)])
 
 mass = np.linspace(2500.0, 6700.0, 300)
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 axes[0].plot(list(counts), bic, "o-", color="#0072B2")
 axes[0].set(xlabel="components", ylabel="BIC", title="how many components")
 colors = dict(zip(species, ("#0072B2", "#E69F00", "#009E73"), strict=True))
-for name, share in zip(species, shares, strict=True):
-    axes[1].plot(lengths, share, color=colors[name], label=name)
+for name, probability in zip(species, probabilities, strict=True):
+    axes[1].plot(lengths, probability, color=colors[name], label=name)
 axes[1].set(xlabel="bill length, mm", ylabel="probability", title="species, given the bill")
 axes[1].legend(frameon=False)
 for name in species:
@@ -93,7 +93,9 @@ fig, axes = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained", width_ra
 axes[0].barh(list(errors), list(errors.values()), color="#0072B2")
 axes[0].axvline(1.0, color="black", lw=1)
 axes[0].invert_yaxis()
-axes[0].set(xlabel="error, as a share of that of the mean or the commonest category", title="hidden entries")
+axes[0].set(
+    xlabel="error, as a probability of that of the mean or the commonest category", title="hidden entries"
+)
 rows = penguins[missing]
 axes[1].barh(
     [f"{s}, {m:.0f} g" for s, m in zip(rows["species"], rows["body_mass_g"], strict=True)],

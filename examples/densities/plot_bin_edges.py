@@ -24,14 +24,14 @@ def edges(start):
 # %%
 # Sixty waits for Old Faithful, in bins of nine minutes that begin at 34, at 37 and at 40. Above, a row
 # belongs to its bin; below, it gives a share to the bin beside it, the larger the nearer it is.
-told = {"plain": "a row to its bin", "linear": "shared"}
+labels = {"plain": "a row to its bin", "linear": "shared"}
 fig, axes = plt.subplots(2, 3, figsize=(12, 5.6), layout="constrained", sharex=True, sharey=True)
 for row, weighting in zip(axes, ("plain", "linear"), strict=True):
     for ax, start in zip(row, starts, strict=True):
         model = tractable.Histogram(edges(start), weighting=weighting).fit(waits)
         ax.stairs(model.distribution_.heights, model.edges_[0], color="#0072B2", fill=True, alpha=0.35)
         ax.plot(waits, np.zeros(len(waits)), "|", ms=8, color="0.3")
-        ax.set_title(f"from {start:g}, {told[weighting]}", fontsize="medium")
+        ax.set_title(f"from {start:g}, {labels[weighting]}", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
 for ax in axes[1]:
     ax.set_xlabel("waiting (minutes)")
@@ -42,7 +42,7 @@ for ax in axes[:, 0]:
 # How much does the start matter? Eighteen starts, and the mean distance of the heights from their average, as
 # a share of the average. A kernel density of about the same smoothness has no start to choose.
 every = {}
-for weighting, name in told.items():
+for weighting, name in labels.items():
     fits = [tractable.Histogram(edges(31.0 + 0.5 * n), weighting=weighting).fit(waits) for n in range(18)]
     heights = np.exp([fit.score_samples(x[:, None]) for fit in fits])
     every[weighting] = np.abs(heights - heights.mean(axis=0)).mean() / heights.mean()

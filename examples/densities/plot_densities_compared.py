@@ -40,11 +40,11 @@ axes[1, 0].set_ylabel("density, where rows are sparse")
 # In numbers, over a hundred samples: what is expected of each estimate, and how much it varies, in parts of
 # the true density at the centre of the narrow part and in the tail of the sparse part.
 
-places = np.array([[0.0], [10.0]])
+points = np.array([[0.0], [10.0]])
 many = [truth.sample(500, rng=rng)[:, None] for _ in range(100)]
 for name, make in models.items():
-    found = np.array([np.exp(make().fit(rows).score_samples(places)) for rows in many]) / truth.prob(
-        places[:, 0]
+    found = np.array([np.exp(make().fit(rows).score_samples(points)) for rows in many]) / truth.prob(
+        points[:, 0]
     )
     mean, spread = found.mean(axis=0), found.std(axis=0)
     print(f"{name:>26}: narrow part {mean[0]:.2f} ± {spread[0]:.2f}, tail {mean[1]:.2f} ± {spread[1]:.2f}")
@@ -54,8 +54,8 @@ for name, make in models.items():
 
 for k in (5, 30, 150):
     model = tractable.NearestNeighborDensity(k)
-    found = np.array([np.exp(model.fit(rows).score_samples(places)) for rows in many]) / truth.prob(
-        places[:, 0]
+    found = np.array([np.exp(model.fit(rows).score_samples(points)) for rows in many]) / truth.prob(
+        points[:, 0]
     )
     print(f"K = {k:>3}: narrow part {found[:, 0].mean():.2f} ± {found[:, 0].std():.2f}")
 plt.show()

@@ -64,11 +64,11 @@ families = {
 }
 fig, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained", sharey=True)
 for name, indexes in families.items():
-    shares = [recall(index, x, 10) for index in indexes]
+    recalls = [recall(index, x, 10) for index in indexes]
     reports = [index.query(x, 10, report=True)[2] for index in indexes]
-    axes[0].semilogx([report.visited.mean() for report in reports], shares, "o-")
-    axes[1].semilogx([report.measured.mean() for report in reports], shares, "o-")
-    axes[2].plot([report.memory / 1e6 for report in reports], shares, "o-", label=name)
+    axes[0].semilogx([report.visited.mean() for report in reports], recalls, "o-")
+    axes[1].semilogx([report.measured.mean() for report in reports], recalls, "o-")
+    axes[2].plot([report.memory / 1e6 for report in reports], recalls, "o-", label=name)
 axes[0].set(xlabel="nodes visited", ylabel="recall of 10 neighbours")
 axes[1].set(xlabel="points looked at")
 axes[2].set(xlabel="memory beside the points, MB")

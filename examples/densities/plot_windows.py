@@ -32,12 +32,12 @@ for ax, (kernel, name) in zip(axes, windows.items(), strict=True):
 axes[0].set_ylabel("density")
 
 # %%
-# The same in numbers, at four places. At 5, between the groups, windows that end have nothing to say.
-places = np.array([[0.5], [1.0], [5.0], [9.0]])
-print(f"{'':21}", *(f"{f'p({place:g})':>10}" for place in places[:, 0]), sep="  ")
+# The same in numbers, at four points. At 5, between the groups, windows that end have nothing to say.
+points = np.array([[0.5], [1.0], [5.0], [9.0]])
+print(f"{'':21}", *(f"{f'p({point:g})':>10}" for point in points[:, 0]), sep="  ")
 for kernel, name, h in (("gaussian", "Gaussian", 0.5), *((k, n, 1.0) for k, n in windows.items())):
     heights = np.exp(
-        tractable.KernelDensity(bandwidth=h, kernel=kernel).fit(ten[:, None]).score_samples(places)
+        tractable.KernelDensity(bandwidth=h, kernel=kernel).fit(ten[:, None]).score_samples(points)
     )
     print(f"{name.split()[0]:>12}, h = {h}", *(f"{height:.8f}" for height in heights), sep="  ")
 

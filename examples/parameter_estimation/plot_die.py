@@ -19,9 +19,12 @@ die = CategoricalModel.laplace(6)
 counts = die.summarize(labels)
 after = die.update(counts)
 print("maximum likelihood", die.maximum_likelihood(counts).round(3))
-shares = after.predictive().probabilities
+probabilities = after.predictive().probabilities
 print(
-    "with pseudocounts ", shares.round(3), "=", *(Fraction(float(p)).limit_denominator(100) for p in shares)
+    "with pseudocounts ",
+    probabilities.round(3),
+    "=",
+    *(Fraction(float(p)).limit_denominator(100) for p in probabilities),
 )
 print("mode, Dir(2, …, 2)", CategoricalModel.from_pseudocounts([2.0] * 6).update(counts).mode().round(3))
 

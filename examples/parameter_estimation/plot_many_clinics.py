@@ -27,18 +27,18 @@ print(f"prior learnt: Beta({a:.2f}, {b:.2f}), mean {a / (a + b):.3f}, worth {a +
 
 # %%
 # The posterior of every clinic is the estimated prior, updated by its own patients.
-shares = recovered / sizes
+fractions = recovered / sizes
 posteriors = [learnt.update(clinic) for clinic in clinics]
 means = np.array([float(posterior.mean()) for posterior in posteriors])
 low, high = np.array([posterior.interval(0.9) for posterior in posteriors]).T
-for name, guess in {"fraction": shares, "shrunk": means, "same for all": np.full(30, a / (a + b))}.items():
+for name, guess in {"fraction": fractions, "shrunk": means, "same for all": np.full(30, a / (a + b))}.items():
     print(f"{name:12s} root mean squared error {np.sqrt(np.mean((guess - truth) ** 2)):.4f}")
 
 fig, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
 place = np.arange(30)
 ax.vlines(place, low, high, color="#0072B2", alpha=0.35, lw=3, label="90% of the posterior")
 ax.plot(place, means, "o", ms=4, color="#0072B2", label="its mean")
-ax.plot(place, shares, "x", ms=5, color="#E69F00", label="fraction")
+ax.plot(place, fractions, "x", ms=5, color="#E69F00", label="fraction")
 ax.plot(place, truth, "_", ms=9, color="0.2", label="truth")
 ax.axhline(a / (a + b), color="0.7", lw=0.8, zorder=0)
 ax.set_xticks(place, [str(n) for n in sizes], fontsize=7)

@@ -31,11 +31,11 @@ ax.legend(frameon=False)
 # %%
 # The fit as a function of the outlier: the mean of the normal changes without bound, the others are robust.
 # Each column of the array is a sample, and each is fitted.
-places = np.array([10.0, 12.0, 15.0, 20.0, 30.0, 60.0])
-samples = np.vstack([np.repeat(clean[:, None], len(places), axis=1), places])
+positions = np.array([10.0, 12.0, 15.0, 20.0, 30.0, 60.0])
+samples = np.vstack([np.repeat(clean[:, None], len(positions), axis=1), positions])
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for (name, family), colour in zip(families.items(), ("#E69F00", "#009E73", "#0072B2"), strict=True):
-    ax.plot(places, family.fit(samples).mode, "o-", ms=3, color=colour, label=name)
+    ax.plot(positions, family.fit(samples).mode, "o-", ms=3, color=colour, label=name)
 ax.set(xlabel="position of the outlier", ylabel="fitted centre")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)

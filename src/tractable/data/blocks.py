@@ -22,10 +22,7 @@ BLOCK_DRAWS = 2**16
 #: Blocks that a thread is handed at a time.
 BLOCKS_A_TASK = 16
 
-#: Rows whose products wake no threads of BLAS: to hold it to one would take longer than they do.
-FEW_ROWS = 64
-
-#: Entries whose sum of squares wakes no threads of BLAS.
+#: Entries whose products wake no threads of BLAS: to hold it to one would take longer than they do.
 FEW_ENTRIES = 10_000
 
 #: Entries that are worth waking threads for.
@@ -102,8 +99,9 @@ def map_rows(
     """
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
-    step = rows or 4 * block_rows(prod(x.shape[1:]))  # a row-wise function keeps to its own cache
-    with single_threaded_blas() if len(x) > FEW_ROWS else nullcontext():
+    width = prod(x.shape[1:])
+    step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
+    with single_threaded_blas() if len(x) * width > FEW_ENTRIES else nullcontext():
         if len(x) <= step:
             return function(x)
         first = function(x[:step])

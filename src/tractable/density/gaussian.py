@@ -69,10 +69,8 @@ class GaussianDensity(DensityMixin, OnePassEstimator):
         EM iterations taken; 0 where none was needed.
     converged_ : bool
         Whether EM converged within `max_iter`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

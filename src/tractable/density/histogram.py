@@ -77,10 +77,8 @@ class Histogram(UnivariateMixin, DensityMixin, OnePassEstimator):
         With "loo", what was tried: `n_bins` and `scores`.
     statistic_ : BinCounts
         The sufficient statistic of the rows.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Notes
     -----

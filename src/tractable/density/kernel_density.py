@@ -136,10 +136,8 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
         How far off a density may be by that, as a part of it.
     search_ : BandwidthSearch, where "loo" or "lscv" chose
         Candidates and their criteria.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

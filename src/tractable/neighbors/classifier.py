@@ -114,10 +114,8 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         The number, among the rows given, of each stored one: those of positive weight.
     n_samples_fit_, n_samples_given_ : int
         Stored rows, and rows that were given.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -45,10 +45,8 @@ class NearestNeighbors(NeighborSearch):
         How often each row of the index is a neighbour.
     n_samples_fit_, n_samples_given_ : int
         Rows in the index, and rows that were given.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -198,10 +198,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         Which of the `n_samples_given_` rows each stored one is.
     n_samples_fit_, n_samples_given_ : int
         Number of stored rows, and of rows given to `fit`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _REACH = 39.0
 _TOLERANCE = 1e-4
 
 #: Where |K''| of a Gaussian window is largest, in bandwidths, and how high it is there, times √(2π).
-_HILLS = ((0.0, 1.0), (math.sqrt(3.0), 2.0 * math.exp(-1.5)))
+_EXTREMA = ((0.0, 1.0), (math.sqrt(3.0), 2.0 * math.exp(-1.5)))
 
 
 @value
@@ -189,6 +189,6 @@ def _steepest(u: np.ndarray, step: float) -> np.ndarray:
     wide = np.concatenate([[u[0] - step], u, [u[-1] + step]])
     heights = np.abs(wide * wide - 1.0) * np.exp(-0.5 * wide * wide)
     found = np.maximum(np.maximum(heights[:-2], heights[2:]), heights[1:-1])
-    for place, height in _HILLS:
-        found = np.where(np.abs(np.abs(u) - place) <= step, np.maximum(found, height), found)
+    for position, height in _EXTREMA:
+        found = np.where(np.abs(np.abs(u) - position) <= step, np.maximum(found, height), found)
     return found

@@ -284,10 +284,8 @@ class NaiveBayes(BaseNaiveBayes):
     log_evidence_ : float, with "bayes" where all columns have conjugate priors
         log p(X, y), parameters integrated out. Priors are centred on the columns' own averages over all
         classes, as strong as `pseudocounts`: comparable between models of the same columns.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
     statistic_ : ByClass
         The statistic of the rows of each class.
 

@@ -96,10 +96,8 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
         The distinct rows.
     index_ : Index
         The distinct rows, standardized and arranged for the search.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -95,10 +95,8 @@ class MeanShift(ClusterMixin, Estimator):
         The rows of the density estimate, which `predict` ascends.
     sample_weight_ : array of shape (n_rows,) or None
         Frequencies of the rows; None where none were given.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

@@ -202,10 +202,8 @@ class GaussianMixture(BaseGaussianMixture):
         With `partial_fit`: the running average of the expected statistics of a row.
     n_batches_, weight_seen_ : int and float
         With `partial_fit`: number of batches, and their weight.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
-from tractable.data.blocks import FEW_ROWS, map_rows
+from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
     SEEDINGS,
@@ -35,6 +35,8 @@ from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
 
+#: Rows whose distances to all centres are measured at once.
+FEW_ROWS = 64
 #: A centre is clearly the nearest where no other is within this part more of its squared distance.
 CLEARLY = 1e-6
 
@@ -98,10 +100,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         Whether it ended by `tol`.
     n_steps_ : int
         Batches followed, with `batch_size` or `partial_fit`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

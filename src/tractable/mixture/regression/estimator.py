@@ -112,10 +112,8 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         Iterations of the best search.
     converged_ : bool
         Whether it ended by `tol`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     See Also
     --------

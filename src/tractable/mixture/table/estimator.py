@@ -245,10 +245,8 @@ class TableMixture(BaseTableMixture):
         The last objective, the number of iterations, and whether they ended by `tol`.
     n_parameters_ : int
         Number of free parameters, for `aic` and `bic`.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str, where the columns had names
-        Names of the columns of X.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
 
     Examples
     --------

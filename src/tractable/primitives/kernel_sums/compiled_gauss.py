@@ -218,7 +218,7 @@ NODES = 14
 #: Bins of fewer points are summed point by point.
 _FEW = 18
 _ANGLES = np.pi * (np.arange(NODES) + 0.5) / NODES
-_PLACES = np.cos(_ANGLES)
+_COSINES = np.cos(_ANGLES)
 #: From values at the nodes to coefficients of Chebyshev's polynomials.
 _COEFFICIENTS = (
     np.cos(np.arange(NODES)[:, None] * _ANGLES) * np.where(np.arange(NODES) > 0, 2.0, 1.0)[:, None]
@@ -244,7 +244,7 @@ def sums_at_points(x, weights, h, total_weight, starts, first, centres, moments,
                 least = min(least, weights[k])
             reach = np.sqrt(2.0 * np.log(total_weight / (least * _TOLERANCE)))
             for k in range(NODES):
-                q = centres[b] + 0.25 * h * _PLACES[k]
+                q = centres[b] + 0.25 * h * _COSINES[k]
                 values[k] = _binned(x, weights, h, starts, first, centres, moments, q, reach)
             for m in range(NODES):
                 coefficients[m] = 0.0
