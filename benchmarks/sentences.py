@@ -5,6 +5,7 @@ from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
 from benchmarks.machine import machine_line
 from benchmarks.peers import package_of
 from benchmarks.sections import by_section
+from benchmarks.shapes import cells
 from benchmarks.targets import missed
 
 INTRODUCTION = """\
@@ -59,7 +60,7 @@ def page(known, today):
             "\n".join([HEAD, *(line for name in there for line in lines(today[name], rows.get(name)))]) + "\n"
         )
         parts.append("\n".join(item(today[name], rows.get(name), known) for name in there) + "\n")
-    return "\n".join([*parts, AGAIN])
+    return "\n".join([*parts, cells.heat_map(cells.read()), AGAIN])
 
 
 def machines(known):

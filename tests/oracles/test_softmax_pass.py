@@ -18,7 +18,8 @@ def problem(rng, n, d, k, located):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize(
-    ("n", "d", "k"), [(0, 2, 3), (1, 1, 1), (33, 1, 2), (700, 5, 2), (300, 3, 4), (700, 70, 3), (900, 9, 12)]
+    ("n", "d", "k"),
+    [(0, 2, 3), (1, 1, 1), (33, 1, 2), (700, 5, 2), (300, 3, 4), (700, 70, 3), (2500, 70, 3), (900, 9, 12)],
 )
 def test_compiled_equals_obvious(n, d, k, soft, weighted, located, rng):
     x, shift, scale, coef = problem(rng, n, d, k, located)

@@ -508,6 +508,8 @@ def _torch_solve(lower: Array, b: Array, transposed: bool) -> Array:
 
 def _numpy_solve(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
     d, batch = lower.shape[-1], lower.shape[:-2]
+    if lower.ndim == b.ndim == 2:
+        return _trsm(lower, b, transposed)
     if lower.ndim == 2:
         columns = np.moveaxis(b, -2, 0)
         # The number of columns is said, because -1 cannot be worked out where d is 0.

@@ -119,8 +119,9 @@ def map_rows(
     """
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
-    step = rows or 4 * block_rows(int(np.prod(x.shape[1:])))  # a row-wise function keeps to its own cache
-    with single_threaded_blas() if len(x) * int(np.prod(x.shape[1:])) > FEW_ENTRIES else nullcontext():
+    width = prod(x.shape[1:])
+    step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
+    with single_threaded_blas() if len(x) * width > FEW_ENTRIES else nullcontext():
         if len(x) <= step:
             return function(x)
         first = function(x[:step])
@@ -146,7 +147,7 @@ def sum_of_squares(x: np.ndarray) -> float:
     if x.size <= FEW_ENTRIES:
         return _square(x)
     flat = x.ravel(order="K") if x.flags.forc else x
-    step = 4 * block_rows(int(np.prod(flat.shape[1:])))
+    step = 4 * block_rows(prod(flat.shape[1:]))
     with single_threaded_blas():
         return sum(ordered_map(lambda a: _square(flat[a : a + step]), range(0, len(flat), step)))
 

@@ -18,7 +18,7 @@ from tractable.statistics.rows import as_weights, counts
 from tractable.value import replace, value
 
 #: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
-FEW_COLUMNS = 256
+FEW_COLUMNS = 512
 #: Passes after which a refinement that still changes the coefficients is given up.
 MAX_REFINEMENTS = 10
 

@@ -18,10 +18,11 @@ from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
-#: Rows of a block.
-BLOCK = 2**15
-#: Rows whose curvature stands for that of all.
-SAMPLE = 20_000
+#: Rows and entries of a block, at most.
+BLOCK, BLOCK_ENTRIES = 2**15, 2**21
+#: Rows whose curvature stands for that of all: fewer where there are many coefficients, a row of which takes
+#: so many products, but so many a coefficient.
+SAMPLE, SAMPLE_PRODUCTS, SAMPLE_A_COEFFICIENT = 20_000, 2**29, 20
 #: With more parameters than this the curvature is replaced by a bound that needs the columns alone.
 MOST_PARAMETERS = 1500
 #: Coordinate descent holds a square matrix of this many parameters, at most.
@@ -177,7 +178,8 @@ class LogisticProblem:
 
     def reduce(self, of: Callable[..., Any], data: Source | None = None) -> Any:
         """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others."""
-        return fold(of, self.data if data is None else data, rows=BLOCK, label="LogisticRegression")
+        rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
+        return fold(of, self.data if data is None else data, rows=rows, label="LogisticRegression")
 
     def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
         """Return loss and squared penalty, and their gradient: one pass over all rows."""
@@ -219,18 +221,25 @@ class LogisticProblem:
         some = terms > tol * size
         return bool(np.all(np.abs(gradient)[some] * self.weight <= part * terms[some]))
 
+    @property
+    def sample_rows(self) -> int:
+        """The size of the sample, at most `SAMPLE`."""
+        size = self.shape[0] * self.shape[1]
+        return min(SAMPLE, max(SAMPLE_PRODUCTS // (size * self.shape[1]), SAMPLE_A_COEFFICIENT * size))
+
     @cached_property
     def sample(self) -> Source:
-        """At most `SAMPLE` rows, drawn uniformly, whose weights add up to those of all rows."""
+        """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
         if isinstance(data, ArraySource):
-            if data.n_rows <= SAMPLE:
+            if data.n_rows <= self.sample_rows:
                 return data
-            chosen = np.sort(rng.choice(data.n_rows, SAMPLE, replace=False, shuffle=False))
+            chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
             x, codes = data.X[chosen], data.y[chosen]  # type: ignore[index]
             w = None if data.weights is None else data.weights[chosen]
         else:
-            both, w = sample_rows(data.map(_append_codes, n_features=data.n_features + 1), None, SAMPLE, rng)
+            labelled = data.map(_append_codes, n_features=data.n_features + 1)
+            both, w = sample_rows(labelled, None, self.sample_rows, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
         w = np.ones(len(x)) if w is None else w
         return ArraySource(X=x, y=codes, weights=w * (self.weight / float(np.sum(w))))
@@ -239,7 +248,8 @@ class LogisticProblem:
     def exact(self) -> bool:
         """Whether the sample is all rows."""
         known = self.data.n_rows
-        return (self.sample.n_rows or 0) < SAMPLE if known is None else known <= SAMPLE
+        most = self.sample_rows
+        return (self.sample.n_rows or 0) < most if known is None else known <= most
 
     @cached_property
     def _bound(self) -> Callable[[np.ndarray], np.ndarray]:

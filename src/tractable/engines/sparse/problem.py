@@ -22,6 +22,7 @@ class GramProblem:
     moment: Array  # (p,)
     square: float  # |y|²
     rank: int  # the most columns that can be independent
+    formed = True  # whether all products of columns are known
 
     @property
     def n_columns(self) -> int:
@@ -66,6 +67,7 @@ class ColumnProblem:
 
     X: np.ndarray  # (n, p), in column order, where it is to be fast
     y: np.ndarray  # (n,)
+    formed = False
 
     @property
     def n_columns(self) -> int:
@@ -94,12 +96,14 @@ class ColumnProblem:
 
     def gather(self, some: np.ndarray | None, new: np.ndarray) -> np.ndarray:
         """Return what the other methods need of some columns, once `new` ones are among them."""
+        if some is None and len(new) == self.n_columns:
+            return self.X
         m = 0 if some is None else some.shape[1]
-        columns = np.empty((len(self.y), m + len(new)), order="F")
+        columns = np.empty((m + len(new), len(self.y)))
         if some is not None:
-            columns[:, :m] = some
-        columns[:, m:] = self.X[:, new]
-        return columns
+            columns[:m] = some.T
+        np.take(self.X.T, new, axis=0, out=columns[m:], mode="clip")  # which copies once
+        return columns.T
 
     def products(self, some: np.ndarray, which: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""

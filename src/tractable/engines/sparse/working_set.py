@@ -10,7 +10,8 @@ from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-#: With no more columns than this the Gram matrix of all is formed, and all are in the working set.
+#: With no more columns than this, and many penalties, the Gram matrix of all is formed, and all are in the
+#: working set.
 FEW = 1000
 #: The most penalties solved before the conditions of the other columns are checked.
 AHEAD = 16
@@ -116,7 +117,8 @@ def _solve(
         gaps=np.zeros(last + 1),
         n_iter=np.zeros(last + 1, dtype=np.int64),
     )
-    few = problem.n_columns <= FEW
+    many = problem.formed or np.sum(np.isfinite(steps.tols)) > AHEAD
+    few = problem.n_columns <= FEW and many
     here, ahead = 0, AHEAD if few else 2
     before = problem.moment, penalties[0]
     work = WorkingSet(problem, ridged=bool(steps.ridges.any()))

@@ -1,13 +1,15 @@
 """Solving ridge regression: centering, the solution in the space of the columns or of few rows, leverages."""
 
+from contextlib import nullcontext
 from typing import Any
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
+from tractable.engines.least_squares import FEW_COLUMNS, OUTSIDE, RowSpan, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -235,6 +237,11 @@ def ridge(
         fit_intercept=fit_intercept,
         penalize_intercept=penalize_intercept,
     )
+    with single_threaded_blas() if statistic.dim <= FEW_COLUMNS else nullcontext():
+        return _ridge(statistic, alpha, centering)
+
+
+def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> RidgeSolution:
     factor, weight = centering.factor(statistic), float(statistic.weight)
     p = factor.shape[1] - statistic.n_targets
     if alpha > 0.0 and factor.shape[0] < p:

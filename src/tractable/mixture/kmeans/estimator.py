@@ -36,6 +36,11 @@ from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
 
+#: Rows whose distances to all centres are measured at once.
+FEW_ROWS = 64
+#: A centre is clearly the nearest where no other is within this part more of its squared distance.
+CLEARLY = 1e-6
+
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EMEstimator):
     """K-means clustering: centres μ that minimise J = Σ_k Σ_i r_ik |x_i - μ_k|² locally.
@@ -191,9 +196,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def predict(self, X: Any) -> np.ndarray:
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
+        x = self._columns(X)
+        labels = self._clearly_nearest(x) if len(x) <= FEW_ROWS else None
+        if labels is not None:
+            return labels
         standardizer = self._center_standardizer()
         centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
-        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), self._columns(X))
+        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), x)
 
     @by_blocks
     @keeps_float32
@@ -231,6 +240,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def _columns(self, X: Any) -> np.ndarray:
         refuse_foreign(X)
         return check_columns(self, X)
+
+    def _clearly_nearest(self, x: np.ndarray) -> np.ndarray | None:
+        """Return the labels of a few rows, where rounding of the columns' scale could change none of them."""
+        squares = cdist(x, self.cluster_centers_, "sqeuclidean")
+        labels = squares.argmin(axis=1)
+        least = squares.min(axis=1, keepdims=True)
+        near = np.count_nonzero(squares <= (1.0 + CLEARLY) * least, axis=1)
+        return labels.astype(np.int32) if np.all(near == 1) else None
 
     def _center_standardizer(self) -> Standardizer:
         """Return the scale of distances to the fitted centres."""

@@ -4,14 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, is_numpy_array
-from tractable.primitives import as_double, runs_compiled
+from tractable.primitives import SILENT, as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 
 __all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
 
 #: With more columns, products of all pairs of them would not stay in cache.
 MOST_PAIRED = 64
+
+#: Rows of a block of wide rows.
+WIDE_BLOCK = 1024
 
 
 def softmax_loss(
@@ -75,13 +79,41 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
     k, p = coef.shape
     if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
-    from tractable.primitives.glm.compiled import softmax_curvature as compiled
+    if p > MOST_PAIRED:
+        upper = _wide_curvature(x, mass, shift, scale, coef)
+    else:
+        from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
-    upper = compiled(x, mass, shift, scale, coef, 128, k > 2 and p <= MOST_PAIRED)
+        upper = compiled(x, mass, shift, scale, coef, 128, k > 2)
     found = np.zeros((k, k, p, p))
     rows, columns = np.triu_indices(k, 1)
     found[rows, columns] = found[columns, rows] = -upper
     found[np.arange(k), np.arange(k)] = -found.sum(axis=1)
+    return found
+
+
+@SILENT
+def _wide_curvature(
+    x: np.ndarray, mass: np.ndarray | None, shift: np.ndarray, scale: np.ndarray, coef: np.ndarray
+) -> np.ndarray:
+    """Return Σ_n mass_n p_na p_nb z_n z_nᵀ for a < b, (K (K - 1) / 2, P, P).
+
+    Weights are positive, so that each is a matrix times its own transpose: BLAS does half of the products.
+    """
+    k, p = coef.shape
+    pairs = list(zip(*np.triu_indices(k, 1), strict=True))
+    found, square = np.zeros((len(pairs), p, p)), np.empty((p, p))
+    features, weighted = np.ones((WIDE_BLOCK, p)), np.empty((WIDE_BLOCK, p))
+    for start in range(0, len(x), WIDE_BLOCK):
+        part = slice(start, start + WIDE_BLOCK)
+        z = features[: len(x[part])]
+        np.subtract(x[part], shift, out=z[:, p - x.shape[1] :])
+        z[:, p - x.shape[1] :] *= scale
+        root = np.exp(0.5 * log_softmax(np.dot(z, coef.T)))
+        own = np.ones(len(z)) if mass is None else np.sqrt(mass[part])
+        for q, (a, b) in enumerate(pairs):
+            half = np.multiply(z, (own * root[:, a] * root[:, b])[:, None], out=weighted[: len(z)])
+            found[q] += np.dot(half.T, half, out=square)
     return found
 
 

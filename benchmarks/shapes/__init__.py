@@ -1,0 +1,1 @@
+"""Ours and scikit-learn over the shapes of tables: rows, columns, classes and components."""
