@@ -310,7 +310,7 @@ def test_a_rule_gives_a_bandwidth_of_the_size_of_the_columns_in_thousands_of_dim
         assert model.sample(3).shape == (3, dim)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "flat"])
+@pytest.mark.parametrize("kernel", [pytest.param("gaussian", marks=pytest.mark.slow), "flat"])
 def test_mean_shift_takes_images(kernel, rng):
     X = rng.normal(size=(12, 784))
     assert np.all(np.isfinite(tractable.MeanShift(kernel=kernel).fit(X).log_heights_))

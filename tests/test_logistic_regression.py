@@ -213,7 +213,7 @@ def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
     assert np.isfinite(model.coef_std_errors_[used]).all()
 
 
-@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (4, 5))])
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
 def test_a_price_chooses_among_planes_that_give_the_same_probabilities(k, C):
     """Adding a number to a column's coefficients changes the price alone: at its least, one of them is 0."""

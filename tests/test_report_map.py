@@ -34,6 +34,7 @@ def test_the_planted_direction_is_first(rng):
     np.testing.assert_allclose(variances, scope["axes"].variances[:2])
 
 
+@pytest.mark.slow
 def test_holes_are_filled_with_what_the_rest_leads_to_expect(rng):
     frame = correlated(rng)
     frame.loc[::10, "a"] = np.nan

@@ -96,6 +96,7 @@ def test_clusters_that_are_dropped_are_found_out():
         every_cluster_holds_rows(DropsEmptyClusters)
 
 
+@pytest.mark.slow
 def test_stale_bounds_are_found_out(monkeypatch):
     """A fresh look at the rows disagrees with bounds of compiled code that did not follow the centres."""
     monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
