@@ -14,21 +14,21 @@ def setup(size, folder):  # noqa: ARG001  (no files)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, dim)) @ (np.eye(dim) + 0.2 * rng.standard_normal((dim, dim))) + 1.0
     y = X @ rng.standard_normal(dim) + 3.0 * rng.standard_normal(n_rows)
-    # Standardised, where both begin and stop alike.
-    return SimpleNamespace(X=X / X.std(axis=0), y=y / y.std())
+    # Without an intercept, which ours integrates out.
+    return SimpleNamespace(X=(X - X.mean(axis=0)) / X.std(axis=0), y=(y - y.mean()) / y.std())
 
 
 def fitted(model):
     def fit(data):
-        found = model().fit(data.X, data.y)
-        return np.array([found.alpha_, found.lambda_, found.intercept_, *found.coef_])
+        found = model(fit_intercept=False).fit(data.X, data.y)
+        return np.array([found.alpha_, found.lambda_, *found.coef_])
 
     return fit
 
 
 def check(mine, theirs):
-    """The same iterations: relative 1e-7."""
-    np.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-9)
+    """One maximum, ours to rounding; scikit-learn's search stops where coefficients change by 1e-3."""
+    np.testing.assert_allclose(mine, theirs, rtol=2e-3, atol=1e-4)
 
 
 ROW = Row(
