@@ -184,6 +184,24 @@ class Counts(GaussianDensity):
         return super().score_samples(X)
 
 
+class Widens(GaussianDensity):
+    """Transforms in double precision, whatever it is given."""
+
+    def transform(self, X):
+        return np.asarray(X, dtype=np.float64)
+
+
+class ReadsDigits(GaussianDensity):
+    def fit(self, X, y=None, sample_weight=None):
+        X = X.astype(np.float64) if getattr(X, "dtype", None) == object else X
+        return super().fit(X, y, sample_weight)
+
+
+class AnswersTheFirstBatch(GaussianDensity):
+    def score_samples(self, X):
+        return super().score_samples(X[0] if isinstance(X, list) else X)
+
+
 class ForgetsNames(GaussianDensity):
     def fit(self, X, y=None, sample_weight=None):
         return super().fit(np.asarray(X), y, sample_weight)
@@ -237,6 +255,9 @@ class FirstBatchOnly(GaussianDensity):
     [
         ("rows_may_be_stored_anyhow", WritesToRows),
         ("float32_is_accepted", Rounds),
+        ("transforms_keep_float32", Widens),
+        ("objects_are_numbers_or_refused", ReadsDigits),
+        ("sources_are_answered_as_arrays", AnswersTheFirstBatch),
         ("bad_rows_are_one_clear_error", HalfChanged),
         ("bad_rows_are_one_clear_error", Fills),
         ("bad_weights_are_one_clear_error", ForgetsWeights),

@@ -50,7 +50,7 @@ def test_a_step_that_does_not_climb_is_found(break_it, rng):
 
 def test_a_step_that_forgets_precisions_is_found(rng):
     def maximize(expected):
-        unweighted = replace(expected, second=expected.second * 2.0)
+        unweighted = replace(expected, second=2.0 * expected.second, squared=2.0 * expected.squared)
         return problem.maximize(unweighted)
 
     problem = student_t_mixture.student_t_problem()

@@ -54,11 +54,10 @@ def keeps_float32(transform: F) -> F:
     @wraps(transform)
     def rounded(self: Any, X: Any) -> Any:
         found = transform(self, X)
-        kinds = getattr(X, "dtypes", None)
-        single = (
-            getattr(X, "dtype", None) == np.float32 if kinds is None else all(k == np.float32 for k in kinds)
-        )
-        return found.astype(np.float32) if single and isinstance(found, np.ndarray) else found
+        if not isinstance(found, np.ndarray):  # of another library
+            return found
+        kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])  # of a frame, or of an array
+        return found.astype(np.float32) if all(kind == np.float32 for kind in kinds) else found
 
     return rounded  # type: ignore[return-value]
 
