@@ -100,8 +100,8 @@ def test_small_clinics_are_shrunk_to_the_common_mean():
     names = page("plot_many_clinics").names
     # The prior that the clinics were drawn from is worth 20 patients, with a mean of 0.7.
     assert abs(names["a"] / (names["a"] + names["b"]) - 0.7) < 0.05
-    pulls = (names["means"] - names["shares"]) * (names["sizes"] + names["a"] + names["b"])
-    expected = names["a"] - (names["a"] + names["b"]) * names["shares"]
+    pulls = (names["means"] - names["fractions"]) * (names["sizes"] + names["a"] + names["b"])
+    expected = names["a"] - (names["a"] + names["b"]) * names["fractions"]
     np.testing.assert_allclose(pulls, expected, rtol=1e-9, atol=1e-9)
 
 
