@@ -193,7 +193,7 @@ class Widens(GaussianDensity):
 
 class ReadsDigits(GaussianDensity):
     def fit(self, X, y=None, sample_weight=None):
-        X = X.astype(np.float64) if getattr(X, "dtype", None) == object else X
+        X = X.astype(np.float64) if getattr(X, "dtype", None) == np.dtype(object) else X
         return super().fit(X, y, sample_weight)
 
 
