@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from functools import wraps
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.arrays.namespace import namespace_of
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import as_rows_source
 from tractable.data import is_streamed
+from tractable.data.blocks import map_blocks, stacked
 from tractable.data.frames import select_columns
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
-from tractable.primitives.threads import ordered_map
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,8 +29,7 @@ def by_blocks(method: F) -> F:
         if isinstance(X, np.ndarray) or not is_streamed(X):
             return method(self, X, *args, **options)
         check_answerable(self)
-        blocks = fitted_blocks(self, X)
-        return _stacked(list(ordered_map(lambda rows: method(self, rows, *args, **options), blocks)))
+        return map_blocks(lambda rows: method(self, rows, *args, **options), fitted_blocks(self, X))
 
     return answered  # type: ignore[return-value]
 
@@ -69,7 +68,7 @@ def held_rows(estimator: Any, X: Any) -> Any:
         from pandas import concat
 
         return concat(blocks, ignore_index=True)
-    return _stacked(blocks)
+    return stacked(blocks)
 
 
 def fitted_blocks(estimator: Any, X: Any) -> Iterator[Any]:
@@ -80,7 +79,7 @@ def fitted_blocks(estimator: Any, X: Any) -> Iterator[Any]:
     first = next(found, None)
     if first is None:
         raise ValueError("X has no rows")
-    return _chained(first, found)
+    return chain([first], found)
 
 
 def _source_blocks(estimator: Any, X: Any) -> Iterator[Any]:
@@ -98,17 +97,3 @@ def _table_blocks(estimator: Any, tables: Any) -> Iterator[Any]:
         pandas, _ = as_pandas(frame)
         if len(pandas):
             yield pandas if names is None else select_columns(pandas, names)
-
-
-def _chained(first: Any, others: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
-
-
-def _stacked(parts: list[Any]) -> Any:
-    """Return the results of blocks as those of all rows."""
-    if isinstance(parts[0], tuple):
-        return tuple(_stacked(list(part)) for part in zip(*parts, strict=True))
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    return namespace_of(parts[0]).concat(parts)

@@ -1,12 +1,12 @@
 """Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one result a row."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import namespace_of
 from tractable.data.progress import progress
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 
@@ -69,7 +69,7 @@ def reduce_blocks(
             line.advance(n)
             yield part
 
-    with progress(label, n_rows) as line, single_threaded_blas() if guard else nullcontext():
+    with progress(label, n_rows) as line, single_threaded_blas(guard):
         return tree_sum(parts())
 
 
@@ -121,7 +121,7 @@ def map_rows(
         return x.map_rows(function, n_threads=n_threads)
     width = prod(x.shape[1:])
     step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
-    with single_threaded_blas() if len(x) * width > FEW_ENTRIES else nullcontext():
+    with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
             return function(x)
         first = function(x[:step])
@@ -134,6 +134,32 @@ def map_rows(
         for _ in ordered_map(fill, range(step, len(x), step), n_threads):
             pass
     return out
+
+
+def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:
+    """Return the results of a function of blocks, an array or several with one entry a row, stacked.
+
+    Examples
+    --------
+    >>> map_blocks(lambda rows: rows.sum(axis=1), [np.ones((2, 2)), np.ones((1, 2))]).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    return stacked(list(ordered_map(function, blocks, n_threads)))
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Return arrays of blocks, or tuples of them, as those of all rows.
+
+    Examples
+    --------
+    >>> stacked([(np.zeros(1), np.ones(1)), (np.zeros(2), np.ones(2))])
+    (array([0., 0., 0.]), array([1., 1., 1.]))
+    """
+    if not parts:
+        raise ValueError("data has no rows")
+    if isinstance(parts[0], tuple):
+        return tuple(stacked(list(part)) for part in zip(*parts, strict=True))
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace_of(parts[0]).concat(parts)
 
 
 def sum_of_squares(x: np.ndarray) -> float:

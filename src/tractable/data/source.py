@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.data.blocks import BLOCK_BYTES, block_rows, reduce_blocks
+from tractable.data.blocks import BLOCK_BYTES, block_rows, map_blocks, reduce_blocks
 from tractable.data.columns import Roles
 from tractable.primitives.threads import ordered_map, single_threaded_blas
 from tractable.value import replace, value
@@ -131,8 +131,7 @@ class Source(ABC):
         self, function: Callable[[np.ndarray], np.ndarray], *, n_threads: int | None = None
     ) -> np.ndarray:
         """Return `function` of the X of every block, stacked: one entry or row of results for each row."""
-        parts = ordered_map(lambda block: function(block.X), self.blocks(), n_threads)
-        return np.concatenate(list(parts))
+        return map_blocks(lambda block: function(block.X), self.blocks(), n_threads)
 
     def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
         """Return ``step(state, block)`` applied to block after block, in order: for online learning.

@@ -1,7 +1,7 @@
 """Least squares from the triangular factor of the rows: coefficients, rank, standard errors, refinement."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from math import log, pi
 from typing import Any
 
@@ -178,6 +178,11 @@ class LeastSquares:
         return self.has_intercept / self.weight + z @ z.T
 
 
+def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread where a system of so few columns is solved."""
+    return single_threaded_blas(n_columns <= FEW_COLUMNS)
+
+
 def least_squares(
     statistic: LinearFactor, *, fit_intercept: bool = True, solver: str = "qr", rank_tol: float | None = None
 ) -> LeastSquares:
@@ -207,7 +212,7 @@ def least_squares(
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    with single_threaded_blas() if d <= FEW_COLUMNS else nullcontext():
+    with blas_for_columns(d):
         r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
         # The rounding error of a column is ε times its length about the origin: a constant one has rank 0.
         scale = xp.hypot(

@@ -11,9 +11,9 @@ from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
+from tractable.data.blocks import map_blocks
 from tractable.metrics.checks import averaged
 from tractable.primitives.kmeans import distance_sums
-from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
 
@@ -302,7 +302,7 @@ def silhouette_samples(X: Any, labels: Any, *, sample_weight: Any = None) -> Arr
         return _silhouettes(sums, clusters.codes[rows], clusters.all_weights[rows], totals)
 
     step = max(16, BLOCK_PAIRS // int(columns.shape[1]))
-    return xp.concat(list(ordered_map(judge, range(0, n, step))))
+    return map_blocks(judge, range(0, n, step))
 
 
 def _silhouettes(sums: Array, codes: Array, weights: Array, totals: Array) -> Array:

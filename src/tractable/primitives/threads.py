@@ -172,8 +172,11 @@ _guard = _BlasGuard()
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread: the pool's threads already use every core."""
+def single_threaded_blas(when: bool = True) -> Iterator[None]:
+    """Hold BLAS to one thread, `when` that is wanted: the pool's threads already use every core."""
+    if not when:
+        yield
+        return
     _guard.enter()
     try:
         yield

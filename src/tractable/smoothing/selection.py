@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.data.blocks import map_blocks
 from tractable.primitives.kernel_sums import left_out_scales, log_kernel_sums
-from tractable.primitives.threads import ordered_map
 from tractable.smoothing.rows import as_lengths, as_rows
 from tractable.smoothing.rules import improved_sheather_jones, scott, silverman
 from tractable.smoothing.sums import WindowSums
@@ -378,7 +378,7 @@ def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
         queries = points[start : start + step]
         return left_out_scales(queries, points, weights, start, rates, _AN_OCTAVE // 2)
 
-    sums = np.concatenate(list(ordered_map(block, range(0, n, step))))
+    sums = map_blocks(block, range(0, n, step))
     with np.errstate(divide="ignore"):
         logs = np.log(sums)
     for j, k in np.argwhere(sums < 1e-280):

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.data.blocks import map_blocks
 from tractable.primitives import few_pairs
 from tractable.primitives.kernel_sums import KINDS, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
 from tractable.primitives.kernel_sums.line import (
@@ -17,7 +18,6 @@ from tractable.primitives.kernel_sums.line import (
     near_sums,
     tail_sums,
 )
-from tractable.primitives.threads import ordered_map
 from tractable.smoothing.windows import WINDOWS, Window
 from tractable.value import value
 
@@ -233,4 +233,4 @@ def _blocks(function: Callable[[int, int], np.ndarray], n: int, step: int) -> np
     """Apply function(start, end) to blocks of rows on all cores and join what it returns."""
     if n <= step:
         return function(0, n)
-    return np.concatenate(list(ordered_map(lambda a: function(a, min(a + step, n)), range(0, n, step))))
+    return map_blocks(lambda a: function(a, min(a + step, n)), range(0, n, step))

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -307,7 +306,7 @@ class Index(ABC):
             n_threads = 1
         parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
         # Even alone: small products on several threads mostly wait for each other.
-        with single_threaded_blas() if self.products else nullcontext():
+        with single_threaded_blas(self.products):
             for _ in ordered_map(search, parts, n_threads):
                 pass
 

@@ -4,16 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import column_lengths, product
+from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
+from tractable.primitives.linear.agnostic import centred_rows
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import (
     as_rows,
     as_weights,
     check_rate,
-    counts,
-    or_one,
     pairwise_update,
 )
 from tractable.value import replace, value
@@ -76,10 +75,7 @@ class LinearFactor:
         x = as_rows(x)
         w = as_weights(weights, x)
         y, flat = _as_targets(y, x)
-        if reduce:
-            total, mean, factor = centred_triangle(x, y, w)
-        else:
-            total, mean, factor = _centred_rows(x, y, w)
+        total, mean, factor = (centred_triangle if reduce else centred_rows)(x, y, w)
         _check_finite(mean, x.shape[1])
         return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
 
@@ -176,17 +172,6 @@ class LinearFactor:
         top = xp.concat([xp.reshape(root, (1,)), root * self.mean])
         below = xp.concat([xp.zeros_like(self.factor[:, :1]), self.factor], axis=1)
         return xp.concat([top[None, :], below])
-
-
-def _centred_rows(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
-    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean)."""
-    xp = namespace_of(x)
-    rows, one = xp.concat([x, y], axis=1), counts(weights, x)
-    total = xp.sum(one)
-    mean = product(one, rows) / or_one(total, xp)
-    rest = product(one, rows - mean) / or_one(total, xp)
-    rows = rows - mean - rest
-    return total, mean + rest, rows if weights is None else rows * xp.sqrt(one)[:, None]
 
 
 def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:

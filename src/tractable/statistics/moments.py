@@ -13,9 +13,9 @@ from tractable.statistics.rows import (
     as_rows,
     as_weights,
     check_squares,
+    counts,
     or_one,
     pairwise_update,
-    weighted_rows,
 )
 from tractable.value import value
 
@@ -127,16 +127,17 @@ class DiagonalMoments(MeanStatistic):
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
         """Summarise a block of rows; NaN entries count for nothing."""
-        x, w, one, total = weighted_rows(x, weights)
+        x = as_rows(x)
+        w = as_weights(weights, x)
         xp = namespace_of(x)
-        _, mean, scatter = diagonal_moments(x, w)
+        total, mean, scatter = diagonal_moments(x, w)
         # A missing entry makes its mean NaN, so complete blocks need no look at the entries.
         if bool(xp.all(xp.isfinite(mean))):
             weight, unseen = total + xp.zeros_like(mean), total * 0.0
             found = cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
         else:
             with np.errstate(invalid="ignore", over="ignore"):
-                found = cls._incomplete(x, one, total)
+                found = cls._incomplete(x, counts(w, x), total)
         check_squares(found.scatter, x, found.mean, w)
         return found
 

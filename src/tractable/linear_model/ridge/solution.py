@@ -1,15 +1,13 @@
 """Solving ridge regression: centering, the solution in the space of the columns or of few rows, leverages."""
 
-from contextlib import nullcontext
 from typing import Any
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.engines.least_squares import FEW_COLUMNS, OUTSIDE, RowSpan, least_squares
+from tractable.engines.least_squares import OUTSIDE, RowSpan, blas_for_columns, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle
-from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -237,7 +235,7 @@ def ridge(
         fit_intercept=fit_intercept,
         penalize_intercept=penalize_intercept,
     )
-    with single_threaded_blas() if statistic.dim <= FEW_COLUMNS else nullcontext():
+    with blas_for_columns(statistic.dim):
         return _ridge(statistic, alpha, centering)
 
 

@@ -16,12 +16,18 @@ def triangle(rows: Array) -> Array:
     return factor * xp.where(diagonal < 0, -xp.ones_like(diagonal), xp.ones_like(diagonal))[:, None]
 
 
-@SILENT
 def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    total, mean, rows = centred_rows(x, y, weights)
+    return total, mean, triangle(rows)
+
+
+@SILENT
+def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean)."""
     xp = namespace_of(x)
     _, total, mean, centred, remainder = _centred(xp.concat([x, y], axis=1), weights)
-    rows = centred if weights is None else centred * xp.sqrt(weights)[:, None]
-    return total, mean + remainder, triangle(rows)
+    rows = centred - remainder
+    return total, mean + remainder, rows if weights is None else rows * xp.sqrt(weights)[:, None]
 
 
 @SILENT
