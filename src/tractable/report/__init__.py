@@ -13,6 +13,7 @@ from tractable.report.reading import read_table, table_of
 from tractable.report.report import ReportSummary, make_report
 from tractable.report.rows import copied_rows
 from tractable.report.table import Column, Table
+from tractable.report.time_order import with_dates
 
 __all__ = [
     "Candidate",
@@ -41,4 +42,5 @@ __all__ = [
     "read_table",
     "regressors",
     "table_of",
+    "with_dates",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.classification import LinearDiscriminant, LogisticRegression, NaiveBayes, QuadraticDiscriminant
-from tractable.distributions import Categorical, Normal
+from tractable.distributions import Categorical, Normal, StudentT
 from tractable.linear_model import BayesianRidge, LinearRegression
 from tractable.mixture import MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -15,8 +15,11 @@ from tractable.value import value
 #: The least probability of a class, so that log scores are finite.
 MIN_PROBABILITY = 1e-15
 
-#: A larger skewness than this is strong; that of an exponential distribution is 2.
-STRONG_SKEWNESS = 1.0
+#: A larger skewness than this is strong, and one by quantiles: that of an exponential is 2, and 0.56.
+STRONG_SKEWNESS, STRONG_QUANTILE_SKEWNESS = 1.0, 0.2
+
+#: Folds of a training set by which noise and temperature of boosted trees are found, and temperatures tried.
+N_INNER, TEMPERATURES = 3, np.geomspace(0.5, 6.0, 20)
 
 #: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
@@ -58,6 +61,7 @@ def regressors() -> tuple[Candidate, ...]:
             rows_each=10.0,
         ),
         Candidate(name="TableMixture", learn=_joint),
+        Candidate(name="gradient boosting", learn=_boosted_numbers),
     )
 
 
@@ -70,28 +74,44 @@ def classifiers() -> tuple[Candidate, ...]:
         Candidate(name="QuadraticDiscriminant", learn=_quadratic),
         Candidate(name="NaiveBayes", learn=_naive),
         Candidate(name="KNeighborsClassifier", learn=_near_classes),
+        Candidate(name="gradient boosting", learn=_boosted_classes),
     )
 
 
 def encoder(X: Any) -> Any:
     """Return a transformer, not yet fitted, from the columns of a frame to numbers.
 
-    Numbers are standardised, with missing ones replaced by the mean and an indicator column; a category is
-    one column a level but the first.
+    Numbers are standardised, with missing ones replaced by the mean and an indicator column. A category is
+    one column a level but the first; an ordered one is a column for each step, which says whether an entry is
+    beyond it, so that a model that shrinks coefficients takes neighbouring levels to be alike.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
     numbers = [name for name in X.columns if X[name].dtype.kind == "f"]
+    ordered = [name for name in X.columns if getattr(X[name].dtype, "ordered", False)]
+    others = [name for name in X.columns if name not in numbers and name not in ordered]
     levels = OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False, max_categories=20)
+    steps = make_pipeline(FunctionTransformer(_steps), SimpleImputer(add_indicator=True))
     return ColumnTransformer(
         [
             ("numbers", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), numbers),
-            ("categories", levels, [name for name in X.columns if name not in numbers]),
+            ("ordered", steps, ordered),
+            ("categories", levels, others),
         ]
     )
+
+
+def _steps(X: Any) -> np.ndarray:
+    """Return whether entries of ordered categories are beyond each level; NaN where they are missing."""
+    found = []
+    for name in X.columns:
+        codes = np.asarray(X[name].cat.codes, dtype=np.float64)[:, None]
+        beyond = codes >= np.arange(1, max(len(X[name].cat.categories), 2))
+        found.append(np.where(codes < 0.0, np.nan, beyond))
+    return np.hstack(found) if found else np.empty((len(X), 0))
 
 
 def _encoded(make: Callable[[], Any]) -> Learn:
@@ -118,7 +138,7 @@ def _base_rate(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
 def _near_numbers(X: Any, y: np.ndarray) -> Predict:
     """Predict the mean of the neighbours, with the leave-one-out residual variance (1 - R²) var y."""
     encode = encoder(X).fit(X)
-    model = KNeighborsRegressor("loo").fit(encode.transform(X), y)
+    model = KNeighborsRegressor("loo").fit(*_shuffled(encode.transform(X), y))
     r2 = float(model.loo_scores_[model.n_neighbors_ - 1])
     noise = np.sqrt(max(1.0 - r2, 1e-6) * y.var())
     return lambda new: Normal(mean=model.predict(encode.transform(new)), stddev=noise)
@@ -127,9 +147,72 @@ def _near_numbers(X: Any, y: np.ndarray) -> Predict:
 def _near_classes(X: Any, y: np.ndarray) -> Predict:
     """Predict by the votes of the neighbours, and one more vote split by the base rates."""
     encode = encoder(X).fit(X)
-    model = KNeighborsClassifier("loo").fit(encode.transform(X), y)
+    model = KNeighborsClassifier("loo").fit(*_shuffled(encode.transform(X), y))
     rates, k = np.bincount(y) / len(y), model.n_neighbors_
     return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + rates) / (k + 1))
+
+
+def _shuffled(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows in an order that depends on their entries alone, so that ties between neighbours do too."""
+    from pandas import DataFrame
+    from pandas.util import hash_pandas_object
+
+    rows = DataFrame(np.column_stack([Z, y]))
+    rows["copy"] = rows.groupby(list(rows.columns)).cumcount()  # equal rows are spread among the others
+    order = np.argsort(hash_pandas_object(rows, index=False), kind="stable")
+    return Z[order], y[order]
+
+
+def _boosted_numbers(X: Any, y: np.ndarray) -> Predict:
+    """Predict by gradient-boosted trees, with Student's t noise as of residuals of rows held out."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    model = HistGradientBoostingRegressor(**_tree_options(y))
+    Z, splits = _as_categories(X), KFold(N_INNER, shuffle=True, random_state=0)
+    noise = StudentT.fit(y - cross_val_predict(model, Z, y, cv=splits))
+    model.fit(Z, y)
+    # Two moments at least, so that there is a mean to predict.
+    dof, scale = (
+        max(float(noise.dof), 2.5),
+        max(float(noise.scale), 1e-6 * float(y.std()), np.finfo(float).tiny),
+    )
+    return lambda new: StudentT(
+        dof=dof, location=model.predict(_as_categories(new)) + float(noise.location), scale=scale
+    )
+
+
+def _boosted_classes(X: Any, y: np.ndarray) -> Predict:
+    """Predict by gradient-boosted trees, with the temperature of least log loss on rows held out."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    model = HistGradientBoostingClassifier(**_tree_options(y))
+    Z, splits = _as_categories(X), StratifiedKFold(N_INNER, shuffle=True, random_state=0)
+    proba = cross_val_predict(model, Z, y, cv=splits, method="predict_proba")
+    losses = [-np.mean(_tempered(proba, t).log_prob(y)) for t in TEMPERATURES]
+    best = float(TEMPERATURES[int(np.argmin(losses))])
+    model.fit(Z, y)
+    return lambda new: _tempered(model.predict_proba(_as_categories(new)), best)
+
+
+def _tree_options(y: np.ndarray) -> dict[str, Any]:
+    """Return the options of boosted trees: smaller leaves and fewer trees where there are few rows."""
+    leaf = int(np.clip(len(y) // 20, 3, 20))
+    return {"min_samples_leaf": leaf, "max_iter": 60, "max_leaf_nodes": 15, "random_state": 0}
+
+
+def _tempered(proba: np.ndarray, temperature: float) -> Categorical:
+    """Return classes with probabilities ∝ p^(1/T)."""
+    log_p = np.log(np.maximum(proba, MIN_PROBABILITY)) / temperature
+    return _classes(np.exp(log_p - log_p.max(axis=1, keepdims=True)))
+
+
+def _as_categories(X: Any) -> Any:
+    """Return a frame whose columns that are no numbers have the type of categories."""
+    return X.astype(
+        {name: "category" for name in X.columns if X[name].dtype.kind == "O" and not hasattr(X[name], "cat")}
+    )
 
 
 def _naive(X: Any, y: np.ndarray) -> Predict:
@@ -234,8 +317,10 @@ def is_skewed(x: Any) -> bool:
     x = x[~np.isnan(x)]
     if len(x) < 3 or not (x > 0.0).all():
         return False
-    skewness = _skewness(x)
-    return bool(skewness > STRONG_SKEWNESS and abs(_skewness(np.log(x))) < skewness)
+    skewness, (low, middle, high) = _skewness(x), np.quantile(x, [0.05, 0.5, 0.95])
+    # By quantiles too, which a single far number does not change.
+    by_quantiles = low + high - 2.0 * middle > STRONG_QUANTILE_SKEWNESS * (high - low)
+    return bool(skewness > STRONG_SKEWNESS and by_quantiles and abs(_skewness(np.log(x))) < skewness)
 
 
 def skewed_columns(X: Any) -> list[str]:

@@ -1,5 +1,7 @@
 """Clusters of the rows, by the mixture that ICL chooses."""
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,27 @@ from tractable.plotting import plot
 from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.plotting.style import COLOURS, legend
 from tractable.report.mixtures import (
-    MAX_COMPONENTS,
     FittedMixtures,
     Membership,
     fitted_mixtures,
     membership,
     why_no_mixture,
 )
-from tractable.report.page import MARKERS, MAX_POINTS, MAX_VECTOR, Grid, Picture, Section, canvas, picture_of
+from tractable.report.page import (
+    MARKERS,
+    MAX_POINTS,
+    MAX_VECTOR,
+    Grid,
+    Picture,
+    Section,
+    canvas,
+    number_text,
+    picture_of,
+)
 from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
+from tractable.report.time_order import TimeOrder, time_order
+from tractable.value import value
 
 #: Columns that are named as distinguishing a cluster, at most.
 MAX_NAMED = 3
@@ -30,12 +43,39 @@ MIN_DIFFERENCE = 0.5
 #: The probability from which the cluster of a row is sure.
 SURE = 0.9
 
+#: What groups must have to be called natural: by how much ICL is better than that of one group, the share of
+#: sure rows, the share of resamples that find them again, and the largest density between two of them,
+#: relative to the lower of their peaks.
+MIN_GAIN, MIN_SURE, MIN_FOUND, MAX_VALLEY = 10.0, 0.8, 0.8, 0.8
+
+#: Resamples, the rows of each at most, and the adjusted Rand index from which groups are the same.
+N_RESAMPLES, RESAMPLED_ROWS, SAME_GROUPS = 20, 500, 0.8
+
+#: Groups that change so much more rarely from row to row in time than at random are stretches of time.
+STRETCHES = 0.2
+
 #: What distinguishes a cluster: a column, its difference in standard deviations, and words.
 Difference = tuple[str, float, str]
 
 
+@value
+class Grouping:
+    """Whether the components of a mixture are natural groups of the rows."""
+
+    n_components: int
+    gain: float  # ICL of one component, less that of the mixture
+    share_sure: float
+    n_found: int  # resamples that find the same groups
+    doubt: str  # why the groups are not natural; empty if they are
+
+    @property
+    def natural(self) -> bool:
+        """Whether there are several groups, and no doubt about them."""
+        return self.n_components > 1 and not self.doubt
+
+
 def section(table: Table, *, target: str | None = None, rng: Any) -> Section | None:
-    """Return the clusters of the rows; None if there is too little data.
+    """Return the natural groups of the rows; None if there is too little data.
 
     The target is left out of the mixture and compared with the clusters afterwards.
     """
@@ -43,27 +83,148 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
     if found is None:
         return None
     members = membership(found)
+    grouping = grouping_of(table, found, members)
     differences = _differences(found, members)
+    tables = (_sizes(members, differences), *_against(table, found, members, target))
     return Section(
         key="clusters",
         title="Clusters",
         done=_done(found, target),
-        meaning=_meaning(found, members, differences),
+        meaning=_meaning(found, grouping, differences),
         assumptions=_assumptions(found),
         code=code_head(table, imports_for(found.code))
         + found.code
         + "labels = model.predict(rows)\nprobabilities = model.predict_proba(rows)\n",
-        pictures=(_criterion_picture(found.choice), *_scatter_picture(found, members, rng)),
-        tables=(_sizes(members, differences), *_against(table, found, members, target)),
+        pictures=(_criterion_picture(found.choice), *_scatter_picture(found, members, grouping, rng)),
+        tables=tables if grouping.natural else (),
         notes=(*_notes(found), *unused_note(table, leave=target or ())),
         findings={
-            "n_clusters": len(members.sizes),
+            "n_clusters": len(members.sizes) if grouping.natural else 1,
+            "n_components": grouping.n_components,
+            "natural": grouping.natural,
+            "doubt": grouping.doubt,
+            "found_again": grouping.n_found,
             "by_bic": int(found.model("bic").n_components),
-            "sizes": members.sizes.tolist(),
-            "share_sure": float((members.confidence >= SURE).mean()),
+            "sizes": members.sizes.tolist() if grouping.natural else [int(members.sizes.sum())],
+            "share_sure": grouping.share_sure,
             "set_apart_by": [[name for name, _, _ in row[:MAX_NAMED]] for row in differences],
         },
     )
+
+
+def grouping_of(table: Table, found: FittedMixtures, members: Membership) -> Grouping:
+    """Return whether the components of the chosen mixture are natural groups."""
+    icl = found.choice.scores["icl"]
+    gain = float(icl[:, 0].min() - icl[found.choice.position("icl")])
+    sure = float((members.confidence >= SURE).mean())
+    k, n_found, doubt = len(members.sizes), 0, next(_doubts(table, found, members, gain, sure), "")
+    if k > 1 and not doubt:  # resamples last, which take longest
+        n_found = found_again(found, members)
+        if n_found < MIN_FOUND * N_RESAMPLES:
+            doubt = (
+                f"the same groups were found in {n_found} of {N_RESAMPLES} random samples of the rows only"
+            )
+    return Grouping(n_components=k, gain=gain, share_sure=sure, n_found=n_found, doubt=doubt)
+
+
+def _doubts(
+    table: Table, found: FittedMixtures, members: Membership, gain: float, sure: float
+) -> Iterator[str]:
+    """Yield why the components of a mixture are not natural groups."""
+    choice, most = found.choice, int(found.choice.n_components[-1])
+    if len(members.sizes) == 1:
+        if _all_shrank(choice):
+            yield "components shrank to single values in all larger mixtures"
+        return
+    if choice.collapsed.all():
+        yield "components shrank to single values in all mixtures"
+    if choice.best_model.n_components == most:
+        yield f"more components describe the rows ever better, up to the {most} tried"
+    if gain < MIN_GAIN:
+        yield f"it is hardly better than one group (its ICL by {number_text(gain, 2)}, where 10 is much)"
+    if sure < MIN_SURE:
+        yield f"only {sure:.0%} of the rows belong to a component with a probability of {SURE:.0%} or more"
+    times = time_order(table)
+    if times is not None and _are_stretches(times, found, members):
+        yield f"the components are stretches of {times.column}, through which the columns change"
+    overlap, (a, b) = largest_overlap(found, members)
+    if overlap > MAX_VALLEY:
+        yield f"components {a + 1} and {b + 1} are not apart: about as many rows lie between as in them"
+
+
+def _all_shrank(choice: ComponentChoice) -> bool:
+    return choice.collapsed.shape[1] > 1 and bool(choice.collapsed[:, 1:].all())
+
+
+def _are_stretches(times: TimeOrder, found: FittedMixtures, members: Membership) -> bool:
+    """Return whether groups change much more rarely from row to row in time than at random."""
+    labels = dict(zip(found.rows.frame.index.tolist(), members.labels.tolist(), strict=True))
+    in_time = np.array([labels[i] for i in times.order.tolist() if i in labels])
+    shares = members.sizes / members.sizes.sum()
+    at_random = 1.0 - float(np.sum(shares**2))
+    return float(np.mean(in_time[1:] != in_time[:-1])) < STRETCHES * at_random
+
+
+def largest_overlap(found: FittedMixtures, members: Membership) -> tuple[float, tuple[int, int]]:
+    """Return the largest density between two groups relative to the lower of their peaks, and the two.
+
+    The rows of two groups are projected on the direction Σ_w⁻¹ (μ_a - μ_b) that separates them best, and
+    smoothed. Parts of one curved or elongated group have no valley between them: the ratio is one.
+    """
+    x, labels = _indicators(found), members.labels
+    worst, pair = 0.0, (0, 0)
+    for a in range(len(members.sizes)):
+        for b in range(a + 1, len(members.sizes)):
+            ratio = _valley(x[labels == a], x[labels == b])
+            if ratio > worst:
+                worst, pair = ratio, (a, b)
+    return worst, pair
+
+
+def _indicators(found: FittedMixtures) -> np.ndarray:
+    """Return rows as standardised numbers, with indicators of categories; missing entries are the mean."""
+    from pandas import get_dummies
+
+    frame = get_dummies(found.modelled, columns=list(found.rows.categories), dtype=float)
+    x = frame.to_numpy(dtype=np.float64)
+    spread = np.nanstd(x, axis=0)
+    return np.nan_to_num((x - np.nanmean(x, axis=0)) / np.where(spread > 0.0, spread, 1.0))
+
+
+def _valley(a: np.ndarray, b: np.ndarray) -> float:
+    if min(len(a), len(b)) < 3:
+        return 0.0
+    step = a.mean(axis=0) - b.mean(axis=0)
+    within = (np.cov(a.T, bias=True) * len(a) + np.cov(b.T, bias=True) * len(b)) / (len(a) + len(b))
+    direction = np.linalg.solve(np.atleast_2d(within) + 1e-3 * np.eye(len(step)), step)
+    x, y = a @ direction, b @ direction
+    ends = np.median(y), np.median(x)
+    both = np.concatenate([x, y])
+    # The width that smooths the wider of the two groups best, if it is normal.
+    spread = max(float(np.std(x)), float(np.std(y)), 1e-12)
+    h = 0.9 * spread * min(len(a), len(b)) ** -0.2
+    at = np.linspace(*ends, 61)
+    density = np.exp(-0.5 * ((at[:, None] - both) / h) ** 2).sum(axis=1)
+    return float(density.min() / min(density[0], density[-1]))
+
+
+def found_again(found: FittedMixtures, members: Membership) -> int:
+    """Return in how many random samples of four fifths of the rows the same groups are found."""
+    from sklearn.base import clone
+    from sklearn.metrics import adjusted_rand_score
+
+    near = found.modelled[~found.far]
+    labels = members.labels[~found.far]
+    n = min(int(0.8 * len(near)), RESAMPLED_ROWS)
+    rng, again = np.random.default_rng(0), 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(N_RESAMPLES):
+            mine = rng.permutation(len(near))[:n]
+            model = clone(found.choice.best_model).set_params(random_state=int(rng.integers(2**31)))
+            said = model.fit(near.iloc[mine]).predict(near)
+            again += adjusted_rand_score(labels, said) >= SAME_GROUPS
+    return int(again)
 
 
 def why_not(table: Table, target: str | None) -> str:
@@ -77,32 +238,34 @@ def _done(found: FittedMixtures, target: str | None) -> str:
     whole = "" if n == len(found.rows.frame) else ", chosen at random"
     besides = f"; the target, {target}, was not shown to them" if target else ""
     columns = number_of(found.rows.frame.shape[1], "column")
+    skewed = f" Of {listed(found.logged)} the logarithm was modelled." if found.logged else ""
     shapes = "" if found.mixed else ", and of several shapes of their covariances,"
     return (
         f"{what.capitalize()} of 1 to {number_of(k, 'component')} were fitted to {columns} of "
         f"{number_of(n, 'row')}{whole}; of the numbers of components{shapes} the integrated "
-        f"completed likelihood (ICL) chose one{besides}."
+        f"completed likelihood (ICL) chose one{besides}. Its components are called groups if they are much "
+        "better than one, most rows are sure, few rows lie between them, and random samples of the rows "
+        f"give the same.{skewed}"
     )
 
 
-def _meaning(found: FittedMixtures, members: Membership, differences: list[list[Difference]]) -> str:
-    k, by_bic = len(members.sizes), int(found.model("bic").n_components)
-    if k == 1:
-        wanted = (
-            f" BIC, which asks for a good density only, would take {by_bic} components, but they overlap."
-        )
-        more = wanted if by_bic > 1 else ""
-        return f"The rows are best taken as one group: no clusters that are apart were found.{more}"
-    share = float((members.confidence >= SURE).mean())
+def _meaning(found: FittedMixtures, grouping: Grouping, differences: list[list[Difference]]) -> str:
+    k = grouping.n_components
+    if k == 1 and not grouping.doubt:
+        return "No groups of rows that are apart were found: the rows are best described as one group."
+    if not grouping.natural:
+        parts = "a mixture" if k == 1 else f"the best mixture has {number_of(k, 'component')}, but"
+        said = f"{parts} {grouping.doubt}" if k > 1 else f"{grouping.doubt}"
+        return f"There is no natural number of groups: {said}."
     columns = list(dict.fromkeys(row[0][0] for row in differences if row))
     apart = f"set apart most by {listed(columns)}" if columns else "which no column by itself sets apart"
-    icl = found.choice.scores["icl"]
-    gain = float(icl[:, 0].min() - icl[found.choice.position("icl")])
+    by_bic = int(found.model("bic").n_components)
     also = "BIC agrees" if by_bic == k else f"BIC would take {number_of(by_bic, 'component')}"
     return (
-        f"There are {k} clusters, {apart}. {share:.0%} of the rows belong to their cluster with a "
-        f"probability of {SURE:.0%} or more. {also}; one group for all would have an ICL worse by "
-        f"{gain:.4g}, where 10 is much."
+        f"The rows fall into {k} groups, {apart}. {grouping.share_sure:.0%} of the rows belong to their "
+        f"group with a probability of {SURE:.0%} or more, and the groups were found again in "
+        f"{grouping.n_found} of {N_RESAMPLES} random samples of the rows. {also}; one group for all would "
+        f"have an ICL worse by {number_text(grouping.gain)}, where 10 is much."
     )
 
 
@@ -133,11 +296,12 @@ def _number_difference(all_rows: Any, mine: Any) -> Difference | None:
     if not np.isfinite(x) or not spread > 0.0:
         return None
     z = float((x - all_rows.mean()) / spread)
-    return str(mine.name), z, f"{mine.name} {x:.4g} ({'high' if z > 0.0 else 'low'})"
+    return str(mine.name), z, f"{mine.name} {number_text(x)} ({'high' if z > 0.0 else 'low'})"
 
 
 def _category_difference(all_rows: Any, mine: Any) -> Difference | None:
     overall, here = all_rows.value_counts(normalize=True), mine.value_counts(normalize=True)
+    overall = overall[overall > 0.0]
     if not len(here):
         return None
     share = here.reindex(overall.index).fillna(0.0)
@@ -176,7 +340,9 @@ def _against(
     rows: list[tuple[str, ...]]
     if column.is_number:
         head = ("cluster", f"mean of {target}", "standard deviation")
-        rows = [(str(k + 1), f"{g.mean():.4g}", f"{g.std(ddof=0):.3g}") for k, g in enumerate(groups)]
+        rows = [
+            (str(k + 1), number_text(g.mean()), number_text(g.std(ddof=0), 3)) for k, g in enumerate(groups)
+        ]
     elif column.is_category and y.nunique() <= 12:
         levels = list(y.value_counts().index)
         head = ("cluster", *map(str, levels))
@@ -189,12 +355,11 @@ def _against(
 
 def _notes(found: FittedMixtures) -> tuple[str, ...]:
     notes = list(found.rows.notes)
-    model, choice = found.choice.best_model, found.choice
-    if model.n_components == choice.n_components[-1] == MAX_COMPONENTS:
-        notes.append("The largest number of components that was tried was chosen; there may be more.")
-    if choice.collapsed.all():
-        notes.append("Components shrank to single values in all mixtures: the criteria do not mean much.")
-    elif choice.collapsed.any():
+    choice = found.choice
+    if found.far.any():
+        far = number_of(int(found.far.sum()), "row")
+        notes.append(f"{far} with an entry far from all others not used to fit the mixtures.")
+    if choice.collapsed.any():
         notes.append(
             "In some mixtures components shrank to a single value of a column, where a likelihood has no "
             "bound; they are crossed out in the picture and left out of the choice."
@@ -219,15 +384,15 @@ def _criterion_picture(choice: ComponentChoice) -> Picture:
 
 
 def _scatter_picture(
-    found: FittedMixtures, members: Membership, rng: np.random.Generator
+    found: FittedMixtures, members: Membership, grouping: Grouping, rng: np.random.Generator
 ) -> tuple[Picture, ...]:
-    """Draw the rows over the two columns that separate the clusters best, with an ellipse for each."""
+    """Draw the rows over the two columns that separate the groups best, with an ellipse for each."""
     numbers, k = found.rows.numbers, len(members.sizes)
-    if not numbers:
+    if not numbers or not grouping.natural:
         return ()
     if len(numbers) == 1:
         return (_histogram_picture(found, members),)
-    names = separating_pair(found.rows.frame[list(numbers)], members.labels)
+    names = separating_pair(found.modelled[list(numbers)], members.labels)
     x = found.rows.frame[list(names)].to_numpy(dtype=np.float64)
     shown = sampled(np.flatnonzero(~np.isnan(x).any(axis=1)), MAX_POINTS, rng)
     means, covariances = _components(found.choice.best_model, names)
@@ -239,8 +404,12 @@ def _scatter_picture(
             ax.scatter(*x[mine].T, color=colour, label=str(j + 1), **style)
             component = members.order[j]
             ring = ellipse_points(means[component], covariances[component], mahalanobis_radius(0.9))
+            ring = np.where([name in found.logged for name in names], np.exp(ring), ring)
             ax.plot(*ring.T, color=colour, lw=1.5)
         ax.set(xlabel=names[0], ylabel=names[1])
+        ax.set(
+            **{f"{axis}scale": "log" for axis, name in zip("xy", names, strict=True) if name in found.logged}
+        )
         if k > 1:
             legend(ax, head="cluster")
         picture = picture_of(

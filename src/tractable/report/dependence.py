@@ -40,6 +40,8 @@ class Reversal:
 
     pair: Pair
     by: str
+    n: int  # rows that have both numbers and are in a group
+    overall: float  # the correlation over these rows
     within: float
     low: float
     high: float
@@ -88,6 +90,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             ),
         ),
         notes=_notes(table, once),
+        headline=_headline(pairs, certain, of_target, target),
         findings=_findings(pairs, certain, of_target, reversed_pairs),
     )
 
@@ -137,13 +140,25 @@ def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], targe
     return " ".join(parts)
 
 
+def _headline(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None) -> str:
+    """Return the strongest dependence, of the target if there is one."""
+    if not certain:
+        return _meaning(pairs, certain, of_target, target)
+    told = [pair for pair in of_target if pair in certain][:3]
+    if target is not None and told:
+        return f"{target} depends most on {listed([_other(pair, target) for pair in told])}."
+    best = pairs[0]
+    return f"The strongest dependence is that of {best.a} and {best.b}{_with_correlation(best)}."
+
+
 def _reversal_text(reversed_pairs: list[Reversal]) -> str:
     """Return which correlations have the other sign within groups."""
     if not reversed_pairs:
         return ""
     sentences = [
-        f"The correlation of {one.pair.a} and {one.pair.b} is {one.pair.correlation:.2f} over all rows, but "
-        f"{one.within:.2f} ({one.low:.2f} to {one.high:.2f}) among rows of the same {one.by}."
+        f"The correlation of {one.pair.a} and {one.pair.b} is {one.overall:.2f} over the {one.n:,} rows in "
+        f"groups of {one.by}, but {one.within:.2f} ({one.low:.2f} to {one.high:.2f}) among rows of the same "
+        f"{one.by}."
         for one in reversed_pairs[:2]
     ]
     others = len(reversed_pairs) - 2
@@ -191,8 +206,8 @@ def _correlation(pair: Pair) -> tuple[str, str]:
 
 
 def _notes(table: Table, once: Table) -> tuple[str, ...]:
-    left = [*table.names("text"), *table.names("identifier")]
-    notes = [f"Not compared, for every row is different: {listed(left)}."] if left else []
+    left = table.names("text", "identifier")
+    notes = [f"Not compared, since they have too many different values: {listed(left)}."] if left else []
     if once is not table:
         copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
         notes.append(f"{copies} of other rows left out: the tests assume independent rows.")
@@ -223,8 +238,9 @@ def _findings(
 def reversals(table: Table, pairs: list[Pair]) -> list[Reversal]:
     """Return the pairs of numbers whose correlation has the other sign within groups, the strongest first.
 
-    The correlation within groups is that of the pooled deviations from the means of the groups; it must be
-    at least 0.1, and neither interval of 95 % may contain 0. Each pair has the groups of its largest one.
+    The correlation within groups is that of the pooled deviations from the means of the groups, and compared
+    with the correlation over the same rows; it must be at least 0.1, and neither interval of 95 % may contain
+    0. Each pair has the groups of its largest one.
     """
     found = []
     groups = {name: coded(table, name) for name in table.names("category", "boolean")}
@@ -233,7 +249,7 @@ def reversals(table: Table, pairs: list[Pair]) -> list[Reversal]:
             continue
         x, y = (table.frame[name].to_numpy(dtype=float) for name in (pair.a, pair.b))
         within = [_within(pair, name, x, y, codes) for name, codes in groups.items()]
-        other_sign = [one for one in within if one is not None and one.within * pair.correlation < 0]
+        other_sign = [one for one in within if one is not None]
         found += sorted(other_sign, key=lambda one: -abs(one.within))[:1]
     return sorted(found, key=lambda one: -abs(one.within))
 
@@ -247,12 +263,22 @@ def _within(pair: Pair, by: str, x: np.ndarray, y: np.ndarray, codes: np.ndarray
     groups = len(np.unique(codes))
     if groups < 2 or len(x) - groups < MIN_GROUP_ROWS:
         return None
+    overall, within = _pearson(x, y, np.zeros_like(codes)), _pearson(x, y, codes)
+    low, high = correlation_interval(
+        within, len(x) - groups + 1
+    )  # each further mean takes a degree of freedom
+    ends = correlation_interval(overall, len(x))
+    significant = low * high > 0 and ends[0] * ends[1] > 0 and abs(within) >= MIN_CORRELATION
+    if not significant or overall * within > 0:
+        return None
+    return Reversal(pair=pair, by=by, n=len(x), overall=overall, within=within, low=low, high=high)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray, codes: np.ndarray) -> float:
+    """Return the correlation of the deviations from the means of groups."""
     x, y = _deviations(x, codes), _deviations(y, codes)
     scale = math.sqrt(float(x @ x)) * math.sqrt(float(y @ y))
-    r = float(x @ y) / scale if scale > 0 else 0.0
-    low, high = correlation_interval(r, len(x) - groups + 1)  # each further mean takes a degree of freedom
-    significant = low * high > 0 and abs(r) >= MIN_CORRELATION
-    return Reversal(pair=pair, by=by, within=r, low=low, high=high) if significant else None
+    return float(x @ y) / scale if scale > 0 else 0.0
 
 
 def _deviations(values: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """Cross-validated predictions: rows for models, held-out log scores, comparisons and importances."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,10 +75,25 @@ class Importance:
     standard_error: float
 
 
-def folds(y: np.ndarray, *, classes: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the training and test rows of five folds, with a fixed seed."""
+def folds(
+    y: np.ndarray, *, classes: bool, times: np.ndarray | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and test rows of five folds, at random with a fixed seed, or stretches of time.
+
+    Parameters
+    ----------
+    y : array (n,)
+        Targets.
+    classes : bool
+        Whether the targets are classes, of which each fold has its share.
+    times : array (n,), optional
+        The time of each row: folds are stretches of it.
+    """
     from sklearn.model_selection import KFold, StratifiedKFold
 
+    if times is not None:
+        order = np.argsort(times, kind="stable")
+        return [(order[train], order[test]) for train, test in KFold(N_FOLDS).split(order[:, None])]
     kind = StratifiedKFold if classes else KFold
     return list(kind(N_FOLDS, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y))
 
@@ -94,8 +111,7 @@ def held_out(candidate: Candidate, X: Any, y: np.ndarray, splits: Any) -> HeldOu
         The rows to learn from and those to predict, by fold.
     """
     log_p, parts = np.empty(len(y)), []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _quiet():
         for train, test in splits:
             predict = candidate.learn(X.iloc[train], y[train])
             predicted = predict(X.iloc[test])
@@ -140,12 +156,27 @@ def importances(
         for rows, predict, _ in found.parts:
             part = X.iloc[rows]
             for _ in range(repeats):
-                permuted = part.assign(**{name: part[name].to_numpy()[rng.permutation(len(rows))]})
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                permuted = part.assign(**{name: part[name].array.take(rng.permutation(len(rows)))})
+                with _quiet():
                     loss[rows] += (found.log_p[rows] - predict(permuted).log_prob(y[rows])) / repeats
         out.append(Importance(column=name, loss=float(loss.mean()), standard_error=_error(loss)))
     return sorted(out, key=lambda one: -one.loss)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Fit and predict without warnings, and without the threads of trees, which wait for each other."""
+    with warnings.catch_warnings(), _openmp().limit(limits=1, user_api="openmp"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@cache
+def _openmp() -> Any:
+    import sklearn.ensemble  # noqa: F401  (whose threads are to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _error(x: np.ndarray) -> float:
@@ -196,7 +227,7 @@ def model_rows(table: Table, target: str) -> ModelRows:
     used = {target, *copies, *rows.frame.columns}
     unused = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]
     return ModelRows(
-        X=rows.frame.loc[known.index],
+        X=rows.frame.loc[known.index].astype(table.category_types(rows.categories)),
         y=codes.to_numpy(dtype=int if classes else float),
         classes=classes,
         notes=tuple(notes),
@@ -231,7 +262,8 @@ def _code(rows: ChosenRows, target: str, classes: tuple[str, ...] | None, *, sam
         lines.append(f"y = y[y.isin({list(classes)!r})]")
     if sampled:
         lines.append(f"y = y.sample({MAX_ROWS}, random_state=0)")
-    lines.append("X = rows.loc[y.index]")
+    types = ".astype(table.category_types(rows.columns))" if rows.categories else ""
+    lines.append(f"X = rows.loc[y.index]{types}")
     if classes is not None:
         lines.append(f"y = y.map({list(classes)!r}.index)")
     return "\n".join([*lines, "y = y.to_numpy()", ""])

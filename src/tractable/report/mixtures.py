@@ -8,16 +8,23 @@ import numpy as np
 
 from tractable.mixture import GaussianMixture, TableMixture
 from tractable.mixture.selection import ComponentChoice
-from tractable.report.rows import ChosenRows, chosen_rows, deduplicated_rows
+from tractable.report.candidates import skewed_columns
+from tractable.report.rows import ChosenRows, chosen_rows, deduplicated_rows, listed
 from tractable.report.table import Table
 from tractable.selection import select_components
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Rows that mixtures are fitted to, at most; clusters and outliers are of all rows.
 MAX_ROWS = 2_000
 
 #: Components of a mixture at most, and rows for each of them at least.
 MAX_COMPONENTS, ROWS_EACH = 8, 10
+
+#: Columns in which one value makes this share of the entries are left out.
+MAX_REPEATED = 0.3
+
+#: Entries so many robust standard deviations from the median are far, if at most this share of a column is.
+FAR, MAX_FAR = 8.0, 0.02
 
 #: Covariance types that are tried.
 SHAPES = ("full", "tied", "diag")
@@ -53,9 +60,13 @@ class Membership:
 class FittedMixtures:
     """Mixtures of one component, of two, …, with their criteria."""
 
-    rows: ChosenRows
+    rows: ChosenRows  # in the units of the table
+    modelled: Any  # the same rows as the mixtures see them: logarithms, and all categories of the table
+    logged: tuple[str, ...]  # the columns whose logarithms are modelled
+    far: np.ndarray  # (n,), the rows with an entry far from all others, to which mixtures are not fitted
     choice: ComponentChoice  # by ICL; `model("bic")` is the mixture of the least BIC
     code: str  # lines that compute `choice` from `table`
+    rows_code: str  # those of them that compute `rows`
     mixed: bool  # whether columns are independent within a component (categories, many missing entries)
     n_fitted: int  # number of rows of the fits
 
@@ -67,7 +78,7 @@ class FittedMixtures:
 
 def membership(found: FittedMixtures) -> Membership:
     """Return the clusters of all rows under the chosen mixture."""
-    proba = np.asarray(found.choice.best_model.predict_proba(found.rows.frame))
+    proba = np.asarray(found.choice.best_model.predict_proba(found.modelled))
     sizes = np.bincount(np.argmax(proba, axis=1), minlength=proba.shape[1])
     order = np.argsort(-sizes, kind="stable")
     order = order[sizes[order] > 0]
@@ -90,35 +101,102 @@ def fitted_mixtures(table: Table, leave: str | None = None) -> FittedMixtures | 
 
 
 def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
-    width = max(1, min(20, len(table.frame) // 5))
-    rows = deduplicated_rows(chosen_rows(table, leave or (), most_numbers=width), table)
+    rows = _mixture_rows(table, leave)
     if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
         return None
-    part = rows.part(MAX_ROWS)
+    logged = tuple(skewed_columns(rows.frame[list(rows.numbers)]))
+    modelled = rows.frame.astype(table.category_types(rows.categories))
+    modelled = modelled.assign(**{name: np.log(modelled[name]) for name in logged})
+    far = far_rows(modelled[list(rows.numbers)].to_numpy(dtype=np.float64))
+    near = modelled[~far]
+    whole = len(near) <= MAX_ROWS
+    part = near if whole else near.sample(MAX_ROWS, random_state=0)
     numbers = range(1, max(1, min(MAX_COMPONENTS, len(part) // ROWS_EACH)) + 1)
-    mixed = bool(rows.categories) or len(part.isna().drop_duplicates()) > MAX_PATTERNS
+    mixed, prior = bool(rows.categories) or len(part.isna().drop_duplicates()) > MAX_PATTERNS, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collapsed components are marked in the choice
         if mixed:
             choice = _table_mixtures(part, numbers)
         else:
             shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
-            estimator = GaussianMixture(n_init=2, random_state=0)
-            choice = select_components(part, numbers, shapes, criterion="icl", estimator=estimator)
-    code = rows.code + ("" if part is rows.frame else f"part = rows.sample({MAX_ROWS}, random_state=0)\n")
-    lines = _table_code(numbers) if mixed else _gaussian_code(numbers)
+            choice, prior = _gaussian_mixtures(part, numbers, shapes)
+    rows_code = rows.code + _modelled_code(rows, logged)
+    fitted = "rows" + (f".drop(index={modelled.index[far].tolist()!r})" if far.any() else "")
+    fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
+    code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
+    lines = _table_code(numbers) if mixed else _gaussian_code(numbers, prior)
     return FittedMixtures(
         rows=rows,
+        modelled=modelled,
+        logged=logged,
+        far=far,
         choice=choice,
-        code=code + lines.replace("PART", "rows" if part is rows.frame else "part"),
+        code=code + lines.replace("PART", "rows" if fitted == "rows" else "part"),
+        rows_code=rows_code,
         mixed=mixed,
         n_fitted=len(part),
     )
 
 
+def far_rows(x: np.ndarray) -> np.ndarray:
+    """Mark rows with an entry more than eight robust standard deviations from the median of its column.
+
+    The robust standard deviation is that of a normal with the same quartiles. If they are more than two in a
+    hundred the column has long tails, and none is marked.
+
+    Examples
+    --------
+    >>> far_rows(np.r_[np.arange(100.0), 1e4][:, None]).nonzero()[0].tolist()
+    [100]
+    """
+    if not x.size:
+        return np.zeros(len(x), dtype=bool)
+    low, middle, high = np.nanquantile(x, [0.25, 0.5, 0.75], axis=0)
+    with np.errstate(invalid="ignore"):
+        far = (np.abs(x - middle) > FAR * (high - low) / 1.349) & (high > low)
+    far &= far.mean(axis=0) <= MAX_FAR
+    return np.asarray(far.any(axis=1))
+
+
+def _gaussian_mixtures(part: Any, numbers: range, shapes: tuple[str, ...]) -> tuple[ComponentChoice, Any]:
+    """Return mixtures of normals, and their `covariance_prior`: one if without it all of several collapse."""
+    options: dict[str, Any] = {"n_init": 2, "random_state": 0}
+    found = select_components(part, numbers, shapes, criterion="icl", estimator=GaussianMixture(**options))
+    if len(numbers) == 1 or not found.collapsed[:, 1:].all():
+        return found, None
+    estimator = GaussianMixture(covariance_prior="data", **options)
+    return select_components(part, numbers, shapes, criterion="icl", estimator=estimator), "data"
+
+
+def _mixture_rows(table: Table, leave: str | None) -> ChosenRows:
+    """Return the rows and columns of a mixture, without columns that mostly repeat one value."""
+    width = max(1, min(20, len(table.frame) // 5))
+    rows = deduplicated_rows(chosen_rows(table, leave or (), most_numbers=width), table)
+    repeated = [name for name in rows.numbers if _repeats(rows.frame[name])]
+    if not repeated:
+        return rows
+    numbers = tuple(name for name in rows.numbers if name not in repeated)
+    note = f"Left out, since one value makes {MAX_REPEATED:.0%} of their entries or more: {listed(repeated)}."
+    frame = rows.frame[[*numbers, *rows.categories]].dropna(how="all")
+    code = f'{rows.code}rows = rows.drop(columns={repeated!r}).dropna(how="all")\n'
+    return replace(rows, frame=frame, numbers=numbers, notes=(*rows.notes, note), code=code)
+
+
+def _repeats(entries: Any) -> bool:
+    """Return whether one value makes a large share of the entries, to which a component would shrink."""
+    return bool(entries.value_counts(normalize=True).iloc[0] >= MAX_REPEATED)
+
+
+def _modelled_code(rows: ChosenRows, logged: tuple[str, ...]) -> str:
+    """Return the lines that make rows what the mixtures see."""
+    lines = "rows = rows.astype(table.category_types(rows.columns))\n" if rows.categories else ""
+    names = list(logged)
+    return lines + (f"rows = rows.assign(**np.log(rows[{names!r}]))\n" if logged else "")
+
+
 def why_no_mixture(table: Table, leave: str | None = None) -> str:
     """Return why no mixture can be fitted to a table."""
-    rows = deduplicated_rows(chosen_rows(table, leave or ()), table)
+    rows = _mixture_rows(table, leave)
     if not (rows.numbers or rows.categories):
         return "there is no column of numbers, or of few categories, that varies"
     there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
@@ -140,13 +218,14 @@ def _table_mixtures(part: Any, numbers: range) -> ComponentChoice:
     )
 
 
-def _gaussian_code(numbers: range) -> str:
+def _gaussian_code(numbers: range, prior: str | None) -> str:
+    options = "" if prior is None else f"covariance_prior={prior!r}, "
     return (
         "choice = tractable.select_components(\n"
         f"    PART,\n    range(1, {numbers.stop}),\n"
         '    ("full", "tied", "diag") if rows.shape[1] > 1 else ("full", "tied"),\n'
         '    criterion="icl",\n'
-        "    estimator=tractable.GaussianMixture(n_init=2, random_state=0),\n)\n"
+        f"    estimator=tractable.GaussianMixture({options}n_init=2, random_state=0),\n)\n"
         "print(choice)\nmodel = choice.best_model\n"
     )
 

@@ -1,5 +1,6 @@
 """Models of the target: compared by held-out log scores, with calibration and importances."""
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,19 @@ from tractable.report.held_out import (
     model_rows,
 )
 from tractable.report.mutual_information import informative_columns
-from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
+from tractable.report.page import (
+    Grid,
+    Picture,
+    Section,
+    canvas,
+    number_text,
+    picture_of,
+    sentences,
+    shortened,
+)
 from tractable.report.rows import code_head, imports_for, listed, unused_note
 from tractable.report.table import Table
+from tractable.report.time_order import TimeOrder, time_order, with_dates
 from tractable.value import replace
 
 #: Standard errors from which a difference is clear.
@@ -40,6 +51,9 @@ CLEAR = 2.0
 
 #: The R² above which a model is informative, and the importance relative to the largest that is listed.
 MIN_R2, MIN_IMPORTANCE = 0.1, 0.05
+
+#: The share of a target that a column determines if it leaks it; differences of coverage that are reported.
+MIN_LEAK, MIN_MISS = 0.98, 0.03
 
 #: Rows whose intervals are drawn, and columns whose importances are.
 MAX_INTERVALS, MAX_COLUMNS = 200, 12
@@ -55,11 +69,15 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     """Return how well models predict the target; None without a target."""
     if target is None:
         return None
+    times, table = time_order(table), with_dates(table)
     rows = model_rows(table, target)
     if rows.reason:
         return _nothing(table, target, rows)
+    if times is not None and not times.depends(rows.y, rows.X.index.to_numpy()):
+        times = None
     logged = skewed_columns(rows.X) if not rows.classes and is_skewed(rows.y) else None
-    found, failed = _compared_models(rows, logged)
+    splits = folds(rows.y, classes=bool(rows.classes), times=_times(table, rows, times))
+    found, failed = _compared_models(rows, logged, splits)
     bases = [one for one in found if _is_baseline(one)]
     if not bases:
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
@@ -75,38 +93,51 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     return Section(
         key="models",
         title=f"Predicting {target}",
-        done=_done(rows, target, found),
-        meaning=_meaning(rows, target, base, ranked, importance, informative),
+        done=_done(rows, target, found, times),
+        meaning=_meaning(rows, target, base, ranked, importance, informative)
+        + _warnings(rows, target, times),
         assumptions=(
             "Rows are independent, and new rows will be like these; standard errors take the folds as one "
             "set of rows. What matters to a model is what it uses, not what causes the target; columns that "
             "hold the same information share their importance."
         ),
-        code=_code(table, rows, found, best.name, logged, repeats),
+        code=_code(table, rows, found, best.name, logged, repeats, times),
         pictures=(_comparison_picture(ranked), *pictures, *drawn),
         tables=(_ranking(rows, ranked), *_importance_grid(importance)),
         notes=(
             *rows.notes,
-            *unused_note(table, leave=target),
+            *unused_note(table, "text", "identifier", leave=target),
             *failed,
             *_missing_note(rows),
             *_best_note(rows, best),
         ),
+        headline=_headline(rows, target, base, ranked),
         findings={
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
             "differences": {one.name: [less, error] for one, less, error in ranked},
+            "leaks": [name for name, _ in leaking_columns(rows)],
+            "in_time": None if times is None else times.column,
             "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
         },
     )
 
 
-def _compared_models(rows: ModelRows, logged: list[str] | None) -> tuple[list[HeldOut], list[str]]:
+def _times(table: Table, rows: ModelRows, times: TimeOrder | None) -> np.ndarray | None:
+    """Return the time of each row that models are fitted to."""
+    if times is None:
+        return None
+    entries = table.frame[times.column].loc[rows.X.index]
+    return np.asarray(entries if table.column(times.column).kind == "date" else entries.astype(float))
+
+
+def _compared_models(
+    rows: ModelRows, logged: list[str] | None, splits: list[tuple[np.ndarray, np.ndarray]]
+) -> tuple[list[HeldOut], list[str]]:
     """Return the held-out predictions of each candidate, and notes on those that cannot be fitted."""
     candidates: tuple[Candidate, ...] = classifiers() if rows.classes else regressors()
     if logged is not None:
         candidates = (*candidates, *log_regressors(logged))
-    splits = folds(rows.y, classes=bool(rows.classes))
     width = int(encoder(rows.X).fit_transform(rows.X).shape[1])
     found: list[HeldOut] = []
     failed: list[str] = []
@@ -117,18 +148,21 @@ def _compared_models(rows: ModelRows, logged: list[str] | None) -> tuple[list[He
         try:
             found.append(held_out(candidate, rows.X, rows.y, splits))
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-            failed.append(f"{candidate.name} left out: {str(error).strip().split(chr(10))[0][:150]}.")
+            logging.getLogger("tractable").info("%s left out: %r", candidate.name, error)
+            failed.append(f"{candidate.name} left out: it cannot be fitted to these rows.")
     return found, failed
 
 
-def _done(rows: ModelRows, target: str, found: list[HeldOut]) -> str:
+def _done(rows: ModelRows, target: str, found: list[HeldOut], times: TimeOrder | None) -> str:
     what = "probability" if rows.classes else "predictive density"
     bases = [one.name for one in found if _is_baseline(one)]
     models = number_of(len(found) - len(bases), "model")
+    stretches = "" if times is None else f" (the fifths are stretches of {times.column})"
     return (
         f"{listed([models, *bases])} predicted {target} from "
         f"{number_of(rows.X.shape[1], 'column')} for {number_of(len(rows.y), 'row')}, each row by models "
-        f"fitted to the other four fifths, and are compared by the log {what} they gave to what is true."
+        f"fitted to the other four fifths{stretches}, and are compared by the log {what} they gave to what "
+        "is true."
     )
 
 
@@ -136,13 +170,16 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     lines = []
     for one, less, error in ranked:
         difference = "" if one is ranked[0][0] else f"{less:.3f} ± {error:.3f}"
-        also = f"{_accuracy(rows, one):.1%}" if rows.classes else f"{_r_squared(rows, one):.3f}"
-        lines.append((one.name, f"{one.mean:.3f} ± {one.standard_error:.3f}", difference, also))
+        also = [f"{_accuracy(rows, one):.1%}"] if rows.classes else []
+        if not rows.classes:
+            also = [number_text(_mean_error(rows, one)), f"{_r_squared(rows, one):.3f}"]
+        lines.append((one.name, *also, f"{one.mean:.3f} ± {one.standard_error:.3f}", difference))
     of_logs = any(isinstance(one.parts[0][2], LogTransformed) for one, _, _ in ranked)
-    medians = " R² is of predictions: means, and medians of models of logarithms." if of_logs else ""
+    medians = " Predictions are means, and medians of models of logarithms." if of_logs else ""
+    errors = ("right",) if rows.classes else ("mean error", "R²")
     return Grid(
         title="Models compared",
-        head=("model", "log score a row", "less than the best", "right" if rows.classes else "R²"),
+        head=("model", *errors, "log score a row", "less than the best"),
         rows=tuple(lines),
         note=f"± one standard error; of differences, from pairs: both models on the same row.{medians}",
     )
@@ -222,10 +259,81 @@ def _meaning(
     matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
-        f"{best.name} predicts {target} best: on average the true {what} is {times:.3g} times as probable as "
-        f"under {base.name} ({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)} "
-        f"{_accuracy_text(rows, best)}{also}{most}"
+        f"{best.name[:1].upper()}{best.name[1:]} predicts {target} best. {_accuracy_text(rows, best, base)} "
+        f"On average the true {what} is {number_text(times, 3)} times as probable as under {base.name} "
+        f"({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)}{also}{most}"
     )
+
+
+def _headline(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked) -> str:
+    """Return how well the best model predicts, in a sentence or two."""
+    best = ranked[0][0]
+    if not _is_clear(base, ranked):
+        return f"No model predicts {target} clearly better than {base.name}."
+    name = f"{best.name[:1].upper()}{best.name[1:]}"
+    return f"{name} predicts {target} best. {sentences(_accuracy_text(rows, best, base))[0]}"
+
+
+def _warnings(rows: ModelRows, target: str, times: TimeOrder | None) -> str:
+    """Return what a reader must know before a model is used: leaks, and dependence in time."""
+    said = ""
+    leaks = leaking_columns(rows)
+    if leaks:
+        names = listed([f"{name} ({share:.1%})" for name, share in leaks])
+        each = "determines" if len(leaks) == 1 else "each determine"
+        what = "of the classes" if rows.classes else "of its variance"
+        said += (
+            f"\nBeware of a leak. {names} by itself all but {each} {target} (the share {what} in brackets): "
+            "is it known when predictions are made? If not, leave it out."
+        )
+    if times is not None:
+        said += (
+            f"\nBeware of time. Rows are in order of {times.column}, and {target} of neighbouring rows is "
+            "alike. Models were judged on stretches of time that they were not fitted to; rows that follow "
+            "the last may differ more."
+        )
+    return said
+
+
+def leaking_columns(rows: ModelRows) -> list[tuple[str, float]]:
+    """Return the columns that by themselves all but determine the target, and how much of it.
+
+    Of numbers, the share of the variance between the groups of a category, or the squared rank correlation
+    with a number; of classes, the rows that are right if each category, or each of as many intervals of a
+    number as there are classes, has its most frequent class.
+    """
+    found = []
+    for name in rows.X.columns:
+        known = rows.X[name].notna().to_numpy()
+        if known.mean() < 0.5:
+            continue
+        share = _determined(rows.X[name][known], rows.y[known], len(rows.classes or ()))
+        usual = np.bincount(rows.y).max() / len(rows.y) if rows.classes else 0.0
+        if share > MIN_LEAK and usual < 2.0 * MIN_LEAK - 1.0:
+            found.append((str(name), float(share)))
+    return sorted(found, key=lambda one: -one[1])
+
+
+def _determined(x: Any, y: np.ndarray, n_classes: int) -> float:
+    """Return how much of a target one column determines."""
+    from pandas import Series
+    from sklearn.tree import DecisionTreeClassifier
+
+    number = x.dtype.kind == "f"
+    if not number and x.nunique() > 0.2 * len(x):
+        return 0.0
+    if n_classes:
+        if number:
+            tree = DecisionTreeClassifier(max_leaf_nodes=max(n_classes, 2), random_state=0)
+            return float(tree.fit(x.to_numpy()[:, None], y).score(x.to_numpy()[:, None], y))
+        codes = Series(y, index=x.index).groupby(x, observed=True)
+        return float(codes.agg(lambda group: np.bincount(group).max()).sum() / len(y))
+    if number:
+        ranks = (Series(v).rank().to_numpy() for v in (x.to_numpy(), y))
+        r = float(np.corrcoef(*ranks)[0, 1])
+        return r * r if np.isfinite(r) else 0.0
+    means = Series(y, index=x.index).groupby(x, observed=True).transform("mean")
+    return float(1.0 - np.mean((y - means) ** 2) / max(y.var(), np.finfo(float).tiny))
 
 
 def _is_baseline(one: HeldOut) -> bool:
@@ -295,21 +403,41 @@ def _logarithm_text(rows: ModelRows, target: str, best: HeldOut) -> str:
     return f" {target} was modelled by its logarithm, for it is positive and strongly skewed{also}."
 
 
-def _accuracy_text(rows: ModelRows, best: HeldOut) -> str:
+def _accuracy_text(rows: ModelRows, best: HeldOut, base: HeldOut) -> str:
     if rows.classes:
         right, common = _accuracy(rows, best), np.bincount(rows.y).max() / len(rows.y)
         said = f"It finds the class of {right:.1%} of rows; the most frequent has {common:.1%}."
-        return said + _missed_classes(rows, best)
+        return said + _missed_classes(rows, best) + _class_confidence(rows, best)
     inside = best.gathered(lambda d, _: np.stack(d.interval(0.9), axis=-1))
-    held = np.mean((inside[:, 0] <= rows.y) & (rows.y <= inside[:, 1]))
-    centre = best.gathered(lambda d, _: point_prediction(d))
+    held = float(np.mean((inside[:, 0] <= rows.y) & (rows.y <= inside[:, 1])))
+    error, usual = _mean_error(rows, best), _mean_error(rows, base)
+    said = (
+        f"Its predictions are {number_text(error, 3)} off on average ({base.name}: {number_text(usual, 3)})"
+    )
     if isinstance(best.parts[0][2], LogTransformed):
+        centre = best.gathered(lambda d, _: point_prediction(d))
         factor = float(np.exp(np.median(np.abs(np.log(centre / rows.y)))))
-        errs = f"Half of its predictions are within a factor of {factor:.3g} of what is true"
-    else:
-        error = np.sqrt(np.mean((centre - rows.y) ** 2))
-        errs = f"It errs by {error:.4g} (root mean square; the standard deviation is {rows.y.std():.4g})"
-    return f"{errs}, and its intervals of 90% hold {held:.0%} of the rows."
+        said += f", half of them within a factor of {number_text(factor, 3)} of what is true"
+    said += f", and its intervals of 90% hold {held:.0%} of the rows."
+    if abs(held - 0.9) > max(MIN_MISS, 3.0 * float(np.sqrt(0.09 / len(rows.y)))):
+        said += f" They are too {'narrow' if held < 0.9 else 'wide'}: do not rely on them."
+    return said
+
+
+def _mean_error(rows: ModelRows, one: HeldOut) -> float:
+    """Return the mean absolute error of the predictions, in the units of the target."""
+    return float(np.mean(np.abs(one.gathered(lambda d, _: point_prediction(d)) - rows.y)))
+
+
+def _class_confidence(rows: ModelRows, best: HeldOut) -> str:
+    """Return a warning if a model is right more rarely, or more often, than its probabilities say."""
+    proba = best.gathered(lambda d, _: d.probabilities).max(axis=1)
+    right, said = _accuracy(rows, best), float(proba.mean())
+    error = float(np.sqrt(np.mean(proba * (1.0 - proba)) / len(proba)))
+    if abs(right - said) <= max(MIN_MISS, 3.0 * error):
+        return ""
+    how = "too sure" if said > right else "not sure enough"
+    return f" Its probabilities are {how}: by them {said:.1%} would be right."
 
 
 def _missed_classes(rows: ModelRows, best: HeldOut) -> str:
@@ -332,7 +460,13 @@ def _missed_classes(rows: ModelRows, best: HeldOut) -> str:
 
 
 def _code(
-    table: Table, rows: ModelRows, found: list[HeldOut], best: str, logged: list[str] | None, repeats: int
+    table: Table,
+    rows: ModelRows,
+    found: list[HeldOut],
+    best: str,
+    logged: list[str] | None,
+    repeats: int,
+    times: TimeOrder | None,
 ) -> str:
     """Return lines that compute the section's numbers; `logged` are columns in logarithms, if tried."""
     names = [one.name for one in found]
@@ -341,8 +475,12 @@ def _code(
         tried = f"(*regressors(), *log_regressors({logged!r}))"
     used = ["compared", "folds", "held_out", "importances", kind]
     used += ["log_regressors"] if logged is not None else []
+    in_time = ""
+    if times is not None:
+        number = "" if table.column(times.column).kind == "date" else ".astype(float)"
+        in_time = f", times=table.frame[{times.column!r}].loc[X.index]{number}.to_numpy()"
     lines = (
-        f"{rows.code}splits = folds(y, classes={bool(rows.classes)})\n"
+        f"{rows.code}splits = folds(y, classes={bool(rows.classes)}{in_time})\n"
         f"tried = [one for one in {tried} if one.name in {names!r}]\n"
         "found = [held_out(one, X, y, splits) for one in tried]\n"
         "for one, less, error in compared(found):\n    print(one.name, one.mean, less, error)\n\n"
@@ -358,9 +496,7 @@ def _code(
         f"predict = next(one for one in tried if one.name == {best!r}).learn(X, y)\n"
         "predicted = predict(X.head(3))\n"
     )
-    imports = (
-        f"import numpy as np\n{imports_for(lines)}from tractable.report import {', '.join(sorted(used))}\n"
-    )
+    imports = f"{imports_for(lines)}from tractable.report import {', '.join(sorted(used))}\n"
     return code_head(table, imports) + lines
 
 

@@ -9,7 +9,16 @@ from sklearn.base import clone
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend
 from tractable.report.mixtures import FittedMixtures, fitted_mixtures, why_no_mixture
-from tractable.report.page import MAX_POINTS, MAX_VECTOR, Grid, Picture, Section, canvas, picture_of
+from tractable.report.page import (
+    MAX_POINTS,
+    MAX_VECTOR,
+    Grid,
+    Picture,
+    Section,
+    canvas,
+    number_text,
+    picture_of,
+)
 from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
 from tractable.value import value
@@ -28,6 +37,9 @@ N_DRAWS, FEWER_DRAWS = 20_000, 4_000
 
 #: Patterns of missing entries that are scored, and those with `N_DRAWS` draws.
 MAX_PATTERNS, COMMON = 100, 5
+
+#: If more rows than this share are outliers, the model does not describe the table, and none is called one.
+MAX_SHARE = 0.05
 
 #: An entry is unexpected below this tail probability given the rest of the row.
 UNEXPECTED = 0.01
@@ -70,17 +82,19 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     frame = found.rows.frame
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
     model, scores, left = _density(found, limit, rng)
-    flagged = scores.order[scores.tails[scores.order] <= limit]
-    extreme = [(i, frame.iloc[i].dropna().to_dict()) for i in scores.order[:MAX_LISTED]]
-    listed_rows = [(i, unexpected_entries(model, row, found.rows.categories)) for i, row in extreme]
-    outlying = [(i, why) for i, why in listed_rows if scores.tails[i] <= limit]
+    beyond = scores.order[scores.tails[scores.order] <= limit]
+    fits = len(beyond) <= max(MAX_SHARE * len(frame), 3)
+    flagged = beyond if fits else beyond[:0]
+    listed_rows = [(i, _unexpected(found, model, i)) for i in scores.order[:MAX_LISTED]]
+    outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
+    said = _meaning(table, frame, flagged, limit, listed_rows) if fits else _no_fit(len(frame), beyond, model)
     return Section(
         key="outliers",
         title="Outliers",
-        done=_done(model, left),
-        meaning=_meaning(frame, flagged, limit, listed_rows),
+        done=_done(model, left, found.logged),
+        meaning=said,
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
@@ -89,16 +103,33 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         code=_code(table, found, model, left),
         pictures=(
             _score_picture(scores, limit),
-            *_scatter_picture(frame, found.rows.numbers, flagged, outlying, rng),
+            *_scatter_picture(table, found, flagged, outlying, rng),
         ),
-        tables=(_grid(table, frame, scores, listed_rows),),
+        tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
         findings={
             "n_outliers": len(flagged),
+            "n_beyond": len(beyond),
             "n_expected": limit * len(frame),
-            "positions": [int(frame.index[i]) for i in flagged[:50]],
+            "positions": [table.row_number(frame.index[i]) - 1 for i in flagged[:50]],
             "columns": [[entry.column for entry in why] for _, why in outlying],
         },
+    )
+
+
+def _unexpected(found: FittedMixtures, model: Any, i: int) -> list[UnexpectedEntry]:
+    """Return the unexpected entries of a row, in the units of the table."""
+    row = found.modelled.iloc[i].dropna().to_dict()
+    return unexpected_entries(model, row, found.rows.categories, logged=found.logged)
+
+
+def _no_fit(n: int, beyond: np.ndarray, model: Any) -> str:
+    """Return that the model does not describe the rows, so that none is called an outlier."""
+    parts = number_of(int(model.n_components), "component")
+    return (
+        f"No row is called an outlier: {len(beyond):,} of {number_of(n, 'row')} ({len(beyond) / n:.0%}) are "
+        f"improbable under the mixture of {parts}, which says more about the mixture than about the rows. "
+        "The columns have other shapes than normal ones."
     )
 
 
@@ -115,9 +146,9 @@ def _density(
 
     Outliers of one fit are left out of the next, because they would inflate the covariances (masking).
     """
-    frame = found.rows.frame
+    frame = found.modelled
     model = _robust_choice(found)
-    left = np.zeros(len(frame), dtype=bool)
+    left = found.far
     scores = outlier_scores(model, frame, rng)
     for _ in range(3):
         outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit
@@ -150,18 +181,25 @@ def _robust_choice(found: FittedMixtures) -> Any:
     return choice.models[i][j]
 
 
-def _done(model: Any, left: np.ndarray) -> str:
+def _done(model: Any, left: np.ndarray, logged: tuple[str, ...]) -> str:
     again = ", fitted without the outliers," if left.any() else ""
     parts = number_of(int(model.n_components), "component")
+    skewed = (
+        f" Of {listed(logged)} the logarithm was modelled: positive and strongly skewed." if logged else ""
+    )
     return (
         f"The log density of each row was taken under a mixture of {parts}{again} and compared with "
         f"{N_DRAWS:,} draws from it; for the most extreme rows each entry was compared with its distribution "
-        "given the rest of the row."
+        f"given the rest of the row.{skewed}"
     )
 
 
 def _meaning(
-    frame: Any, flagged: np.ndarray, limit: float, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]
+    table: Table,
+    frame: Any,
+    flagged: np.ndarray,
+    limit: float,
+    listed_rows: list[tuple[Any, list[UnexpectedEntry]]],
 ) -> str:
     expected = limit * len(frame)
     if not len(flagged):
@@ -175,9 +213,10 @@ def _meaning(
     columns = listed(dict.fromkeys(entry.column for entry in found))
     entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was expected"
     have = "row has" if len(flagged) == 1 else "rows have"
+    row = table.row_number(frame.index[first])
     return (
         f"{len(flagged):,} {have} a lower density than all but {_once_in(limit)} draws from the model, where "
-        f"{expected:.2g} would be expected by chance. The most extreme is row {int(frame.index[first]) + 1}: "
+        f"{expected:.2g} would be expected by chance. The most extreme is row {row:,}: "
         f"{entry}. Columns with unexpected entries: {columns}."
     )
 
@@ -193,7 +232,7 @@ def _grid(
         words = "; ".join(f"{e.column} {_shown(e.entry)} (expected {e.expected})" for e in why)
         tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
-        rows.append((str(position + 1), *named, odds, f"{scores.below[i]:.1f}", words))
+        rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:.1f}", words))
     return Grid(
         title="The most extreme rows",
         head=("row", *keys, "as extreme", "log density below the median", "because of"),
@@ -204,10 +243,12 @@ def _grid(
 
 
 def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:
-    params = {"n_init": 2, "random_state": 0}
+    params: dict[str, Any] = {"n_init": 2, "random_state": 0}
     if found.mixed:
-        params["unseen"] = "missing"  # type: ignore[assignment]
+        params["unseen"] = "missing"
     else:
+        if model.covariance_prior is not None:
+            params = {"covariance_prior": model.covariance_prior, **params}
         params = {"covariance_type": model.covariance_type, **params}
     options = ", ".join(f"{name}={value!r}" for name, value in params.items())
     n = found.n_fitted
@@ -217,7 +258,7 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
         fitted += f".sample({n}, random_state=0)"
     return (
         code_head(table, imports_for(found.code))
-        + found.rows.code
+        + found.rows_code
         + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
         + f"model.fit({fitted})\n"
         + "log_density = model.score_samples(rows)\n"
@@ -230,7 +271,7 @@ def _once_in(probability: float) -> str:
 
 
 def _shown(entry: Any) -> str:
-    return f"{entry:.4g}" if isinstance(entry, float) else str(entry)
+    return number_text(entry) if isinstance(entry, float) else str(entry)
 
 
 def _score_picture(scores: OutlierScores, limit: float) -> Picture:
@@ -256,10 +297,11 @@ def _score_picture(scores: OutlierScores, limit: float) -> Picture:
 
 
 def _scatter_picture(
-    frame: Any, numbers: tuple[str, ...], flagged: np.ndarray, outlying: list[Any], rng: np.random.Generator
+    table: Table, found: FittedMixtures, flagged: np.ndarray, outlying: list[Any], rng: np.random.Generator
 ) -> tuple[Picture, ...]:
     """Draw the rows over the two columns with most unexpected entries, with outliers circled and numbered."""
-    pair = _unexpected_pair(frame, numbers, outlying)
+    frame = found.rows.frame
+    pair = _unexpected_pair(frame, found.rows.numbers, outlying)
     if pair is None:
         return ()
     x = frame[list(pair)].to_numpy(dtype=np.float64)
@@ -268,10 +310,20 @@ def _scatter_picture(
         ax.scatter(*x[shown].T, s=10, lw=0, color="0.6", alpha=0.6)
         ax.scatter(*x[flagged].T, s=60, facecolors="none", edgecolors=COLOURS[5], linewidths=1.4)
         style = {"xytext": (6, 4), "textcoords": "offset points", "fontsize": 8}
-        for i, _ in outlying:
-            if np.isfinite(x[i]).all():
-                ax.annotate(str(int(frame.index[i]) + 1), x[i], **style)
         ax.set(xlabel=pair[0], ylabel=pair[1])
+        ax.set(
+            **{f"{axis}scale": "log" for axis, name in zip("xy", pair, strict=True) if name in found.logged}
+        )
+        labelled: list[
+            np.ndarray
+        ] = []  # where labels are, in points: one that would cover another is left out
+        for i, _ in outlying:
+            if not np.isfinite(x[i]).all():
+                continue
+            at = ax.transData.transform(x[i])
+            if all(abs(at[0] - other[0]) > 30 or abs(at[1] - other[1]) > 12 for other in labelled):
+                ax.annotate(str(table.row_number(frame.index[i])), x[i], **style)
+                labelled.append(at)
         picture = picture_of(
             figure,
             alt=f"Rows by {pair[0]} and {pair[1]}, outliers circled",
@@ -321,11 +373,17 @@ def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierS
 
 
 def unexpected_entries(
-    model: Any, row: dict[str, Any], categories: tuple[str, ...], most: int = 3
+    model: Any,
+    row: dict[str, Any],
+    categories: tuple[str, ...],
+    most: int = 3,
+    *,
+    logged: tuple[str, ...] = (),
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
-    The most improbable entry is taken first and left out of the conditions of the others.
+    The most improbable entry is taken first and left out of the conditions of the others. Entries of the
+    columns `logged` are logarithms, and returned without them.
     """
     found: list[UnexpectedEntry] = []
     known = dict(row)
@@ -335,8 +393,10 @@ def unexpected_entries(
         tail = _tail(given_rest[name], known[name])[0]
         if found and tail > UNEXPECTED:
             break
-        expected = _expected(given_rest[name])
-        found.append(UnexpectedEntry(column=name, entry=known.pop(name), expected=expected, tail=tail))
+        expected, entry = _expected(given_rest[name], logged=name in logged), known.pop(name)
+        if name in logged:
+            entry = float(np.exp(entry))
+        found.append(UnexpectedEntry(column=name, entry=entry, expected=expected, tail=tail))
     return found
 
 
@@ -360,12 +420,13 @@ def _tail(rest: Any, entry: Any) -> tuple[float, float]:
     return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
 
 
-def _expected(rest: Any) -> str:
+def _expected(rest: Any, *, logged: bool) -> str:
     if isinstance(rest, dict):
         best = max(rest, key=lambda level: rest[level])
         return f"{best} ({rest[best]:.0%})"
     low, high = (float(end) for end in rest.interval(0.9))
-    return f"{low:.4g} to {high:.4g}"
+    low, high = (np.exp(end) if logged else end for end in (low, high))
+    return f"{number_text(low)} to {number_text(high)}"
 
 
 def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:
@@ -373,8 +434,4 @@ def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:
     import pandas as pd
 
     table = pd.DataFrame(drawn, columns=frame.columns) if isinstance(drawn, np.ndarray) else drawn
-    if not missing.any():
-        return table
-    return table.assign(
-        **{str(name): None if table[name].dtype == object else np.nan for name in frame.columns[missing]}
-    )
+    return table.mask(np.broadcast_to(missing, table.shape)) if missing.any() else table

@@ -8,7 +8,8 @@ import numpy as np
 from tractable.arrays.limits import is_squarable
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS
-from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
+from tractable.report.candidates import is_skewed
+from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
 from tractable.report.table import MAX_DISTINCT, Column, Table
 
@@ -29,6 +30,12 @@ KIND_WORDS = {
 
 #: Categories with a bar of their own.
 MAX_BARS = 10
+
+#: A value that makes this share of a column has a bar of its own, beside the density of the others.
+MIN_SPIKE = 0.2
+
+#: Whole numbers of at most so many values, most of them repeated, are drawn as plain bars.
+MAX_HEAPS = 40
 
 #: Numbers with fewer values than this are drawn as bars, or as points if there are few rows.
 FEW_VALUES, MAX_DOTS = 8, 30
@@ -144,7 +151,8 @@ def _values(table: Table, column: Column) -> str:
     """Return the range and median of numbers, the most frequent categories, or the constant value."""
     if column.is_number:
         median = float(np.nanmedian(table.frame[column.name]))
-        return f"{column.low:.6g} to {column.high:.6g}, half of them below {median:.6g}"
+        low, high = (float("nan") if end is None else end for end in (column.low, column.high))
+        return f"{number_text(low, 6)} to {number_text(high, 6)}, median {number_text(median, 6)}"
     if column.is_category:
         some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
         return some + (", …" if len(column.counts) > FEW else "")
@@ -153,7 +161,7 @@ def _values(table: Table, column: Column) -> str:
 
 def _code(table: Table, pictured: list[Column]) -> str:
     lines = ["for column in table.columns:", "    print(column.name, column.kind, column.n_missing)"]
-    number = next((c for c in pictured if c.is_number and _shows_density(table, c)), None)
+    number = next((c for c in pictured if c.is_number and _shows_plain_density(table, c)), None)
     category = next((c for c in pictured if c.is_category), None)
     if number is not None:
         model = _smoothed(_values_of(table, number.name), number.low)
@@ -181,17 +189,19 @@ def _findings(table: Table) -> dict[str, Any]:
 def _column_picture(table: Table, column: Column) -> Picture | None:
     """Draw the marginal distribution of a column; None if it has no values."""
     if column.is_category:
-        return _bars(column.name, list(column.counts), table.n_rows - column.n_missing)
+        known = table.n_rows - column.n_missing
+        return _bars(column.name, list(column.counts), known, levels=column.levels)
     values = _values_of(table, column.name)
     if len(values) == 0 or not _is_drawable(values):
         return None
     if _shows_density(table, column):
-        return _curve(column, values)
+        return _heaps(column.name, values) if _is_heaped(values) else _curve(column, values)
     if len(values) <= MAX_DOTS:
         return _dots(column.name, values)
     shown, counts = np.unique(values, return_counts=True)
-    bars = [(f"{v:.6g}", int(n)) for v, n in zip(shown, counts, strict=True)]
-    return _bars(column.name, bars, len(values), "different values")
+    bars = [(number_text(v, 6), int(n)) for v, n in zip(shown, counts, strict=True)]
+    levels = tuple(text for text, _ in bars)
+    return _bars(column.name, bars, len(values), "different values", levels=levels)
 
 
 def _shows_density(table: Table, column: Column) -> bool:
@@ -200,6 +210,14 @@ def _shows_density(table: Table, column: Column) -> bool:
         return False
     values = _values_of(table, column.name)
     return _is_drawable(values) and len(np.unique(values)) >= FEW_VALUES
+
+
+def _shows_plain_density(table: Table, column: Column) -> bool:
+    """Return whether a column is drawn as one density on a linear axis."""
+    if not _shows_density(table, column):
+        return False
+    values = _values_of(table, column.name)
+    return not (_is_heaped(values) or is_skewed(values) or spike(values))
 
 
 def _is_drawable(values: np.ndarray) -> bool:
@@ -245,28 +263,88 @@ def _step(values: np.ndarray) -> float:
     return float(np.quantile(np.diff(shown), 0.25))
 
 
+def _is_heaped(values: np.ndarray) -> bool:
+    """Return whether numbers are whole, of few values, most of them repeated."""
+    n_values = len(np.unique(values))
+    whole = bool(np.all(values == np.rint(values)))
+    return whole and n_values <= MAX_HEAPS and len(values) >= 5 * n_values
+
+
+def _heaps(name: str, values: np.ndarray) -> Picture:
+    """Draw the frequency of each whole number as a bar."""
+    shown, counts = np.unique(values, return_counts=True)
+    with canvas(width=3.6, height=2.3) as (figure, ax):
+        ax.bar(shown, counts / len(values), width=0.8 * float(np.diff(shown).min()), color=COLOURS[0])
+        _finish(ax, name)
+        caption = f"{_moments_text(values)}; a bar for each of {len(shown)} values"
+        return picture_of(figure, alt=f"frequencies of {name}: {caption}", caption=caption)
+
+
+def _moments_text(values: np.ndarray) -> str:
+    mean, spread = number_text(values.mean()), number_text(values.std(ddof=1))
+    return f"mean {mean}, standard deviation {spread}, n = {len(values):,}"
+
+
+def _finish(ax: Any, name: str) -> None:
+    ax.set_title(shortened(name), fontsize=10, loc="left", fontweight="bold")
+    ax.set_ylim(bottom=0)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    if ax.get_xscale() == "linear":
+        ax.locator_params(axis="x", nbins=6)
+
+
+def spike(values: np.ndarray) -> tuple[float, float] | None:
+    """Return the most frequent value and its share, if it is large and there are many others.
+
+    Examples
+    --------
+    >>> spike(np.r_[np.zeros(50), np.arange(1.0, 51.0)]), spike(np.arange(100.0))
+    ((0.0, 0.5), None)
+    """
+    shown, counts = np.unique(values, return_counts=True)
+    share = float(counts.max() / len(values))
+    often = share >= MIN_SPIKE and len(shown) >= FEW_VALUES
+    return (float(shown[counts.argmax()]), share) if often else None
+
+
 def _curve(column: Column, values: np.ndarray) -> Picture:
-    low, high, outside = view_limits(values)
+    """Draw a density with its band: of logarithms if numbers are skewed, with a bar at a spike."""
+    found = spike(values)
+    rest = values if found is None else values[values != found[0]]
+    if len(np.unique(rest)) < FEW_VALUES:
+        found, rest = None, values
+    logged = is_skewed(rest)
+    z = np.log10(rest) if logged else rest
+    low, high, outside = view_limits(z)
     margin = 0.08 * (high - low)
-    start = max(low - margin, 0.0) if low >= 0 else low - margin
+    start = max(low - margin, 0.0) if low >= 0 and not logged else low - margin
     x = np.linspace(start, high + margin, 240)
-    height, error = density_of(values, column.low, x)
-    inside = values[(values >= low) & (values <= high)]
+    height, error = density_of(z, None if logged else column.low, x)
+    inside = z[(z >= low) & (z <= high)]
+    scale = len(rest) / len(values)  # the density of all rows, the spike aside
     with canvas(width=3.6, height=2.3) as (figure, ax):
         bins = int(np.clip(math.ceil(2.0 * len(inside) ** (1.0 / 3.0)), 6, 40))
         counts, edges = np.histogram(inside, bins=bins, range=(low, high))
-        heights = counts / (len(values) * np.diff(edges))
-        ax.stairs(heights, edges, fill=True, color="0.88")
+
+        def at(v: np.ndarray) -> np.ndarray:
+            return 10.0**v if logged else v
+
+        ax.stairs(scale * counts / (len(rest) * np.diff(edges)), at(edges), fill=True, color="0.88")
         lower, upper = np.maximum(height - Z * error, 0), height + Z * error
-        ax.fill_between(x, lower, upper, color=COLOURS[0], alpha=0.25, lw=0)
-        ax.plot(x, height, color=COLOURS[0], lw=1.5)
-        ax.set_title(shortened(column.name), fontsize=10, loc="left", fontweight="bold")
-        ax.set_ylim(bottom=0)
-        ax.set_yticks([])
-        ax.spines["left"].set_visible(False)
-        ax.locator_params(axis="x", nbins=6)
-        mean, spread = float(values.mean()), float(values.std(ddof=1))
-        caption = f"mean {mean:.4g}, standard deviation {spread:.4g}, n = {len(values):,}"
+        ax.fill_between(at(x), scale * lower, scale * upper, color=COLOURS[0], alpha=0.25, lw=0)
+        ax.plot(at(x), scale * height, color=COLOURS[0], lw=1.5)
+        if logged:
+            ax.set_xscale("log")
+        if found is not None and not (logged and found[0] <= 0.0):
+            ax.plot([found[0]] * 2, [0.0, ax.get_ylim()[1]], color=COLOURS[5], lw=3)
+        _finish(ax, column.name)
+        caption = _moments_text(values)
+        if found is not None:
+            of = " (not drawn: no logarithm)" if logged and found[0] <= 0.0 else ", the bar"
+            caption += f"; {found[1]:.0%} are {number_text(found[0])}{of}"
+        if logged:
+            caption += "; logarithmic axis"
         if outside:
             caption += f"; {number_of(outside, 'far value is', 'far values are')} beyond the picture"
         return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
@@ -296,13 +374,20 @@ def _dots(name: str, values: np.ndarray) -> Picture:
         caption = number_of(len(values), "value")
         if len(shown) < len(values):
             caption += f", {len(shown)} of them different"
-        words = ", ".join(f"{v:.4g}" for v in values[:5]) + (", …" if len(values) > 5 else "")
+        words = ", ".join(map(number_text, values[:5])) + (", …" if len(values) > 5 else "")
         return picture_of(figure, alt=f"points of {name}: {words}", caption=caption)
 
 
-def _bars(name: str, counts: list[tuple[str, int]], n: int, things: str = "categories") -> Picture:
+def _bars(
+    name: str,
+    counts: list[tuple[str, int]],
+    n: int,
+    things: str = "categories",
+    *,
+    levels: tuple[str, ...] = (),
+) -> Picture:
     """Draw the frequencies of categories, or of few numbers, with Wilson intervals of 90 %."""
-    shown, rest = _in_order(counts[:MAX_BARS]), sum(count for _, count in counts[MAX_BARS:])
+    shown, rest = _in_order(counts[:MAX_BARS], levels), sum(count for _, count in counts[MAX_BARS:])
     labels = [shortened(label) for label, _ in shown]
     numbers = np.array([count for _, count in shown], dtype=float)
     if rest:
@@ -323,12 +408,9 @@ def _bars(name: str, counts: list[tuple[str, int]], n: int, things: str = "categ
         return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
 
 
-def _in_order(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return categories that are numbers in their order, others as they are."""
-    try:
-        return sorted(counts, key=lambda pair: float(pair[0]))
-    except ValueError:
-        return counts
+def _in_order(counts: list[tuple[str, int]], levels: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return categories in their order, if they have one."""
+    return sorted(counts, key=lambda pair: levels.index(pair[0])) if levels else counts
 
 
 def _wilson(counts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,9 @@ MAX_BYTES = 300_000
 #: Nothing is fetched and no script is run, whatever text the data contains.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
+#: Sections in the order in which their findings are summarised, and findings in the summary, at most.
+SUMMARY, MAX_FINDINGS = ("models", "dependence", "clusters", "outliers", "overview", "map"), 5
+
 #: Entries of more characters than this may be broken into lines.
 LONG = 36
 
@@ -44,7 +48,7 @@ PAGE = """<!doctype html>
 <body>
 <header>
 <h1>{title}</h1>
-{lead}{notes}{contents}</header>
+{lead}{summary}{notes}{contents}</header>
 <main>
 {sections}
 </main>
@@ -121,6 +125,9 @@ class Section:
         What was left out, and why.
     findings : dict
         The main numbers, for programs: text, numbers, lists and dicts of these.
+    headline : str
+        The result in a sentence or two, for the summary of the page; the first sentence of `meaning` when not
+        given.
     """
 
     key: str
@@ -133,6 +140,25 @@ class Section:
     tables: tuple[Grid, ...] = ()
     notes: tuple[str, ...] = ()
     findings: Any = None
+    headline: str = ""
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """The headline, and the first sentences of each warning."""
+        first, *rest = self.meaning.split("\n")
+        warned = [" ".join(sentences(line)[:2]) for line in rest if line.startswith("Beware")]
+        return (self.headline or sentences(first)[0], *warned)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text.
+
+    Examples
+    --------
+    >>> sentences("It errs by 1.5. No more.")
+    ['It errs by 1.5.', 'No more.']
+    """
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)
 
 
 @contextmanager
@@ -228,6 +254,34 @@ def shortened(text: str, most: int = 22) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def number_text(x: float, digits: int = 4) -> str:
+    """Return a number for readers: so many digits, no trailing zeros, and commas between thousands.
+
+    Examples
+    --------
+    >>> number_text(12345.678), number_text(0.05), number_text(3.14159), number_text(-2.50), number_text(2e12)
+    ('12,346', '0.05', '3.142', '-2.5', '2e+12')
+    """
+    x = float(x)
+    if x == 0.0 or not math.isfinite(x):
+        return f"{x:.0f}" if x == 0.0 else str(x)
+    if not 1e-4 <= abs(x) < 1e9:
+        return f"{x:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(x))))
+    text = f"{x:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def summary_of(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Return the main findings of a report, at most five, those about a target first."""
+    order = {key: i for i, key in enumerate(SUMMARY)}
+    ranked = sorted(sections, key=lambda section: order.get(section.key, len(order)))
+    headlines = [section.summary[0] for section in ranked]
+    warned = [text for section in ranked for text in section.summary[1:]]
+    # Warnings come after the finding that they are about, and before the rest.
+    return tuple([*headlines[:1], *warned, *headlines[1:]][:MAX_FINDINGS])
+
+
 def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, lead: str = "") -> str:
     """Return a report as one HTML file; every text is escaped.
 
@@ -246,6 +300,7 @@ def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, 
         policy=escape(POLICY),
         style=(files("tractable.report") / "page.css").read_text(encoding="utf-8"),
         lead=f'<p class="lead">{escape(lead)}</p>\n' if lead else "",
+        summary=_summary(sections),
         notes=_notes(notes),
         contents=f'<nav aria-label="Contents"><ol>{items}</ol></nav>\n' if items else "",
         sections="\n".join(_section(section) for section in sections),
@@ -264,11 +319,13 @@ def _section(section: Section) -> str:
         f'<div class="pictures">\n{drawn}\n</div>' if drawn else "",
         *(_grid(grid) for grid in section.tables),
         _notes(section.notes),
+        "<details><summary>Method, assumptions and code</summary>",
         '<dl class="how">',
         f"<dt>What was done</dt><dd>{escape(section.done)}</dd>",
         f"<dt>What it assumes</dt><dd>{escape(section.assumptions)}</dd>",
         "</dl>",
         _code(section.code),
+        "</details>",
         "</section>",
     )
     return "\n".join(part for part in parts if part)
@@ -307,6 +364,11 @@ def _notes(notes: Sequence[str]) -> str:
     return f'<ul class="notes">{items}</ul>\n' if items else ""
 
 
+def _summary(sections: Sequence[Section]) -> str:
+    items = "".join(f"<li>{escape(text)}</li>" for text in summary_of(sections))
+    return f'<h2>In short</h2>\n<ul class="summary">{items}</ul>\n' if items else ""
+
+
 def _code(code: str) -> str:
     text = escape(code.strip("\n"))
-    return f"<details><summary>The code</summary><pre><code>{text}</code></pre></details>" if text else ""
+    return f"<pre><code>{text}</code></pre>" if text else ""

@@ -1,7 +1,8 @@
 """Reading of tables: from CSV and Parquet files of any size, and from frames."""
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tractable.data.text_table import UnclosedError, text_blocks
 from tractable.report.mutual_information import informative_columns
 from tractable.report.rows import listed
 from tractable.report.table import ColumnCounts, Table, classified_column, unknown_column
-from tractable.value import replace
+from tractable.value import replace, value
 
 #: Rows in memory and columns, at most.
 MAX_ROWS, MAX_COLUMNS = 20_000, 100
@@ -25,6 +26,9 @@ HEAD_ROWS, HEAD_BLOCKS = 2_000, 20
 #: Entries of a Parquet file that are read at a time.
 BLOCK_ENTRIES = 2**20
 
+#: The kinds that a user may give to a column.
+DECLARED = ("number", "category", "date", "text", "identifier")
+
 #: Called with a text and the fraction that is done (0 to 1, None if unknown).
 Progress = Callable[[str, float | None], None]
 
@@ -32,9 +36,11 @@ Progress = Callable[[str, float | None], None]
 def read_table(
     path: Any,
     *,
-    max_rows: int = MAX_ROWS,
+    max_rows: int | None = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
     target: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Table:
@@ -47,12 +53,16 @@ def read_table(
     ----------
     path : str or path
         The file.
-    max_rows : int
-        Rows in memory, a uniform random sample if there are more.
+    max_rows : int, optional
+        Rows in memory, a uniform random sample if there are more; None for all.
     max_columns : int
         Columns that are read: those that depend on the target, and the first ones.
     target : str, optional
         A column that is always read; it must exist.
+    kinds : dict from column to kind, optional
+        Kinds of columns that are not to be inferred: "number", "category", "date", "text" or "identifier".
+    ignore : sequence of str
+        Columns that are not read.
     random_state : None, int or Generator
         Where the randomness of the sample comes from.
     progress : callable, optional
@@ -75,31 +85,59 @@ def read_table(
     (344, ['category', 'category', 'number'], 11)
     """
     file = _checked(path)
-    options: Any = {"max_rows": max_rows, "rng": as_generator(random_state), "path": str(path)}
-    given = {
+    kinds, wanted = (
+        _checked_kinds(kinds),
+        Wanted(target=target, max_columns=max_columns, ignore=tuple(ignore)),
+    )
+    options: Any = {
+        "max_rows": max_rows,
+        "rng": as_generator(random_state),
+        "path": str(path),
+        "kinds": kinds,
+    }
+    given: dict[str, tuple[Any, Any]] = {
         "max_rows": (max_rows, MAX_ROWS),
         "max_columns": (max_columns, MAX_COLUMNS),
         "target": (target, None),
+        "kinds": (kinds, {}),
+        "ignore": (list(ignore), []),
     }
     arguments = "".join(f", {name}={value!r}" for name, (value, usual) in given.items() if value != usual)
     options["source"] = f"read_table({str(path)!r}{arguments})"
     if not _is_parquet(file):
-        return _of_text(file, target, max_columns, progress, options)
+        return _of_text(file, wanted, progress, options)
     names, n_rows = _parquet_names(file)
     every = list(range(len(names)))
-    chosen, notes = _chosen_columns(
-        names, target, max_columns, str(path), lambda: _parquet_blocks(file, every)
-    )
+    chosen, notes = _chosen_columns(names, wanted, str(path), lambda: _parquet_blocks(file, every))
     blocks = _with_progress(_parquet_blocks(file, chosen), progress, file.name, n_rows)
-    return collect_table(blocks, names, chosen, notes=tuple(notes), **options)
+    levels = _parquet_levels(file)
+    return collect_table(blocks, names, chosen, notes=tuple(notes), levels=levels, **options)
+
+
+@value
+class Wanted:
+    """Which columns of a table are read."""
+
+    target: str | None = None
+    max_columns: int = MAX_COLUMNS
+    ignore: tuple[str, ...] = ()
+
+
+def _checked_kinds(kinds: Mapping[str, str] | None) -> dict[str, str]:
+    for name, kind in (kinds or {}).items():
+        if kind not in DECLARED:
+            raise TableError(f"kind: of {name!r} must be one of {', '.join(DECLARED)}, got {kind!r}")
+    return dict(kinds or {})
 
 
 def table_of(
     frame: Any,
     *,
-    max_rows: int = MAX_ROWS,
+    max_rows: int | None = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
     target: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
     random_state: Any = 0,
     name: str = "the table",
     source: str = "table_of(frame)",
@@ -110,7 +148,7 @@ def table_of(
     ----------
     frame : pandas or polars frame, or Arrow table
         The rows.
-    max_rows, max_columns, target, random_state
+    max_rows, max_columns, target, kinds, ignore, random_state
         As in `read_table`.
     name : str
         What the report calls the table.
@@ -126,14 +164,17 @@ def table_of(
     """
     if not (hasattr(frame, "iloc") or hasattr(frame, "to_arrow") or hasattr(frame, "column_names")):
         raise TableError(f"data must be a path or a frame, got {type(frame).__name__}")
-    block, names = _arrow_of(frame)
+    block, names, levels = _arrow_of(frame)
     if not names:
         raise TableError(f"{name} has no columns")
-    chosen, notes = _chosen_columns(names, target, max_columns, name, lambda: iter([block]))
+    wanted = Wanted(target=target, max_columns=max_columns, ignore=tuple(ignore))
+    chosen, notes = _chosen_columns(names, wanted, name, lambda: iter([block]))
     return collect_table(
         [block.select(chosen)],
         names,
         chosen,
+        levels=levels,
+        kinds=_checked_kinds(kinds),
         max_rows=max_rows,
         rng=as_generator(random_state),
         path=name,
@@ -142,34 +183,24 @@ def table_of(
     )
 
 
-def _of_text(
-    file: Path, target: str | None, max_columns: int, progress: Progress | None, options: Any
-) -> Table:
+def _of_text(file: Path, wanted: Wanted, progress: Progress | None, options: Any) -> Table:
     """Read a text file, again with another encoding or without quotes if its first part was misleading."""
     encoding, quoted = None, True
     while True:
         dialect = sniffed(file, encoding, quoted=quoted)
         try:
-            return _of_csv(file, dialect, target, max_columns, progress, options)
+            return _of_csv(file, dialect, wanted, progress, options)
         except UnicodeError:
             encoding = "latin-1"  # which decodes every byte
         except UnclosedError:
             quoted = False
 
 
-def _of_csv(
-    file: Path,
-    dialect: Dialect,
-    target: str | None,
-    max_columns: int,
-    progress: Progress | None,
-    options: Any,
-) -> Table:
+def _of_csv(file: Path, dialect: Dialect, wanted: Wanted, progress: Progress | None, options: Any) -> Table:
     every = list(range(len(dialect.names)))
     chosen, notes = _chosen_columns(
         dialect.names,
-        target,
-        max_columns,
+        wanted,
         options["path"],
         lambda: text_blocks(file, dialect, every, Counter()),
         decimal=dialect.decimal,
@@ -236,8 +267,7 @@ def _with_progress(
 
 def _chosen_columns(
     names: Sequence[Any],
-    target: str | None,
-    max_columns: int,
+    wanted: Wanted,
     path: str,
     blocks: Callable[[], Iterator[Any]],
     *,
@@ -247,22 +277,32 @@ def _chosen_columns(
 
     `blocks` returns blocks of rows with all columns; it is called if there are too many and a target.
     """
-    clean = clean_names(names)[0]
+    clean, target, max_columns = clean_names(names)[0], wanted.target, wanted.max_columns
     if target is not None and target not in clean:
         raise unknown_column(target, clean, path)
-    if len(names) <= max_columns:
-        return list(range(len(names))), []
+    for name in wanted.ignore:
+        if name not in clean:
+            raise unknown_column(name, clean, path, "ignore")
+        if name == target:
+            raise TableError(f"ignore: {name!r} is the target")
+    every = [j for j, name in enumerate(clean) if name not in wanted.ignore]
+    if not every:
+        raise TableError("ignore: no column of the table is left")
+    left = [f"Not looked at, as asked: {listed(wanted.ignore)}."] if wanted.ignore else []
+    if len(every) <= max_columns:
+        return every, left
     informative: list[str] = []
     if target is not None:
         informative = _informative(names, target, blocks, decimal)[: max_columns - 1]
     first = [clean.index(name) for name in ([] if target is None else [target, *informative])]
-    chosen = sorted(list(dict.fromkeys([*first, *range(len(names))]))[:max_columns])
+    chosen = sorted(list(dict.fromkeys([*(j for j in first if j in every), *every]))[:max_columns])
     later = [name for name in informative if clean.index(name) >= max_columns]
     which = [f"those most informative about {target} ({listed(later)})"] if later else []
     if target is not None and clean.index(target) >= max_columns:
         which.append("the target")
     words = listed(["the first ones", *which])
-    return chosen, [f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {words}."]
+    few = f"The table has {len(names):,} columns; {len(chosen)} of them are looked at: {words}."
+    return chosen, [*left, few]
 
 
 def _informative(
@@ -312,8 +352,27 @@ def _parquet_blocks(path: Path, columns_read: list[int]) -> Iterator[Any]:
             yield pa.RecordBatch.from_arrays([_plain(a) for a in arrays], [str(j) for j in columns_read])
 
 
-def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
-    """Return a frame (pandas, polars, Arrow) as one Arrow record batch, and the names of its columns."""
+def _parquet_levels(path: Path) -> dict[int, tuple[str, ...]]:
+    """Return the categories, in their order, of the columns of a file whose type has one."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        ordered = [f.name for f in schema if pa.types.is_dictionary(f.type) and f.type.ordered]
+        head = next(file.iter_batches(batch_size=1, columns=ordered), None) if ordered else None
+        return {} if head is None else {schema.names.index(n): _levels(head.column(n)) for n in ordered}
+
+
+def _levels(entries: Any) -> tuple[str, ...]:
+    return tuple(_text(level) for level in entries.dictionary.to_pylist())
+
+
+def _arrow_of(frame: Any) -> tuple[Any, list[Any], dict[int, tuple[str, ...]]]:
+    """Return a frame (pandas, polars, Arrow) as one Arrow record batch, the names of its columns, and levels.
+
+    Levels are the categories, in their order, of the columns whose type has one.
+    """
     import pyarrow as pa
 
     if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
@@ -321,11 +380,16 @@ def _arrow_of(frame: Any) -> tuple[Any, list[Any]]:
     if hasattr(frame, "iloc"):
         names = list(frame.columns)
         arrays = [_of_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+        ordered = (j for j, kind in enumerate(frame.dtypes) if getattr(kind, "ordered", False))
+        levels = {j: tuple(map(_text, frame.iloc[:, j].cat.categories)) for j in ordered}
     else:
         table = frame if isinstance(frame, pa.Table) else frame.to_arrow()
         names, arrays = list(table.column_names), [_combined(column) for column in table.columns]
+        kinds = [entries.type for entries in arrays]
+        ordered = (j for j, kind in enumerate(kinds) if pa.types.is_dictionary(kind) and kind.ordered)
+        levels = {j: _levels(arrays[j]) for j in ordered}
     arrays = [_plain(a) for a in arrays]
-    return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names
+    return pa.RecordBatch.from_arrays(arrays, [str(j) for j in range(len(arrays))]), names, levels
 
 
 def _plain(entries: Any) -> Any:
@@ -394,20 +458,23 @@ def _combined(entries: Any) -> Any:
 class RowSample:
     """A uniform sample of streamed rows, in their order: those with the smallest random keys."""
 
-    def __init__(self, max_rows: int, rng: np.random.Generator) -> None:
-        self.max_rows, self.rng = max_rows, rng
+    def __init__(self, max_rows: int | None, rng: np.random.Generator) -> None:
+        self.max_rows, self.rng = sys.maxsize if max_rows is None else max_rows, rng
         self.blocks: list[Any] = []
         self.keys: list[np.ndarray] = []
+        self.rows: list[np.ndarray] = []  # positions in the whole table
         self.n_kept = self.n_seen = 0
         self.limit = 1.0  # rows with larger keys are not in the sample
 
     def add(self, block: Any) -> None:
         keys = self.rng.random(block.num_rows)
         chosen = np.flatnonzero(keys < self.limit)
+        before = self.n_seen
         self.n_seen += block.num_rows
         if len(chosen):
             self.blocks.append(block if len(chosen) == block.num_rows else block.take(chosen))
             self.keys.append(keys[chosen])
+            self.rows.append(before + chosen)
             self.n_kept += len(chosen)
         if self.n_kept > 2 * self.max_rows:
             self._thin()
@@ -420,6 +487,11 @@ class RowSample:
             self._thin()
         return pa.Table.from_batches(self.blocks)
 
+    @property
+    def positions(self) -> np.ndarray | None:
+        """The positions of the rows in the whole table; None if all are kept."""
+        return np.concatenate(self.rows) if self.n_kept < self.n_seen else None
+
     def _thin(self) -> None:
         import pyarrow as pa
 
@@ -428,6 +500,7 @@ class RowSample:
         chosen = np.flatnonzero(keys <= self.limit)
         rows = pa.Table.from_batches(self.blocks).take(chosen).combine_chunks()
         self.blocks, self.keys, self.n_kept = rows.to_batches(), [keys[chosen]], len(chosen)
+        self.rows = [np.concatenate(self.rows)[chosen]]
 
 
 def collect_table(
@@ -435,14 +508,19 @@ def collect_table(
     names: Sequence[Any],
     chosen: Sequence[int],
     *,
-    max_rows: int,
+    max_rows: int | None,
     rng: np.random.Generator,
+    kinds: Mapping[str, str] | None = None,
+    levels: Mapping[int, tuple[str, ...]] | None = None,
     decimal: str = ".",
     path: str,
     notes: tuple[str, ...] = (),
     source: str,
 ) -> Table:
-    """Return the table of blocks (Arrow record batches of one schema) of the chosen columns of a file."""
+    """Return the table of blocks (Arrow record batches of one schema) of the chosen columns of a file.
+
+    `kinds` are those that the user gave to columns, `levels` the order of categories by position in the file.
+    """
     import pandas as pd
 
     kept = RowSample(max_rows, rng)
@@ -456,9 +534,16 @@ def collect_table(
     if kept.n_seen == 0:
         raise TableError(f"{path} has no rows")
     clean, changed = clean_names([names[j] for j in chosen])
+    kinds, levels = kinds or {}, levels or {}
+    for name in kinds:
+        if name not in clean:
+            raise unknown_column(name, clean, path, "kind")
     rows, columns, series = kept.table(), [], {}
     for j, (name, counted) in enumerate(zip(clean, counts_of_columns, strict=True)):
-        column, values = classified_column(name, counted, rows.column(j).combine_chunks(), decimal)
+        entries, order = rows.column(j).combine_chunks(), levels.get(chosen[j], ())
+        column, values = classified_column(
+            name, counted, entries, decimal, declared=kinds.get(name), levels=order
+        )
         columns.append(column)
         series[name] = values
     return Table(
@@ -469,6 +554,7 @@ def collect_table(
         notes=(*notes, *changed, *_sample_note(kept)),
         source=source,
         n_unseen=len(names) - len(chosen),
+        positions=kept.positions,
     )
 
 

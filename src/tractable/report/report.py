@@ -1,6 +1,8 @@
 """`make_report`: from a table to the page."""
 
+import logging
 import time
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
 from tractable.data.text import TableError
 from tractable.report.page import Section, page
-from tractable.report.reading import Progress, read_table, table_of
+from tractable.report.reading import MAX_ROWS, Progress, read_table, table_of
 from tractable.report.table import Table
 from tractable.value import parameters, value
 
@@ -75,6 +77,9 @@ def make_report(
     *,
     target: str | None = None,
     path: Any = "report.html",
+    kinds: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    max_rows: int | None = MAX_ROWS,
     progress: Progress | None = None,
     random_state: Any = 0,
 ) -> ReportSummary:
@@ -89,6 +94,12 @@ def make_report(
         The column to predict from the others.
     path : str or path
         Where to write the page.
+    kinds : dict from column to kind, optional
+        Kinds of columns that are not to be inferred: "number", "category", "date", "text" or "identifier".
+    ignore : sequence of str
+        Columns that the report leaves out.
+    max_rows : int, optional
+        Rows in memory, a uniform random sample if the table has more; None for all.
     progress : callable, optional
         Called with a text and the fraction that is done (0 to 1, or None).
     random_state : None, int or Generator
@@ -117,7 +128,8 @@ def make_report(
     _check_path(path, data)
     report_progress("reading the table", 0.0)
     rng = as_generator(random_state)
-    table = _table(data, target, rng, progress)
+    chosen: Any = {"target": target, "kinds": kinds, "ignore": ignore, "max_rows": max_rows}
+    table = _table(data, chosen, rng, progress)
     target, warned = _predictable(table, target)
     sections, failed = _sections(table, target, rng, report_progress)
     notes = (*table.notes, *warned, *failed)
@@ -149,17 +161,17 @@ def _check_path(path: Any, data: Any) -> None:
         raise TableError(f"the report cannot be written to {path}: the table is there")
 
 
-def _table(data: Any, target: str | None, rng: np.random.Generator, progress: Progress | None) -> Table:
+def _table(data: Any, chosen: Any, rng: np.random.Generator, progress: Progress | None) -> Table:
     if isinstance(data, Table):
         return data
     if data is None:
         from tractable import datasets
 
         source = f'table_of(tractable.datasets.load("{BUNDLED}").frame)'
-        return table_of(datasets.load(BUNDLED).frame, target=target, name=BUNDLED, source=source)
+        return table_of(datasets.load(BUNDLED).frame, name=BUNDLED, source=source, **chosen)
     if isinstance(data, (str, Path)) or hasattr(data, "__fspath__"):
-        return read_table(data, target=target, random_state=rng, progress=progress)
-    return table_of(data, target=target, random_state=rng)
+        return read_table(data, random_state=rng, progress=progress, **chosen)
+    return table_of(data, random_state=rng, **chosen)
 
 
 def _predictable(table: Table, target: str | None) -> tuple[str | None, list[str]]:
@@ -193,8 +205,8 @@ def _sections(
         try:
             section = module.section(table, target=target, rng=rng.spawn(1)[0])
         except Exception as error:  # noqa: BLE001  (one failing section must not prevent the report)
-            reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
-            failed.append(f"The section {name!r} could not be made of this table and is left out: {reason}")
+            logging.getLogger("tractable").warning("the section %r of the report failed: %r", name, error)
+            failed.append(f"A part of the report, {words}, failed on this table and is left out.")
             continue
         if section is not None:
             made.append(section)

@@ -224,8 +224,9 @@ def deduplicated_rows(rows: ChosenRows, table: Table) -> ChosenRows:
 
 
 def imports_for(code: str) -> str:
-    """Return the import that code needs if it leaves copies out."""
-    return "from tractable.report import copied_rows\n" if "copied_rows(" in code else ""
+    """Return the imports that code needs if it takes logarithms or leaves copies out."""
+    numpy = "import numpy as np\n" if "np." in code else ""
+    return numpy + ("from tractable.report import copied_rows\n" if "copied_rows(" in code else "")
 
 
 def duplicate_mask(frame: Any) -> np.ndarray:

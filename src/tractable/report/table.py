@@ -57,6 +57,8 @@ class Column:
         The smallest and the largest number.
     counts : tuple of (str, int)
         Categories and truth values with their counts, the most frequent first.
+    levels : tuple of str
+        The categories in their order, if they have one: whole numbers, and ordered types of frames.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Column:
     low: float | None = None
     high: float | None = None
     counts: tuple[tuple[str, int], ...] = ()
+    levels: tuple[str, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -104,6 +107,8 @@ class Table:
         The Python expression that reads this table.
     n_unseen : int
         Number of columns of the file that were not read.
+    positions : array of int, optional
+        The positions of the rows in the whole table, from 0; None if all rows are in memory.
 
     Examples
     --------
@@ -123,6 +128,7 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = "table_of(frame)"
     n_unseen: int = 0
+    positions: np.ndarray | None = None
 
     def numbers(self, leave: Any = ()) -> Any:
         """Return the columns of numbers, as floats, without those in `leave` (a name, or several)."""
@@ -144,6 +150,22 @@ class Table:
                 return column
         raise unknown_column(name, self.names(), self.path, argument)
 
+    def row_number(self, i: Any) -> int:
+        """Return the number of a row of the frame in the whole table, counted from 1."""
+        return 1 + int(i if self.positions is None else self.positions[i])
+
+    def category_types(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the pandas types of columns of categories, with all categories of the whole table."""
+        from pandas import CategoricalDtype
+
+        found = {}
+        for name in names:
+            column = self.column(name)
+            if column.is_category:
+                levels = column.levels or sorted(level for level, _ in column.counts)
+                found[name] = CategoricalDtype(levels, ordered=bool(column.levels))
+        return found
+
     @property
     def is_sample(self) -> bool:
         """Whether the rows in memory are a sample."""
@@ -152,8 +174,10 @@ class Table:
     @property
     def code(self) -> str:
         """The lines that read this table, with which the code of every section begins."""
-        reader = self.source.partition("(")[0]
-        return f"import tractable\nfrom tractable.report import {reader}\n\ntable = {self.source}\n"
+        readers = [name for name in ("read_table", "table_of", "with_dates") if f"{name}(" in self.source]
+        return (
+            f"import tractable\nfrom tractable.report import {', '.join(readers)}\n\ntable = {self.source}\n"
+        )
 
 
 def unknown_column(name: str, names: Sequence[str], path: str, argument: str = "target") -> TableError:
@@ -202,6 +226,14 @@ class ColumnCounts:
         return len(self.counts)
 
     @property
+    def all_numbers(self) -> bool:
+        """Whether every value is a number, as Python reads text too."""
+        try:
+            return all(np.isfinite(float(value)) for value in self.counts)
+        except (TypeError, ValueError):
+            return False
+
+    @property
     def n_unreadable(self) -> int:
         return self.n_valid - self.n_numbers
 
@@ -235,11 +267,18 @@ class ColumnCounts:
 
 
 def classified_column(
-    name: str, counted: ColumnCounts, entries: Any, decimal: str = "."
+    name: str,
+    counted: ColumnCounts,
+    entries: Any,
+    decimal: str = ".",
+    *,
+    declared: str | None = None,
+    levels: Sequence[str] = (),
 ) -> tuple[Column, Any]:
     """Return a column with its kind, and its entries as a pandas series of the type of that kind.
 
-    `entries` is an Arrow array of the rows in memory: numbers, truth values, dates or text.
+    `entries` is an Arrow array of the rows in memory: numbers, truth values, dates or text; `declared` is the
+    kind that the user gave it, `levels` the order of its categories, if its type has one.
     """
     import pandas as pd
     from pyarrow import types
@@ -247,19 +286,36 @@ def classified_column(
     texts = trimmed(entries) if is_text(entries.type) else entries
     if types.is_temporal(entries.type) and not types.is_duration(entries.type):
         dates = pd.to_datetime(pd.Series(entries.to_pandas()), errors="coerce", utc=True)
-        return _date(name, counted, dates.dt.tz_localize(None))
+        if declared in (None, "date"):
+            return _date(name, counted, dates.dt.tz_localize(None))
     kind, note = _kind(name, counted, texts)
+    if declared is not None and kind not in ("constant", "empty"):
+        kind, note = declared, "kind given by the user"
+        _check_declared(name, kind, counted)
     if kind == "number":
         numbers = numbers_of(texts, decimal)
         return _column(name, kind, counted, note, extra=_lost(counted)), pd.Series(
             np.where(np.isfinite(numbers), numbers, np.nan)
         )
-    if kind in ("text", "category", "identifier"):
+    if kind in ("text", "category", "identifier", "date") and declared in (None, "date") and not levels:
         dates = dates_of(texts)
         if dates is not None:
             return _date(name, counted, dates)
-    shown = [None if v is None else _shown(v) for v in texts.to_pylist()]
-    return _column(name, kind, counted, note), pd.Series(shown, dtype=object)
+        if declared == "date":
+            raise TableError(f"kind: the column {name!r} holds no dates")
+    coded = counted.all_numbers  # "14.0" is 14
+    shown = [None if v is None else _shown(v, number=coded) for v in texts.to_pylist()]
+    return _column(name, kind, counted, note, levels=levels), pd.Series(shown, dtype=object)
+
+
+def _check_declared(name: str, kind: str, counted: ColumnCounts) -> None:
+    """Refuse a kind that the entries of a column cannot have."""
+    if kind == "number" and not counted.n_numbers:
+        raise TableError(f"kind: the column {name!r} holds no numbers")
+    if kind == "category" and counted.n_distinct > MAX_CATEGORIES:
+        raise TableError(
+            f"kind: the column {name!r} has too many values for categories, more than {MAX_CATEGORIES}"
+        )
 
 
 def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
@@ -268,7 +324,9 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
         return "empty", "no entry"
     if counted.n_distinct == 1:
         return "constant", f"always {_shown(next(iter(counted.counts)))}"
-    if {_shown(v).casefold() for v in counted.counts} in TRUTH:
+    if {
+        _shown(v, number=counted.n_distinct <= 2 and counted.all_numbers).casefold() for v in counted.counts
+    } in TRUTH:
         return "boolean", ""
     n_numbers, n_valid = counted.n_numbers, counted.n_valid
     if holds_numbers(n_numbers, n_valid) if counted.text else n_numbers >= n_valid:
@@ -282,7 +340,7 @@ def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
         return "identifier", f"the numbers {counted.low:.0f} to {counted.high:.0f} in order"
     every = different >= min(n, MAX_DISTINCT)
     if counted.whole and every and KEY.search(name):
-        return "identifier", "whole numbers, all different, named like a key"
+        return "identifier", f"whole numbers, {_different(counted)}, named like a key"
     if counted.whole and different <= FEW_CODES and n >= 5 * different and not _lost(counted):
         return "category", "whole numbers of few values: taken as categories"
     lost = []
@@ -295,13 +353,18 @@ def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
     return "number", note
 
 
+def _different(counted: ColumnCounts) -> str:
+    """Return how many of the values are different; beyond a limit they are not counted."""
+    return "all different" if counted.n_distinct <= MAX_DISTINCT else f"more than {MAX_DISTINCT:,} different"
+
+
 def _kind_of_texts(counted: ColumnCounts, texts: Any) -> tuple[str, str]:
     n, different = counted.n_valid, counted.n_distinct
     if different <= MAX_CATEGORIES and (different <= n / 2 or different < n <= 20):
         return "category", ""
     lengths = [len(str(text)) for text in texts.slice(0, 200).drop_null().to_pylist()]
     if different >= min(n, MAX_DISTINCT) and np.mean(lengths or [0]) <= 40:
-        return "identifier", "texts that are all different"
+        return "identifier", f"texts, {_different(counted)}"
     return "text", "texts with too many values for categories"
 
 
@@ -313,9 +376,16 @@ def _date(name: str, counted: ColumnCounts, dates: Any) -> tuple[Column, Any]:
     return _column(name, kind, counted, note), dates
 
 
-def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int = 0) -> Column:
+def _column(
+    name: str, kind: str, counted: ColumnCounts, note: str, extra: int = 0, levels: Sequence[str] = ()
+) -> Column:
     number = kind == "number"
-    counts = counted.counts.most_common() if kind in ("category", "boolean") else []
+    coded = counted.all_numbers
+    merged: Counter[str] = Counter()  # "14" and "14.0" are one category
+    for entry, n in counted.counts.items() if kind in ("category", "boolean") else ():
+        merged[_shown(entry, number=coded)] += n
+    if kind == "category" and coded:
+        levels = sorted(merged, key=float)
     return Column(
         name=name,
         kind=kind,
@@ -324,7 +394,8 @@ def _column(name: str, kind: str, counted: ColumnCounts, note: str, extra: int =
         note=note,
         low=counted.low if number else None,
         high=counted.high if number else None,
-        counts=tuple((_shown(v), n) for v, n in counts),
+        counts=tuple(merged.most_common()),
+        levels=tuple(levels) if kind == "category" else (),
     )
 
 
@@ -333,8 +404,10 @@ def _lost(counted: ColumnCounts) -> int:
     return counted.n_unreadable + counted.n_infinite
 
 
-def _shown(entry: Any) -> str:
+def _shown(entry: Any, *, number: bool = False) -> str:
     """Return an entry as text: integers without a point, at most 200 printable characters."""
+    if number and isinstance(entry, str):
+        entry = float(entry)
     if isinstance(entry, float) and entry.is_integer() and abs(entry) < 1e15:
         return str(int(entry))
     return str(entry)[:200].translate(CONTROLS)

@@ -1,0 +1,246 @@
+"""What a report says is true of the table: rows by their numbers, groups that are apart, times, leaks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tractable.report import folds, table_of, with_dates
+from tractable.report.candidates import _near_classes, _near_numbers, encoder, is_skewed, regressors
+from tractable.report.clusters import section as clusters
+from tractable.report.dependence import pairs_of, reversals
+from tractable.report.held_out import model_rows
+from tractable.report.mixtures import far_rows
+from tractable.report.models import leaking_columns
+from tractable.report.models import section as models
+from tractable.report.outliers import section as outliers
+from tractable.report.page import Section, number_text, summary_of
+from tractable.report.time_order import time_order
+
+
+def test_outliers_of_a_sample_have_the_numbers_of_the_table(rng):
+    frame = pd.DataFrame(rng.normal(size=(3000, 3)), columns=list("abc"))
+    strange = np.arange(0, 3000, 100)
+    frame.loc[strange, "a"] = 40.0
+    table = table_of(frame, max_rows=900)
+    found = outliers(table, rng=rng)
+    assert table.is_sample
+    assert found.findings["n_outliers"] >= 3
+    assert set(found.findings["positions"]) & set(strange.tolist())
+    for row in found.tables[0].rows[:3]:
+        assert frame["a"].iloc[int(row[0].replace(",", "")) - 1] == 40.0
+
+
+def test_rare_categories_are_known_from_the_whole_table(rng):
+    n = 60
+    frame = pd.DataFrame({"x": rng.normal(size=n), "y": rng.normal(size=n), "c": rng.integers(1, 4, n)})
+    frame.loc[7, ["x", "c"]] = [30.0, 9]  # the only row of its category is an outlier
+    found = outliers(table_of(frame, kinds={"c": "category"}), rng=rng)
+    assert found.findings["positions"][0] == 7
+
+
+def test_expected_ranges_of_positive_skewed_columns_are_positive(rng):
+    frame = pd.DataFrame({"price": np.exp(rng.normal(size=300)), "x": rng.normal(size=300)})
+    frame.loc[5, "price"] = 3000.0
+    found = outliers(table_of(frame), rng=rng)
+    assert found.findings["positions"][0] == 5
+    said = found.tables[0].rows[0][-1]
+    low = float(said.split("expected ")[1].split(" to ")[0])
+    assert low > 0.0
+
+
+def test_a_model_that_does_not_fit_calls_no_row_an_outlier(rng):
+    # Many rows at a corner that no normal distribution has.
+    x = rng.standard_t(1.2, size=(400, 3))
+    found = outliers(table_of(pd.DataFrame(x, columns=list("abc"))), rng=rng)
+    if found.findings["n_beyond"] > 20:
+        assert found.findings["n_outliers"] == 0
+        assert "No row is called an outlier" in found.meaning
+        assert found.tables == ()
+    else:
+        assert found.findings["n_outliers"] == found.findings["n_beyond"]
+
+
+def test_far_rows_are_few(rng):
+    x = rng.normal(size=(500, 2))
+    x[3, 1] = 100.0
+    assert far_rows(x).nonzero()[0].tolist() == [3]
+    assert not far_rows(rng.standard_t(1.0, size=(500, 1))).any()  # long tails, no far rows
+
+
+def test_two_clouds_are_groups_and_a_curve_is_none(rng):
+    clouds = np.r_[rng.normal(size=(150, 2)), [*rng.normal(size=(150, 2)), 8.0, 0.0]]
+    found = clusters(table_of(pd.DataFrame(clouds, columns=["a", "b"])), rng=rng)
+    assert found.findings["natural"]
+    assert found.findings["n_clusters"] == 2
+    assert f"found again in {found.findings['found_again']} of 20" in found.meaning
+    t = rng.uniform(0.0, np.pi, 600)
+    curve = np.c_[np.cos(t), np.sin(t)] + rng.normal(size=(600, 2)) * 0.05
+    found = clusters(table_of(pd.DataFrame(curve, columns=["a", "b"])), rng=rng)
+    assert not found.findings["natural"]
+    assert found.findings["n_clusters"] == 1
+    assert "no natural number of groups" in found.meaning
+
+
+def test_columns_of_one_value_mostly_make_no_groups(rng):
+    rain = np.where(rng.random(400) < 0.5, 0.0, rng.gamma(2.0, 3.0, 400))
+    frame = pd.DataFrame({"rain": rain, "wind": rng.normal(size=400), "heat": rng.normal(size=400)})
+    found = clusters(table_of(frame), rng=rng)
+    assert not found.findings["natural"]
+    assert any("rain" in note for note in found.notes)
+
+
+def test_decades_of_a_series_are_no_groups(rng):
+    years = np.arange(1900, 2000)
+    level = np.repeat([0.0, 6.0], 50) + 0.3 * rng.normal(size=100)
+    frame = pd.DataFrame(
+        {"date": pd.to_datetime(years.astype(str)), "x": level, "y": 2.0 * level + rng.normal(size=100)}
+    )
+    found = clusters(table_of(frame), rng=rng)
+    assert not found.findings["natural"]
+    assert "stretches of date" in found.meaning
+
+
+def seasonal(rng, n=1500):
+    days = pd.date_range("2018-01-01", periods=n)
+    y = 10.0 * (days.day_of_week >= 5) + 2.0 * (days.year - 2018) + rng.normal(size=n)
+    return pd.DataFrame({"day": days, "noise": rng.normal(size=n), "sold": y})
+
+
+def test_dates_predict_by_trend_and_season(rng):
+    frame = seasonal(rng, 700)
+    table = with_dates(table_of(frame))
+    assert {"day (year)", "day (weekday)"} <= set(table.names())
+    assert table.column("day (weekday)").levels[0] == "Monday"
+    year = table.frame["day (year)"]
+    assert year.iloc[0] == 2018.0
+    assert (np.diff(year) > 0.0).all()
+    rows = model_rows(table, "sold")
+    assert "day (weekday)" in rows.X.columns
+    found = models(table_of(frame), target="sold", rng=rng)
+    assert next(iter(found.findings["what_matters"])) == "day (weekday)"
+
+
+def test_rows_in_time_are_judged_by_stretches_of_it(rng):
+    n = 300
+    walk = np.cumsum(rng.normal(size=n))
+    frame = pd.DataFrame({"year": np.arange(n) // 4 + 1900, "x": rng.normal(size=n), "y": walk})
+    times = time_order(table_of(frame, kinds={"year": "number"}))
+    assert times.column == "year"
+    assert times.correlations["y"] > 0.8
+    assert "x" not in times.correlations
+    splits = folds(walk, classes=False, times=np.arange(n)[::-1])
+    assert all(np.ptp(test) == len(test) - 1 for _, test in splits)
+    found = models(table_of(frame), target="y", rng=rng)
+    assert found.findings["in_time"] == "year"
+    assert "Beware of time" in found.meaning
+
+
+def test_rows_without_a_time_are_in_no_order(rng):
+    frame = pd.DataFrame({"a": np.sort(rng.normal(size=100)), "b": rng.normal(size=100)})
+    assert time_order(table_of(frame)) is None
+
+
+def test_ordered_categories_stay_ordered():
+    sizes = pd.Categorical(["mid", "low", "high", None] * 10, categories=["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"size": sizes, "education": [1.0, 2.0, 3.0, 4.0] * 10, "x": np.arange(40.0) ** 0.5})
+    table = table_of(frame)
+    assert table.column("size").levels == ("low", "mid", "high")
+    assert table.column("education").levels == ("1", "2", "3", "4")  # and not "1.0"
+    X = frame[["size"]]
+    steps = encoder(X).fit_transform(X)[:3]  # of mid, low, high: beyond low, beyond mid, missing
+    assert steps[:, :2].tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+
+
+def test_a_flexible_learner_is_compared(rng):
+    assert "gradient boosting" in [one.name for one in regressors()]
+    x = rng.uniform(-3.0, 3.0, size=(300, 2))
+    y = np.where(x[:, 0] * x[:, 1] > 0.0, 5.0, -5.0) + rng.normal(size=300)  # no linear model can say that
+    found = models(table_of(pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y})), target="y", rng=rng)
+    assert found.findings["best"] in ("gradient boosting", "KNeighborsRegressor", "TableMixture")
+
+
+@pytest.mark.parametrize("kind", ["number", "classes"])
+def test_a_column_that_tells_the_target_is_a_leak(kind, rng):
+    n = 200
+    y = rng.normal(size=n) if kind == "number" else np.where(rng.random(n) < 0.4, "yes", "no")
+    told = np.exp(y) if kind == "number" else np.where(y == "yes", "paid", "open")
+    frame = pd.DataFrame({"told": told, "other": rng.normal(size=n), "y": y})
+    rows = model_rows(table_of(frame), "y")
+    assert [name for name, _ in leaking_columns(rows)] == ["told"]
+    found = models(table_of(frame), target="y", rng=rng)
+    assert "Beware of a leak. told" in found.meaning
+
+
+def test_reversals_compare_the_same_rows(rng):
+    group = np.repeat(["a", "b", "c"], 40).astype(object)
+    shift = np.repeat([0.0, 5.0, 10.0], 40)
+    x = rng.normal(size=120) + shift
+    y = -x + 2.0 * shift + 0.3 * rng.normal(size=120)
+    group[::2] = None  # half of the rows are in no group
+    table = table_of(pd.DataFrame({"x": x, "y": y, "g": group}))
+    (one,) = reversals(table, pairs_of(table))
+    mine = pd.notna(group)
+    assert one.n == mine.sum()
+    assert one.overall == pytest.approx(np.corrcoef(x[mine], y[mine])[0, 1])
+    rest = pd.DataFrame({"x": x[mine], "y": y[mine]})
+    rest -= rest.groupby(group[mine]).transform("mean")
+    assert one.within == pytest.approx(rest.corr().iloc[0, 1])
+
+
+@pytest.mark.parametrize("learn", [_near_numbers, _near_classes])
+def test_neighbours_at_one_distance_do_not_depend_on_the_order_of_rows(learn, rng):
+    n = 200
+    X = pd.DataFrame(
+        {
+            "c": pd.Categorical(rng.integers(0, 3, n).astype(str)),
+            "d": pd.Categorical(rng.integers(0, 2, n).astype(str)),
+        }
+    )
+    y = rng.integers(0, 2, n) if learn is _near_classes else rng.normal(size=n)
+    order = rng.permutation(n)
+    new = X.head(12)
+    a, b = learn(X, y)(new), learn(X.iloc[order], y[order])(new)
+    read = (lambda d: d.probabilities) if learn is _near_classes else (lambda d: d.mean)
+    np.testing.assert_allclose(read(a), read(b), rtol=1e-12)
+
+
+def test_one_far_number_does_not_make_a_column_skewed(rng):
+    x = rng.normal(size=200) + 20.0
+    x[0] = 300.0
+    assert not is_skewed(x)
+    assert is_skewed(np.exp(rng.normal(size=200)))
+
+
+def test_the_summary_has_five_findings_predictions_first():
+    def of(key, meaning):
+        return Section(key=key, title=key, done="", meaning=meaning, assumptions="", code="")
+
+    sections = [of(key, f"About {key}. More.") for key in ("overview", "clusters", "map", "outliers")]
+    sections.append(of("models", "It is right by 1.5. More.\nBeware of a leak. It is x. And more."))
+    found = summary_of(sections)
+    assert found[:2] == ("It is right by 1.5.", "Beware of a leak. It is x.")
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [(0.0, "0"), (-0.00012, "-0.00012"), (1234567.0, "1,234,567"), (0.1 + 0.2, "0.3"), (99.999, "100")],
+)
+def test_numbers_have_one_format(x, text):
+    assert number_text(x) == text
+
+
+def test_the_user_has_the_last_word_on_kinds():
+    frame = pd.DataFrame({"code": [1, 2, 3, 1] * 10, "id": range(40), "x": np.arange(40.0) ** 0.5})
+    table = table_of(frame, kinds={"code": "number"}, ignore=["id"])
+    assert table.column("code").kind == "number"
+    assert "id" not in table.names()
+    for options, said in (
+        ({"kinds": {"code": "odd"}}, "kind: of 'code' must be one of"),
+        ({"kinds": {"cod": "number"}}, "kind: no column 'cod'"),
+        ({"ignore": ["ids"]}, "ignore: no column 'ids'"),
+        ({"ignore": ["x"], "target": "x"}, "ignore: 'x' is the target"),
+        ({"ignore": ["x", "id", "code"]}, "ignore: no column of the table is left"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            table_of(frame, **options)
