@@ -41,6 +41,7 @@ def test_a_report_for_programs(geyser):
     assert (geyser / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_without_data_there_is_a_table_to_look_at(geyser):
     found = run("--quiet")
     assert (found.exit_code, found.stdout, found.stderr) == (0, "", "")

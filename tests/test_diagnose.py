@@ -120,6 +120,7 @@ def test_columns_of_two_values_and_constants_have_no_squares(rng):
     assert not found["not linear"].present
 
 
+@pytest.mark.slow
 @pytest.mark.spec("LIN-12", "LIN-13")
 def test_a_sound_fit_is_accused_as_often_as_the_level_says(rng):
     """Of 400 sound fits; five standard errors of the share."""

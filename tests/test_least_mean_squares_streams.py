@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+from quick import some
 from tractable import LeastMeanSquares
 from tractable.linear_model import FeatureScaling
 from tractable.statistics.standardizer import Standardizer
@@ -22,7 +23,9 @@ def one_at_a_time(model, X, y):
 
 @pytest.mark.spec("SEQ-10", "SEQ-12")
 @pytest.mark.parametrize("d", [1, 3])
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"batch_size": None}, {"average": True}])
+@pytest.mark.parametrize(
+    "options", some([{}, {"fit_intercept": False}, {"batch_size": None}, {"average": True}])
+)
 @pytest.mark.parametrize("standardize", [False, True])
 def test_the_default_step_follows_a_stream_of_single_rows(options, d, standardize):
     """A first row that is short says little of how long the others are."""

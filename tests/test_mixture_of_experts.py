@@ -223,6 +223,7 @@ def test_a_plane_fades_where_it_is_not_trusted(rng):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_extrapolated_em_is_monotone_and_ends_where_em_does(rng, monkeypatch):
     """On rows without structure, where EM is slow: fewer iterations, no worse an optimum."""
     from tractable.mixture.regression.steps import RegressionProblem

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from quick import some
 from tractable import datasets
 from tractable.report import TableError, make_report, read_table, table_of
 from tractable.report.dependence import section as dependence
@@ -96,6 +97,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_section_fails_on_the_other_bundled_tables(report, name):
     table = datasets.load(name)
@@ -129,7 +131,7 @@ def test_the_same_number_gives_the_same_page(report):
 
 def test_progress_is_told_and_does_not_go_back(report):
     told = []
-    report(columns(), progress=lambda text, done: told.append((text, done)))
+    report(columns(12), progress=lambda text, done: told.append((text, done)))
     parts = [done for _, done in told if done is not None]
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
@@ -208,12 +210,15 @@ def test_a_target_that_does_not_exist(tmp_path):
 
 @pytest.mark.parametrize(
     ("entries", "words"),
-    [
-        (["same"] * 60, "one value only (always same)"),
-        ([None] * 60, "no entry"),
-        (list(range(60)), "names the rows"),
-        (list(pd.date_range("2024-01-01", periods=60)), "dates"),
-    ],
+    some(
+        [
+            (["same"] * 60, "one value only (always same)"),
+            ([None] * 60, "no entry"),
+            (list(range(60)), "names the rows"),
+            (list(pd.date_range("2024-01-01", periods=60)), "dates"),
+        ],
+        several=True,
+    ),
 )
 def test_a_target_that_cannot_be_predicted(report, entries, words):
     summary, page = report(columns(t=entries), target="t")
@@ -228,7 +233,7 @@ def test_a_section_that_fails_is_left_out_and_said(report, monkeypatch):
         raise ArithmeticError("too odd\nfor words")
 
     monkeypatch.setattr("tractable.report.dependence.section", broken)
-    summary, page = report(columns())
+    summary, page = report(columns(12))
     assert "overview" in summary.sections
     assert "dependence" not in summary.sections
     assert "The section 'dependence' could not be made of this table and is left out: too odd" in page.said
@@ -248,16 +253,19 @@ def test_a_page_that_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize(
     "values",
-    [
-        np.r_[np.zeros(90), np.arange(10.0)],
-        np.r_[np.random.default_rng(0).normal(size=99), 1e9],
-        1e100 * np.random.default_rng(0).normal(size=100),
-        1e-100 * np.random.default_rng(0).normal(size=100),
-        1e9 + np.random.default_rng(0).normal(size=100),
-        np.exp(3 * np.random.default_rng(0).normal(size=100)),
-        np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
-        np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
-    ],
+    some(
+        [
+            np.r_[np.zeros(90), np.arange(10.0)],
+            np.r_[np.random.default_rng(0).normal(size=99), 1e9],
+            1e100 * np.random.default_rng(0).normal(size=100),
+            1e-100 * np.random.default_rng(0).normal(size=100),
+            1e9 + np.random.default_rng(0).normal(size=100),
+            np.exp(3 * np.random.default_rng(0).normal(size=100)),
+            np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
+            np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
+        ],
+        3,
+    ),
     ids=[
         "many equal",
         "one far away",

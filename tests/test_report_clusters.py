@@ -42,6 +42,7 @@ def test_one_group_is_told_as_one(rng):
     assert "one group" in found.meaning
 
 
+@pytest.mark.slow
 def test_what_is_usual_sets_no_cluster_apart(rng):
     """Two groups differ in one of two columns only, and one group differs from nothing."""
     x = np.r_[rng.normal(size=100), 20.0 + rng.normal(size=100)]
@@ -53,6 +54,7 @@ def test_what_is_usual_sets_no_cluster_apart(rng):
     assert "what sets it apart" not in alone.tables[0].head
 
 
+@pytest.mark.slow
 def test_clusters_that_no_column_sets_apart(rng):
     """A narrow and a wide group about one point."""
     x = np.concatenate([0.02 * rng.normal(size=(300, 2)), 5.0 * rng.normal(size=(300, 2))])
@@ -86,6 +88,7 @@ def test_a_target_takes_no_part_and_is_compared(rng):
     assert "was not shown" in found.done
 
 
+@pytest.mark.slow
 def test_a_target_of_numbers_is_averaged_over_clusters(rng):
     frame, labels = three_groups(rng)
     frame["price"] = 100.0 * labels + rng.normal(size=len(labels))
@@ -102,7 +105,7 @@ def test_one_column_is_drawn_on_a_line(rng):
 
 
 def test_fitted_once_for_a_table(rng):
-    table = table_of(three_groups(rng)[0])
+    table = table_of(three_groups(rng, 12)[0])
     assert fitted_mixtures(table) is fitted_mixtures(table)
     assert fitted_mixtures(table) is not fitted_mixtures(table_of(table.frame))
 
@@ -115,6 +118,7 @@ def test_many_ways_to_be_missing_make_columns_independent(rng):
     assert found.choice.best[0] == 2
 
 
+@pytest.mark.slow
 def test_numbers_beyond_the_memory_of_a_fit_are_sampled(rng):
     x = np.concatenate([rng.normal(size=1500), 20.0 + rng.normal(size=1500)])
     frame = pd.DataFrame({"x": x, "y": rng.normal(size=3000)})
@@ -147,6 +151,7 @@ def test_a_wide_table_says_what_it_uses(rng):
     assert {f"shared {j}" for j in range(6)} <= set(used)
 
 
+@pytest.mark.slow
 def test_columns_that_say_the_same_are_used_once(rng):
     frame, _ = three_groups(rng)
     frame["long in inches"] = frame["long"] / 2.54

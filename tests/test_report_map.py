@@ -137,6 +137,7 @@ def test_arrows_are_within_the_map_of_a_few_rows(rng):
     assert low < -0.5 * 0.95 * 2.1 < 0.5 * 0.95 * 2.1 < high
 
 
+@pytest.mark.slow
 def test_a_map_of_a_few_rows_has_no_line_beyond_all_variance(rng):
     few = section(table_of(pd.DataFrame(rng.normal(size=(5, 2)), columns=["a", "b"])), rng=rng)
     assert "most by chance" not in few.pictures[0].svg

@@ -151,6 +151,7 @@ def test_holes_become_the_mean_and_a_column_that_says_so():
     assert encoded.shape == (3, 4)
 
 
+@pytest.mark.slow
 def test_columns_that_determine_the_target_are_left_out(rng):
     frame = linear(rng)
     frame["y in cents"] = 100.0 * frame["y"]

@@ -32,6 +32,7 @@ def test_a_row_that_breaks_a_relation_is_found_and_blamed(rng):
     assert int(np.argmin(scope["log_density"])) == 17
 
 
+@pytest.mark.slow
 def test_a_far_entry_throws_no_suspicion_on_the_others(rng):
     frame = related(rng)
     frame.loc[17, "reach"] = 400.0
@@ -94,6 +95,7 @@ def test_blame_is_the_tail_of_the_conditional(rng):
     assert found[0].tail == pytest.approx(2.0 * float(line.survival(3.0)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_target_may_make_a_row_strange(rng):
     frame = related(rng)
     frame.loc[17, "reach"] = 100.0
@@ -101,6 +103,7 @@ def test_the_target_may_make_a_row_strange(rng):
     assert found.findings["positions"][0] == 17
 
 
+@pytest.mark.slow
 def test_named_rows_are_told_by_name(rng):
     frame = related(rng)
     frame.insert(0, "name", [f"person {i}" for i in range(len(frame))])

@@ -96,6 +96,7 @@ def test_dependence_is_tested_on_distinct_rows(rng):
     pd.testing.assert_frame_equal(pairwise_dependence(thrice), pairwise_dependence(once))
 
 
+@pytest.mark.slow
 def test_copies_do_not_make_dependence(rng):
     """Of tables of independent columns, each row there three times, about one in ten has p below a tenth."""
     p_values = [pairs_of(table_of(normals(rng, n=60)[["a", "b"]]))[0].p_value for _ in range(200)]
@@ -112,6 +113,7 @@ def test_the_overview_counts_and_warns(rng):
     assert "same entries" not in overview.section(table_of(datasets.load("wine").frame), rng=rng).meaning
 
 
+@pytest.mark.slow
 def test_densities_are_of_different_rows(rng):
     """Copies would look like sharp peaks: the picture is that of the rows without them."""
     frame = normals(rng, n=200)

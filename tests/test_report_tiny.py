@@ -89,6 +89,7 @@ def test_what_is_not_used_is_said_alike_in_all_sections(rng):
     assert unused_note(table, leave=["when", "id"]) == ()
 
 
+@pytest.mark.slow
 def test_one_and_many_in_words(rng):
     x = rng.normal(size=(60, 2))
     x[7, 0] = np.nan

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from least_absolute_errors import least_absolute_errors
+from quick import some
 from tractable import LinearRegression, RobustRegression
 from tractable.distributions import Laplace, StudentT
 from tractable.linear_model.robust import steps
@@ -148,7 +149,7 @@ def test_rows_that_the_fit_does_not_determine_are_refused(rng):
 
 
 @pytest.mark.parametrize(
-    "options", [{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}]
+    "options", some([{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}])
 )
 def test_the_spread_of_the_plane_is_the_spread_of_refits(options, rng):
     """The large-sample variance of the plane against 200 fits to new noise, whose error is √(2/200)."""

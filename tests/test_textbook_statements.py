@@ -30,6 +30,7 @@ def test_bandwidths_too_small_right_and_too_large(rng):
         assert abs(np.mean(found) - expected) < 4.0 * np.std(found) / np.sqrt(len(found)) + 5e-5
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-04", "DENS-05")
 def test_a_region_of_fixed_volume_counts_a_binomial_number_of_rows(rng):
     """With V fixed, K ~ Bin(N, P) and p̂ = K / (N V), of mean P / V; so is a window and a bin."""

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from quick import some
 from tractable.arrays.incomplete import betainc, betaincc, betaincinv
 from tractable.arrays.namespace import to_numpy
 from tractable.distributions import Beta, Binomial, StudentT
@@ -104,7 +105,7 @@ QUANTILES = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), QUANTILES, ids=lambda v: f"{v:g}")
+@pytest.mark.parametrize(("a", "b"), some(QUANTILES, 4, several=True), ids=lambda v: f"{v:g}")
 def test_quantiles_of_betas_have_their_tails(a, b, backend):
     q = np.array([1e-300, 1e-100, 1e-20, 1e-8, 0.01, 0.4])
     d = Beta(alpha=backend.asarray(np.array(a)), beta=backend.asarray(np.array(b)))
