@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
+from quick import some
 from tractable.cli import app
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
@@ -31,7 +32,7 @@ CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
 FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind"] in TABLES]
 
 
-@pytest.fixture(params=["held", "streamed"])
+@pytest.fixture(params=some(["held", "streamed"]))
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":

@@ -139,6 +139,7 @@ def test_next_label_after_counts():
     np.testing.assert_allclose(both, first + second, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DIST-08")
 def test_beta_binomial_is_the_binomial_averaged_over_its_probability():
     from scipy.integrate import quad

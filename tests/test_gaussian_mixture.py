@@ -330,6 +330,7 @@ def test_constant_columns_and_few_distinct_points(rng):
     assert np.all(np.isfinite(model.score_samples(few)))
 
 
+@pytest.mark.slow
 def test_a_collapsed_search_wins_only_where_all_collapse(rng):
     """Equal points make one component's likelihood as large as `reg_covar` lets it be."""
     X = np.concatenate([rng.standard_normal((60, 2)), np.full((4, 2), 2.0)])

@@ -198,6 +198,7 @@ def test_the_number_of_neighbours_is_that_of_the_best_likelihood_left_out(rng):
     assert model.score(fresh) > tractable.GaussianDensity().fit(X).score(fresh)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-23")
 def test_one_search_judges_every_number_as_a_model_of_its_own_would(rng):
     X = rng.normal(size=(40, 2))

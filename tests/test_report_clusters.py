@@ -35,6 +35,7 @@ def test_planted_clusters_are_found_and_named(rng):
     assert same_partition(run_code(found, frame)["labels"], labels)
 
 
+@pytest.mark.slow
 def test_one_group_is_told_as_one(rng):
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
     found = section(table_of(frame), rng=rng)
@@ -141,6 +142,7 @@ def test_nothing_to_group(frame, rng):
     assert section(table_of(pd.DataFrame(frame)), rng=rng) is None
 
 
+@pytest.mark.slow
 def test_a_wide_table_says_what_it_uses(rng):
     z = rng.normal(size=(40, 1))
     x = np.concatenate([z + 0.1 * rng.normal(size=(40, 6)), rng.normal(size=(40, 60))], axis=1)

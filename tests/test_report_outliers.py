@@ -52,6 +52,7 @@ def test_outliers_do_not_hide_each_other(rng):
     assert all(columns == ["other"] for columns in found.findings["columns"][:5])
 
 
+@pytest.mark.slow
 def test_a_category_is_blamed_too(rng):
     n = 200
     kind = np.where(np.arange(n) % 2, "cat", "dog")
@@ -129,6 +130,7 @@ def test_small_tables_are_judged(shape, rng):
     assert len(found.tables[0].rows) == 8
 
 
+@pytest.mark.slow
 def test_bundled_table(rng):
     found = section(table_of(tractable.datasets.load("penguins").frame), rng=rng)
     assert found.findings["positions"][0] == 185  # the bill of 59.6 mm

@@ -103,6 +103,7 @@ def test_copies_do_not_make_dependence(rng):
     assert abs(np.mean(np.array(p_values) < 0.1) - 0.1) < 5 * np.sqrt(0.09 / 200)
 
 
+@pytest.mark.slow
 def test_the_overview_counts_and_warns(rng):
     found = overview.section(table_of(normals(rng)), rng=rng)
     assert "Beware of copies. 300 of 450 rows have the same entries as an earlier row" in found.meaning

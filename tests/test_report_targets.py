@@ -144,6 +144,7 @@ def test_the_column_that_decides_is_used_in_a_wide_table(rng):
     assert "What matters most: driver." in found.meaning
 
 
+@pytest.mark.slow
 def test_columns_that_cannot_be_used_are_counted_before_little_is_said(rng):
     n = 100
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "y"])
@@ -171,6 +172,7 @@ def test_of_many_columns_those_that_tell_of_the_target_are_looked_at(rng, ending
     assert any("those most informative about y (c130 and c140)" in note for note in table.notes)
 
 
+@pytest.mark.slow
 def test_among_many_unrelated_columns_none_is_chosen_by_chance(rng):
     """Else models of the same rows would find what the choice put there."""
     frame = pd.DataFrame(rng.normal(size=(100, 400)), columns=[f"c{j}" for j in range(400)])

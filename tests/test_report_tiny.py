@@ -70,6 +70,7 @@ def test_two_rows_make_no_map(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_usual_table_has_no_such_notes(tmp_path, rng):
     assert notes_of(pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), tmp_path).notes == ()
 

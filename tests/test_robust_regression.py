@@ -148,6 +148,7 @@ def test_rows_that_the_fit_does_not_determine_are_refused(rng):
         model.predict_interval(np.column_stack([X, -X[:, 0]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", some([{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}])
 )

@@ -56,6 +56,7 @@ def measured():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", some(W24))
 @pytest.mark.spec("ASSESS-01", "ASSESS-02", "E001-11", "W-24")
 def test_the_parts_are_right_and_add_up(degree, measured):

@@ -13,6 +13,7 @@ from tractable import GaussianMixture, KernelDensity, KMeans, NearestNeighborDen
 kmeans_engine = import_module("tractable.engines.kmeans")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-14")
 def test_bandwidths_too_small_right_and_too_large(rng):
     """Mean ∫ (p̂ - p)² of 100 rows of N(0, 1): 0.0549, 0.0071 and 0.0828 at h = 0.05, 0.337 and 2."""

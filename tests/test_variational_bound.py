@@ -17,8 +17,8 @@ from variational_checks import (
 )
 from variational_draws import draws, log_joint
 
-#: Full covariances take longer, and wait for `make test-all` where the bound itself has shown them.
-QUICK = [pytest.param(s, marks=pytest.mark.slow if s == "full" else ()) for s in SHAPES]
+#: Full and tied covariances take longer, and wait for `make test-all` where the bound itself has shown them.
+QUICK = [pytest.param(s, marks=pytest.mark.slow if s in {"full", "tied"} else ()) for s in SHAPES]
 KINDS = pytest.mark.parametrize("kind", [PROCESS, DIRICHLET], ids=["process", "dirichlet"])
 
 

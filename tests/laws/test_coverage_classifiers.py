@@ -138,13 +138,13 @@ class TestLogisticRegression:
         ),
     }
 
-    @pytest.mark.parametrize("case", some(CASES, 2))
+    @pytest.mark.parametrize("case", some(CASES))
     def test_intervals_of_coefficients(self, case, rng):
         make, options = self.CASES[case]
         for coverage, held in self.simulate(make, rng, trials=200, **options).items():
             within(held, coverage)
 
-    @pytest.mark.parametrize(("C", "n"), some([(np.inf, 150), (1.0, 12)], several=True))
+    @pytest.mark.parametrize(("C", "n"), some([(1.0, 12), (np.inf, 150)], several=True))
     def test_intervals_of_probabilities(self, C, n, rng):
         held = {coverage: [] for coverage in COVERAGES}
         for _ in range(200):

@@ -30,7 +30,7 @@ def random_tables(rng, count, least_rows):
         yield X + 10.0 * rng.standard_normal(d), X @ w + rng.lognormal(0.0, 2.0) * rng.standard_normal(n)
 
 
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("intercept", some([True, False]))
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(
     "model",
