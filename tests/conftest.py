@@ -18,6 +18,14 @@ settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Checks of scikit-learn that repeat another one on memory maps wait for `make test-all`."""
+    for item in items:
+        if "(readonly_memmap=" in item.name:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def rng(request):
     """A generator seeded by the test's own name: the same draws whatever ran before."""

@@ -132,6 +132,7 @@ def test_units_and_origin_change_nothing_but_the_density(shape, rng):
     assert far.lower_bound_ + np.log(scale).sum() == pytest.approx(near.lower_bound_, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_missing_entries_are_integrated_out(rng):
     X = np.concatenate([clusters(rng, n=300), np.full((2, 2), np.nan)])
     X[::5, 1] = np.nan

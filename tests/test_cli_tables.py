@@ -112,6 +112,7 @@ def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path, walk
     assert pd.read_parquet(tmp_path / "o.parquet")["prediction"].dtype == np.int64
 
 
+@pytest.mark.slow
 def test_whole_numbers_may_be_followed_by_fractions(tmp_path):
     """What a column holds is judged by the beginning of a file, and read as it turns out."""
     words = [f"word {i % 3}" for i in range(400_000)]

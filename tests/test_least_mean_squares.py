@@ -76,6 +76,7 @@ def test_it_approaches_least_squares(options, rng):
     assert model.loss_curve_[-1] < 0.1 * model.loss_curve_[0]
 
 
+@pytest.mark.slow
 def test_falling_steps_come_to_rest_and_constant_ones_wander(rng):
     X, y = problem(rng, noise=1.0)
     exact = LinearRegression().fit(X, y).coef_
@@ -139,6 +140,7 @@ def test_a_constant_target_and_pure_noise_are_no_divergence(rng):
             assert np.mean((model.predict(X) - y) ** 2) <= 2.0 * np.var(y) + 1e-9
 
 
+@pytest.mark.slow
 def test_a_descent_that_was_still_falling_says_so(rng):
     X, y = problem(rng)
     with pytest.warns(ConvergenceWarning, match=r"still fell.*n_epochs"):

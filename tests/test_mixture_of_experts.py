@@ -90,6 +90,7 @@ def test_the_gate_is_learned_inside_the_m_step(options, rng):
     np.testing.assert_allclose(model.gate_intercept_, gate.intercept, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("MIX-09")
 def test_constant_shares_give_density_where_no_row_is(rng):
     """The same two modes everywhere; the gate keeps the one that is there, and predicts new rows better."""
@@ -153,6 +154,7 @@ def test_streams_of_batches_are_rows(rng):
     np.testing.assert_allclose(cut.coef_, whole.coef_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_experts_on_basis_functions(rng):
     X, y, _ = gated(rng)
     curves = make_pipeline(tractable.PolynomialBasis(3), MixtureOfExperts(random_state=0)).fit(X, y)

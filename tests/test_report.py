@@ -113,6 +113,7 @@ def test_the_code_in_the_page_runs(bundled, capsys):
     assert "bill_length_mm number 2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file(report, tmp_path, capsys):
     datasets.load("iris").frame.to_csv(tmp_path / "iris.csv", index=False)
     summary, page = report(tmp_path / "iris.csv")
@@ -264,7 +265,6 @@ def test_a_page_that_cannot_be_written(tmp_path):
             np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
             np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
         ],
-        3,
     ),
     ids=[
         "many equal",

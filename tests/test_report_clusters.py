@@ -79,6 +79,7 @@ def test_categories_and_holes_take_part(rng):
     assert same_partition(labels, kind)
 
 
+@pytest.mark.slow
 def test_a_target_takes_no_part_and_is_compared(rng):
     frame, labels = three_groups(rng)
     frame["group"] = np.array(["x", "y", "z"])[labels]
@@ -98,6 +99,7 @@ def test_a_target_of_numbers_is_averaged_over_clusters(rng):
     np.testing.assert_allclose(means, [0.0, 100.0, 200.0], atol=5.0 / np.sqrt(50))
 
 
+@pytest.mark.slow
 def test_one_column_is_drawn_on_a_line(rng):
     x = np.concatenate([rng.normal(size=60), 20.0 + rng.normal(size=40)])
     found = section(table_of(pd.DataFrame({"x": x})), rng=rng)
@@ -178,6 +180,7 @@ def test_telling_pair_without_groups_is_the_most_alike(rng):
     assert separating_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
 
 
+@pytest.mark.slow
 def test_bundled_table(rng):
     table = table_of(tractable.datasets.load("penguins").frame)
     found = section(table, target="species", rng=rng)

@@ -108,6 +108,7 @@ def test_no_plane(frame, rng):
     assert section(table_of(pd.DataFrame(frame)), rng=rng) is None
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows(rng):
     x = rng.normal(size=(20, 90))
     x[3, 4] = np.nan

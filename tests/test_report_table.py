@@ -181,6 +181,7 @@ def test_long_tables_are_sampled_and_say_so(read):
     pd.testing.assert_frame_equal(again.frame, table.frame)
 
 
+@pytest.mark.slow
 def test_every_row_is_kept_as_often_as_any_other():
     kept = np.zeros(40)
     rng = np.random.default_rng(3)

@@ -185,6 +185,7 @@ class TestLimitationsOfKMeans:
         assert hard < 0.7
         assert soft > 0.97
 
+    @pytest.mark.slow
     @pytest.mark.spec("CLU-11")
     def test_unequal_sizes_and_densities(self, rng):
         X = np.concatenate(

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,20 +43,18 @@ def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator)
 
 def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
     """There are marks inside the limits of the axes."""
-    with _figures():
-        ax = plot(picture.shows, **picture.options)
-        assert ax.has_data(), "the axes are empty"
-        box, limits = ax.dataLim, ax.viewLim
-        assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
-        assert box.xmin < limits.xmax and box.xmax > limits.xmin, "the marks are outside the picture"  # noqa: PT018
+    ax = _drawn(picture)
+    assert ax.has_data(), "the axes are empty"
+    box, limits = ax.dataLim, ax.viewLim
+    assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
+    assert box.xmin < limits.xmax and box.xmax > limits.xmin, "the marks are outside the picture"  # noqa: PT018
 
 
 def axes_are_labelled(picture: Picture, rng: np.random.Generator) -> None:
     """Both axes have labels."""
-    with _figures():
-        ax = plot(picture.shows, **picture.options)
-        assert ax.get_xlabel(), "the horizontal axis has no label"
-        assert ax.get_ylabel(), "the vertical axis has no label"
+    ax = _drawn(picture)
+    assert ax.get_xlabel(), "the horizontal axis has no label"
+    assert ax.get_ylabel(), "the vertical axis has no label"
 
 
 def drawing_is_quiet(picture: Picture, rng: np.random.Generator) -> None:
@@ -71,7 +70,7 @@ def drawing_is_quiet(picture: Picture, rng: np.random.Generator) -> None:
 def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
     """The same thing drawn twice is the same picture."""
     with _figures():
-        first, second = (plot(picture.shows, **picture.options) for _ in range(2))
+        first, second = _drawn(picture), plot(picture.shows, **picture.options)
         assert len(first.get_children()) == len(second.get_children())
         for a, b in zip(first.lines, second.lines, strict=True):
             np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
@@ -95,6 +94,13 @@ def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None
 
 
 PICTURE_LAWS = laws_above(globals())
+
+
+@lru_cache(maxsize=1)
+def _drawn(picture: Picture) -> Any:
+    """Return the axes of a picture, drawn once for the laws that only look at them."""
+    with _figures():
+        return plot(picture.shows, **picture.options)
 
 
 def _refusal(picture: Picture) -> str:
