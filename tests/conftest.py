@@ -13,9 +13,16 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import quick
+
 settings.register_profile("dev", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
+
+
+def pytest_configure(config):
+    """Say whether slow cases are asked for before any test is collected."""
+    quick.ALONE = config.option.markexpr == "not slow"
 
 
 @pytest.hookimpl(tryfirst=True)

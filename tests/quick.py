@@ -2,6 +2,9 @@
 
 import pytest
 
+#: Whether slow cases are not asked for: where there are thousands of them, they are then not even collected.
+ALONE = False
+
 
 def some(cases, most=1, *, several=False):
     """Parameters of a test, all but the first `most` marked slow; with `several`, a case is a tuple of them.

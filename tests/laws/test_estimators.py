@@ -4,6 +4,7 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import quick
 from catalogue import ESTIMATORS, cross, some_of_each_family
 from tractable.testing.classifier_laws import CLASSIFIER_LAWS
 from tractable.testing.estimator_laws import ESTIMATOR_LAWS, ONE_PASS_LAWS, PREDICTIVE_LAWS, SEVERAL_PASS_LAWS
@@ -42,7 +43,7 @@ def test_scikit_learn_contract(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(OTHERS, expected_failed_checks=exemptions)
+@parametrize_with_checks(OTHERS[: 1 if quick.ALONE else None], expected_failed_checks=exemptions)
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract_of_other_parameters(estimator, check):
     check(estimator)
