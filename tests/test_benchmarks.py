@@ -138,6 +138,7 @@ def raises(error):
     return contender
 
 
+@pytest.mark.slow
 def test_a_broken_row_does_not_end_a_run(monkeypatch, tmp_path, capsys):
     broken = toy(name="broken", ours=raises(OSError("no room left")))
     rows = Rows(monkeypatch, tmp_path, broken=broken, toy=toy())
@@ -168,6 +169,7 @@ def test_rows_that_take_long_are_named():
     assert list(remarks(outcomes, [])) == ["more than two minutes: toy 2.5 min"]
 
 
+@pytest.mark.slow
 def test_peers_that_are_not_installed_are_named(tmp_path, capsys):
     outcome = contest(toy(absent=("faiss",)), tmp_path, dry=True)
     show([outcome])

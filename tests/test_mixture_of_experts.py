@@ -110,6 +110,7 @@ def test_constant_shares_give_density_where_no_row_is(rng):
     assert gate.bic(held, truth) < constant.bic(held, truth)
 
 
+@pytest.mark.slow
 def test_a_gate_without_anything_to_say_is_constant(rng):
     """Where shares do not depend on x, both models are one, within the noise of the gate's coefficients."""
     x = rng.uniform(-2.0, 2.0, 2000)[:, None]

@@ -141,6 +141,7 @@ def test_models_of_the_rows_take_each_once(rng):
     assert clusters.section(table, rng=rng).findings["by_bic"] == 1
 
 
+@pytest.mark.slow
 def test_the_code_of_the_dependence_section_runs(rng):
     """It prints the pairs of the section, and the correlations that turn round within groups."""
     frame = datasets.load("penguins").frame

@@ -47,6 +47,7 @@ def test_sections_that_few_rows_do_not_make_are_accounted_for(tmp_path):
     assert all(note in (tmp_path / "r.html").read_text(encoding="utf-8") for note in summary.notes)
 
 
+@pytest.mark.slow
 def test_sections_that_one_column_does_not_make(tmp_path, rng):
     summary = notes_of(pd.DataFrame({"x": rng.normal(size=60)}), tmp_path)
     assert summary.sections == ("overview", "clusters", "outliers")

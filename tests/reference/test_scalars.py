@@ -185,6 +185,7 @@ STUDENTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "other"), some(STUDENTS, several=True))
 def test_divergence_of_students_is_its_integral(given, other):
     p, q = ([mpmath.mpf(v) for v in which.values()] for which in (given, other))

@@ -26,7 +26,7 @@ def radial_divergence(p, q, dim, variance):
     return mpmath.quad(integrand, [*range(-40, 0, 5), *np.linspace(0.0, 45.0 / float(p), 20)])
 
 
-@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("dim", some([1, 3]))
 @pytest.mark.parametrize(
     ("p", "q", "variance"), some([(0.1, 0.3, 2.0), (0.3, 0.1, 0.01), (0.02, 1.0, 1.0)], several=True)
 )
