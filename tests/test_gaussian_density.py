@@ -60,8 +60,8 @@ def test_restricted_covariances_are_their_maximum_likelihood(kind, X):
 
 @pytest.fixture(scope="module")
 def draws():
-    """4,000 samples of five draws from N(0, 4)."""
-    return 2.0 * np.random.default_rng(25).standard_normal((4_000, 5, 1))
+    """1,600 samples of five draws from N(0, 4)."""
+    return 2.0 * np.random.default_rng(25).standard_normal((1_600, 5, 1))
 
 
 @pytest.fixture(scope="module")
