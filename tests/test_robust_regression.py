@@ -263,7 +263,7 @@ def streams(X, y, w, folder):
 
 
 @pytest.mark.parametrize("options", [("student",), ("student", 3.0), ("gaussian",)], ids=str)
-@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("n", some([40, 400]))
 def test_a_stream_is_fitted_as_rows_in_memory_are(n, options, rng, tmp_path):
     """With few rows, whose posterior is drawn row by row, and with many; intervals included."""
     X, y = problem(rng, n)

@@ -30,7 +30,7 @@ def random_tables(rng, count, least_rows):
         yield X + 10.0 * rng.standard_normal(d), X @ w + rng.lognormal(0.0, 2.0) * rng.standard_normal(n)
 
 
-@pytest.mark.parametrize("intercept", some([True, False]))
+@pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(
     "model",
@@ -72,7 +72,7 @@ def test_the_intercept_is_integrated_out(rng, estimate):
 @pytest.mark.filterwarnings("ignore::tractable.linear_model.NoiseVanishedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("hyper", some([{}, FLAT, STRONG]), ids=["default", "flat", "strong"])
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("intercept", some([True, False]))
 def test_no_start_finds_a_higher_evidence(rng, hyper, intercept):
     """Neither a search from a start on a grid, nor a pair of precisions of the grid."""
     for X, y in [unscaled_table(rng), *random_tables(rng, 12, least_rows=6)]:
