@@ -11,7 +11,7 @@ from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
-from tractable.primitives.linear import residual_sums, triangle
+from tractable.primitives.linear import residual_sums
 from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
@@ -255,13 +255,11 @@ def reduced_rows(statistic: LinearFactor, *, fit_intercept: bool) -> tuple[Array
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    factor = statistic.factor
-    if not fit_intercept:
-        mean = xp.sqrt(xp.asarray(statistic.weight, dtype=xp.float64)) * statistic.mean
-        factor = xp.concat([mean[None, :], factor])
-    if factor.shape[0] < d:
+    n_rows = statistic.factor.shape[0] + (not fit_intercept)
+    if n_rows < d:
+        factor = statistic.factor if fit_intercept else statistic.with_ones()[:, 1:]
         return factor[:, :d], factor[:, d:], xp.zeros_like(statistic.mean[d:])
-    factor = statistic.triangular() if fit_intercept else triangle(factor)
+    factor = statistic.triangular() if fit_intercept else statistic.uncentred()
     return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
 
 
