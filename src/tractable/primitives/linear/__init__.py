@@ -95,8 +95,8 @@ PANEL = 1000
 #: Panels that are filled at a time, if they are narrow.
 PANELS = 8
 
-#: Columns from which BLAS would use several threads for the small products of reflections, which wait for each
-#: other longer than they work, and columns from which the products of a QR are large enough for several.
+#: Columns from which BLAS would use several threads for the small products of reflections, which wait for
+#: each other longer than they work, and columns from which the products of a QR are large enough for several.
 NARROW, WIDE = 8, 512
 
 
