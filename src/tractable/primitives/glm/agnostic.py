@@ -6,6 +6,9 @@ from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT
 
+#: Rows that a perceptron scores at once: as far as it goes without a mistake, as a rule.
+AHEAD = 128
+
 
 def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
     xp = namespace_of(x)
@@ -52,21 +55,38 @@ def perceptron_pass(
     rows: Array, codes: Array, weights: Array, start: Array
 ) -> tuple[Array, Array, float, float]:
     xp = namespace_of(rows)
-    classes = xp.arange(start.shape[0], device=device(start))
-    coef, total, mistakes = start, xp.zeros_like(start), 0.0
-    for i in range(rows.shape[0]):
-        left, own = float(weights[i]), int(codes[i])
-        blank = not bool(xp.any(rows[i, :] != 0.0))
+    n, classes = rows.shape[0], xp.eye(start.shape[0], dtype=start.dtype, device=device(start))
+    own = codes[:, None] == xp.arange(start.shape[0], device=device(start))[None, :]
+    counts, blank = weights > 0.0, xp.all(rows == 0.0, axis=1)
+    coef, late, mistakes, visits, begun = start, xp.zeros_like(start), 0.0, xp.cumulative_sum(weights), 0
+    while begun < n:
+        # Between two mistakes the coefficients do not change: the rows ahead are scored at once.
+        ahead = slice(begun, min(begun + AHEAD, n))
+        rivals, wrong = _rivals(rows[ahead, :] @ coef.T, own[ahead, :])
+        wrong = wrong & counts[ahead]
+        first = int(xp.argmax(xp.astype(wrong, xp.int64)))
+        if not bool(wrong[first]):
+            begun = ahead.stop
+            continue
+        i, rival = begun + first, rivals[first, :]
+        left = float(weights[i])
         while left > 0.0:
-            scores = coef @ rows[i, :]
-            others = xp.where(classes == own, -xp.inf, scores)
-            rival = int(xp.argmax(others))
-            wrong = float(others[rival]) >= float(scores[own])
-            share = min(left, 1.0) if wrong and not blank else left
-            mistakes += share if wrong else 0.0
-            if wrong and not blank:
-                step = xp.astype(classes == own, rows.dtype) - xp.astype(classes == rival, rows.dtype)
-                coef = coef + share * step[:, None] * rows[i, :]
-            total = total + share * coef
-            left -= share
-    return coef, total, mistakes, float(xp.sum(weights))
+            share = left if bool(blank[i]) else min(left, 1.0)
+            step = xp.astype(own[i, :], start.dtype) - classes[int(xp.argmax(rival)), :]
+            change = share * step[:, None] * rows[i, :]
+            coef, late = coef + change, late + (float(visits[i]) - left) * change
+            mistakes, left = mistakes + share, left - share
+            if left > 0.0:
+                rivals, wrong = _rivals((coef @ rows[i, :])[None, :], own[i : i + 1, :])
+                rival, left = rivals[0, :], left if bool(wrong[0]) else 0.0
+        begun = i + 1
+    # A step made after m visits is in all sums but the first m.
+    total = float(visits[-1]) if n else 0.0
+    return coef, total * coef - late, mistakes, total
+
+
+def _rivals(scores: Array, own: Array) -> tuple[Array, Array]:
+    """Return the scores of the other classes, and whether one of them is not below that of the own."""
+    xp = namespace_of(scores)
+    others = xp.where(own, -xp.inf, scores)
+    return others, xp.max(others, axis=1) >= xp.max(xp.where(own, scores, -xp.inf), axis=1)
