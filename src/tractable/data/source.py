@@ -10,7 +10,7 @@ import numpy as np
 
 from tractable.data.blocks import BLOCK_BYTES, block_rows, map_blocks, reduce_blocks
 from tractable.data.columns import Roles
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
 from tractable.value import replace, value
 
 S = TypeVar("S")
@@ -120,7 +120,7 @@ class Source(ABC):
         label : str
             Shown before the progress bar of a pass that takes more than a second.
         """
-        rows = _even_rows(self.n_rows, _rows_of(of, self.n_features)) if rows is None else rows
+        rows = even_rows(self.n_rows, _rows_of(of, self.n_features)) if rows is None else rows
         # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
         small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
         return reduce_blocks(
@@ -215,13 +215,6 @@ def _rows_of(of: Callable[[Any], Any], n_features: int) -> int:
     if asked:
         return asked(n_features)
     return max(4 * block_rows(n_features), least(n_features) if least else 0)
-
-
-def _even_rows(n_rows: int | None, most: int) -> int:
-    """Return the rows of an even number of equal blocks: threads that share few have the same to do."""
-    if n_rows is None or n_rows <= most:
-        return most
-    return -(-n_rows // (2 * -(-n_rows // (2 * most))))
 
 
 @value

@@ -357,7 +357,7 @@ class MultinomialNB(DiscreteNB):
     """
 
     _default = "multinomial"
-    _positive_only = True
+    _positive_only = _takes_sparse = True
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -406,6 +406,7 @@ class BernoulliNB(DiscreteNB):
     """
 
     _default = "bernoulli"
+    _takes_sparse = True
 
     def __init__(
         self,
