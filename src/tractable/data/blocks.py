@@ -124,10 +124,10 @@ def map_rows(
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
             return function(x)
-        starts, out = range(0, len(x), step), None
+        out, starts = np.empty(0), range(0, len(x), step)
         parts = ordered_map(lambda start: function(x[start : start + step]), starts, n_threads)
         for start, part in zip(starts, parts, strict=True):
-            if out is None:
+            if not start:
                 out = np.empty((len(x), *part.shape[1:]), dtype=part.dtype)
             out[start : start + step] = part
     return out
