@@ -280,11 +280,11 @@ def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
     if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
     identity = xp.eye(d, dtype=r.dtype, device=device(r))
-    inverse = solve_triangular(r.T, identity, transposed=True)
+    solved = solve_triangular(r.T, xp.concat([identity, z], axis=1), transposed=True)
+    inverse, coef = solved[:, :d], solved[:, d:]
     # |R⁻¹| ≥ 1/σ_min: a short inverse proves full rank, a long one calls for the singular values.
     if float(xp.sqrt(xp.sum(inverse**2))) * tol >= 1.0 and float(xp.min(xp.linalg.svdvals(r))) <= tol:
         return _by_svd(r, z, tol)
-    coef = solve_triangular(r.T, z, transposed=True)
     return _Solved(coef=coef, root=inverse, directions=identity, rss=xp.zeros_like(xp.sum(z, axis=0)))
 
 
