@@ -10,7 +10,7 @@ from tractable import fold
 from tractable.arrays import to_numpy
 from tractable.data import Batch, Source, as_source
 from tractable.data.blocks import block_rows, map_rows, tree_sum
-from tractable.primitives.threads import default_threads, even_rows, ordered_map, single_threaded_blas
+from tractable.primitives.threads import default_threads, ordered_map, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
 from tractable.testing.statistic_laws import assert_same_statistic
 
@@ -168,8 +168,16 @@ def test_map_rows_is_the_function_on_all_rows(x):
 def test_blocks_of_a_fold_are_equal_and_even(n):
     """Two threads have the same to do, and no block is too small for the code of the others."""
     sizes = []
-    step = even_rows(n, 100)
-    as_source(np.ones((n, 1))).reduce(lambda block: sizes.append(block.n_rows) or 0, rows=step, n_threads=1)
+
+    class Sizes:
+        def block_rows(self, n_columns):
+            return 100
+
+        def __call__(self, block):
+            sizes.append(block.n_rows)
+            return 0
+
+    as_source(np.ones((n, 1))).reduce(Sizes(), n_threads=1)
     assert sum(sizes) == n
     assert max(sizes) <= 100
     if n > 100:

@@ -9,6 +9,7 @@ from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, tree_sum
 from tractable.data.source import Batch, Source, batch_rows
+from tractable.primitives.threads import even_rows
 from tractable.value import replace, value
 
 #: Kernels of devices use large blocks best.
@@ -77,6 +78,9 @@ class ArraySource(_Matrix):
         for start in range(0, max(self.n_rows, 1), step):
             block = whole[start : start + step]
             yield replace(block, X=as_floats(block.X))
+
+    def _rows_for(self, of: Callable[[Batch], Any]) -> int:
+        return even_rows(self.n_rows, super()._rows_for(of))
 
     def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
         """See `Source.collect`: the array itself, without a copy."""
