@@ -65,15 +65,18 @@ class Estimator(BaseEstimator):
     """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
 
     model_tags: ModelTags
-    #: Whether columns may be text and categories, and whether numbers must not be negative.
+    #: Whether columns may be text and categories, whether numbers must not be negative, and whether rows may
+    #: be sparse, as counts are.
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.allow_nan = self.model_tags.missing_values
         found.input_tags.categorical = found.input_tags.string = self._reads_text
         found.input_tags.positive_only = self._positive_only
+        found.input_tags.sparse = self._takes_sparse
         if found.transformer_tags is not None:
             found.transformer_tags.preserves_dtype = ["float64", "float32"]
         return found
