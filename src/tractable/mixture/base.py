@@ -212,7 +212,8 @@ class CriterionSums:
         # r log r = r (log p(x, k) - log p(x)), and 0 where a component is absent.
         log_r = np.where(joint > -np.inf, joint, 0.0) - np.where(log_prob > -np.inf, log_prob, 0.0)[:, None]
         entropy = -np.sum(np.where(joint > -np.inf, np.exp(log_r) * log_r, 0.0), axis=1)
-        counts = np.ones(len(events)) if weights is None else check_weights(weights, events)
+        checked = check_weights(weights, events)
+        counts = np.ones(len(events)) if checked is None else checked
         if events.dtype.kind == "f":
             counts = np.where(np.all(np.isnan(events), axis=1), 0.0, counts)
         return np.array([counts.sum(), counts @ log_prob, counts @ entropy])
