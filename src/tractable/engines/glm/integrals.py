@@ -101,8 +101,8 @@ def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarr
     mean and covariance of the normal.
     The error of a probability is of the order of 1e-5 at a standard deviation of 0.3, 2e-4 at 1 and 1e-3 at
     5. A class less probable than 0.01 (of K > 10 classes, 0.1 / K) has 1,024 points of its own about the mode
-    of its integrand, with importance weights: the error of its logarithm is about 0.01, and 0.1 at standard deviations of 5. The
-    rules are deterministic.
+    of its integrand, with importance weights: the error of its logarithm is about 0.01, and 0.1 at standard
+    deviations of 5. The rules are deterministic.
 
     Parameters
     ----------
