@@ -168,12 +168,13 @@ FEW, MORE = (12, 4), (60, 4)
 
 
 def judged():
-    """Every row of the catalogue with tables of 12 rows and of 60; where 12 are refused, with 60 alone."""
+    """Every row of the catalogue with tables of 12 rows and of 60, which take longer; or with 60 alone."""
     for found in some_of_each_family(ROWS):
         (row,) = found.values
-        for size in (FEW, MORE):
+        for size, late in ((FEW, []), (MORE, [pytest.mark.slow])):
             if row.name not in REFUSED:
-                yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=found.marks)
+                marks = [*found.marks, *late]
+                yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=marks)
         if row.name in REFUSED:
             yield pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
 
