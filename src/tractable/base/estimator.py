@@ -25,13 +25,21 @@ class ModelTags:
     streaming : {"exact in one pass", "exact over several passes", "approximate", "no"}
         What `partial_fit` and sources give, compared with the rows held in memory.
     missing_values : bool
-        Whether NaN entries are marginalised.
+        Whether NaN entries are marginalised, in learning and in predictions.
+    missing_in_predictions : bool
+        Whether predictions marginalise NaN entries where learning refuses them; scikit-learn has no such tag.
     """
 
     kind: Literal["generative", "discriminative", "mapping"]
     parametric: bool
     streaming: Literal["exact in one pass", "exact over several passes", "approximate", "no"]
     missing_values: bool = False
+    missing_in_predictions: bool = False
+
+    @property
+    def predicts_missing(self) -> bool:
+        """Whether rows with NaN entries have predictions."""
+        return self.missing_values or self.missing_in_predictions
 
 
 def tags(estimator: Any) -> ModelTags:

@@ -319,6 +319,8 @@ def _without(
     distances: np.ndarray, indices: np.ndarray, left_out: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drop the point left out of each row of k + 1 neighbours, or the last where it is not among them."""
+    if len(indices) and np.all(indices[:, 0] == left_out):  # every row is a point, and nearest to itself
+        return distances[:, 1:].copy(), indices[:, 1:].copy()
     keep = (indices != left_out[:, None]) | (left_out[:, None] < 0)  # -1 also says that nothing was found
     keep[:, -1] &= ~keep.all(axis=1)
     shape = len(indices), indices.shape[1] - 1

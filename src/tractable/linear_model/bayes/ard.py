@@ -310,6 +310,9 @@ class ARDRegression(EvidenceModel):
 
     Exact in one pass: iterations use the triangular factor of the rows alone.
 
+    Intervals are of new targets alone. `posterior_`, and standard deviations without the noise, are those
+    given the precisions, which are estimates: intervals by them would cover 0.8 to 0.88 of a claimed 0.9.
+
     Parameters
     ----------
     max_iter, tol
@@ -395,6 +398,30 @@ class ARDRegression(EvidenceModel):
         xp = namespace_of(self.coef_)
         active = xp.nonzero(~self.pruned_)[0]
         return xp.take(xp.take(self._coef_covariance(), active, axis=0), active, axis=1)
+
+    def predict_quantiles(
+        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
+    ) -> np.ndarray:
+        """Return quantiles of each row's target, (n_samples, n_levels).
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        alpha : array of shape (n_levels,)
+            Probabilities between 0 and 1.
+        include_noise : bool
+            True alone. The precisions are estimates, one a coefficient, and which columns are pruned was
+            chosen by the same rows: quantiles of the linear predictor given them are too close together.
+        """
+        if not include_noise:
+            raise ValueError(
+                "include_noise=False has no interval here: a precision for each coefficient was estimated, "
+                "or the column pruned, by the same rows; intervals of the linear predictor that take them "
+                "for known cover too little. Ask for intervals of targets, or use BayesianRidge, which "
+                "estimates one precision, or LinearRegression"
+            )
+        return super().predict_quantiles(X, alpha)
 
     def _plugged_in(self, scaled: Any, found: Any) -> tuple[float, float]:
         """Return the noise by the degrees of freedom that all columns leave, where there are any, and these.
