@@ -8,6 +8,7 @@ from scipy.special import log_expit, log_softmax, logsumexp, softmax
 
 from quick import some
 from tractable import BayesianLogisticRegression
+from tractable.engines.glm import losses
 from tractable.engines.glm.integrals import (
     limit_rows,
     log_expected_probit,
@@ -166,3 +167,39 @@ def test_the_widest_posteriors_have_rare_classes_too(k, spread, rng):
     found = log_expected_softmax(mean, root, helmert(k).T)
     assert np.all(np.isfinite(found))
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_many_classes(rng):
+    """Points in 69 dimensions, of 70 classes none of which is probable, against Monte Carlo."""
+    K, n = 70, 20_000
+    contrasts = helmert(K).T
+    mean, root = rng.normal(size=(1, K - 1)), rng.normal(size=(1, K - 1, K - 1)) / (2.0 * np.sqrt(K))
+    p = np.exp(log_expected_softmax(mean, root, contrasts))[0]
+    draws = softmax((mean[0] + rng.normal(size=(n, K - 1)) @ root[0].T) @ contrasts.T, axis=1)
+    z = (p - draws.mean(axis=0)) / (draws.std(axis=0) / np.sqrt(n))
+    assert np.abs(z).max() < 4.5, z
+    assert p.sum() == pytest.approx(1.0)
+
+
+def test_curvature_of_many_classes_is_that_of_pairs(rng, monkeypatch):
+    """Over pairs it takes K⁴ numbers: 30 GB of 300 classes."""
+    K, p = 6, 3
+    blocks = np.zeros((K, K, p, p))
+    for a, b in zip(*np.triu_indices(K, 1), strict=True):
+        half = rng.normal(size=(p, p))
+        blocks[a, b] = blocks[b, a] = -half @ half.T
+    for a in range(K):
+        blocks[a, a] = -blocks[a].sum(axis=0)
+    by_pairs = losses.over_contrasts(helmert(K).T, blocks)
+    monkeypatch.setattr(losses, "MANY_CLASSES", K - 1)
+    np.testing.assert_allclose(losses.over_contrasts(helmert(K).T, blocks), by_pairs, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_three_hundred_classes_take_less_than_a_gigabyte_more(rng):
+    resource = pytest.importorskip("resource")
+    X, y = rng.normal(size=(600, 4)), np.arange(600) % 300
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = BayesianLogisticRegression(alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:2]).sum(axis=1), 1.0)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 2**30

@@ -1,9 +1,14 @@
 """Answers about rows with missing entries, where rows to learn from must be complete."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import tractable
+from catalogue import ESTIMATORS, some_of_each_family
 from tractable.classification import LinearDiscriminant, QuadraticDiscriminant
+from tractable.testing.estimator_laws import example
 
 pytestmark = pytest.mark.spec("CLS-12")
 
@@ -57,3 +62,25 @@ def test_a_row_is_turned_to_where_it_is_expected(estimate, rows, rng):
     filled = sum(p[k] * np.asarray(each.mean) for k, each in enumerate(expected))
     whole = np.array([[filled[0], X[0, 1], filled[1]]])
     np.testing.assert_allclose(model.transform(row), model.transform(whole), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "row", some_of_each_family([row for row in ESTIMATORS if not row.name.startswith("toy-")])
+)
+def test_tags_say_whether_missing_entries_have_predictions(row, rng):
+    model = row.make()
+    X, y = example(model, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    holes = np.array(X[:3], dtype=float)
+    holes[1, 0] = np.nan
+    asked = [
+        name for name in ("predict", "predict_proba", "score_samples", "transform") if hasattr(model, name)
+    ]
+    for name in asked:
+        if tractable.tags(model).predicts_missing:
+            assert len(getattr(model, name)(holes)) == 3
+        else:
+            with pytest.raises(ValueError, match="NaN"):
+                getattr(model, name)(holes)

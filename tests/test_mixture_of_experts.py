@@ -227,16 +227,17 @@ def test_a_plane_fades_where_it_is_not_trusted(rng):
 
 
 @pytest.mark.slow
-def test_extrapolated_em_is_monotone_and_ends_where_em_does(rng, monkeypatch):
+@pytest.mark.parametrize("model", [MixtureOfExperts, MixtureOfRegressors])
+def test_extrapolated_em_is_monotone_and_ends_where_em_does(model, rng, monkeypatch):
     """On rows without structure, where EM is slow: fewer iterations, no worse an optimum."""
     from tractable.mixture.regression.steps import RegressionProblem
 
     X = rng.standard_normal((200, 2))
     y = X @ [1.0, -0.5] + rng.standard_normal(200)
     options = {"random_state": 0, "n_init": 1, "tol": 1e-8, "max_iter": 5000}
-    quick = MixtureOfExperts(**options).fit(X, y)
+    quick = model(**options).fit(X, y)
     monkeypatch.setattr(RegressionProblem, "extrapolate", lambda *_: None)
-    plain = MixtureOfExperts(**options).fit(X, y)
+    plain = model(**options).fit(X, y)
     assert np.all(np.diff(quick.objective_trace_) >= -1e-12)
     assert quick.n_iter_ < plain.n_iter_
     assert quick.lower_bound_ > plain.lower_bound_ - 1e-5

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn import naive_bayes as peers
 
 import tractable
-from tractable import GaussianNB, NaiveBayes
+from tractable import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
 from tractable.arrays.log_space import log_softmax
+from tractable.data import SparseSource
+from tractable.data.source import batch_rows
 
 
 def numbers(n=300, d=4, K=3, seed=0):
@@ -258,3 +261,54 @@ def test_what_cannot_be_is_one_clear_error(model, X, said):
     with pytest.raises(ValueError, match=said):
         model.fit(X, [0, 1])
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB])
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "lil_array"])
+def test_sparse_rows_are_the_dense_ones(make, form, rng):
+    """Fits, statistics and predictions of sparse counts, weighted or not, are those of the dense array."""
+    X, y = rng.poisson(0.4, size=(60, 7)), rng.choice(["a", "b", "c"], 60)
+    sparse, w = getattr(scipy.sparse, form)(X), rng.integers(0, 3, 60).astype(float)
+    for weights in (None, w):
+        dense, found = (make().fit(rows, y, sample_weight=weights) for rows in (X, sparse))
+        np.testing.assert_allclose(found.feature_log_prob_, dense.feature_log_prob_, rtol=1e-12)
+        np.testing.assert_allclose(found.class_prior_, dense.class_prior_, rtol=1e-12)
+        for method in ("predict_proba", "predict_joint_log_proba", "predict"):
+            np.testing.assert_array_equal(getattr(found, method)(sparse), getattr(found, method)(X))
+        assert found.score(sparse, y) == found.score(X, y)
+    parts = make().partial_fit(sparse.tocsr()[:20], y[:20]).partial_fit(sparse.tocsr()[20:], y[20:])
+    np.testing.assert_allclose(parts.feature_log_prob_, make().fit(X, y).feature_log_prob_, rtol=1e-12)
+    both = make().fit(X, y)
+    again = make().from_statistic(both.summarize(sparse, y))
+    np.testing.assert_allclose(again.feature_log_prob_, both.feature_log_prob_, rtol=1e-12)
+
+
+def test_sparse_rows_are_dense_a_block_at_a_time(rng):
+    """A sparse table whose dense form is 4 GB."""
+    n, d = 50_000, 10_000
+    rows, columns = np.arange(n), rng.integers(0, d, n)
+    X = scipy.sparse.csr_array((np.ones(n), (rows, columns)), shape=(n, d))
+    source = SparseSource(X=X)
+    block = next(source.blocks(2**20))
+    assert (block.n_rows, source.n_rows) == (batch_rows(d), n)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (scipy.sparse.csr_array([[1.0, -1.0], [0.0, 1.0]]), [0, 1], "Negative values in data"),
+        (scipy.sparse.csr_array([[1.0, np.inf], [0.0, 1.0]]), [0, 1], "X contains infinity"),
+        (scipy.sparse.csr_array([[1.0, 2.0], [0.0, 1.0]]), [0, 1, 1], "y has 3 rows, but X has 2"),
+        (scipy.sparse.csr_array([[1.0, 2.0], [0.0, 1.0]]), None, "requires y"),
+        (scipy.sparse.csr_array([[1j, 2.0], [0.0, 1.0]]), [0, 1], "X must be real numbers"),
+    ],
+)
+def test_sparse_rows_that_are_no_counts(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        MultinomialNB().fit(X, y)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), CategoricalNB()])
+def test_models_of_other_columns_refuse_sparse_rows(model):
+    with pytest.raises((TypeError, ValueError), match="toarray"):
+        model.fit(scipy.sparse.csr_array(np.eye(3)), [0, 1, 1])

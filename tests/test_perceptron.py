@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable.primitives
 from tractable import Perceptron
-from tractable.primitives.glm import perceptron_pass
 from tractable.primitives.glm.agnostic import perceptron_pass as agnostic
+from tractable.primitives.glm.compiled import perceptron_pass as compiled
 
 
 def separable(rng, n=200, d=3, margin=0.2, n_classes=2):
@@ -23,13 +23,14 @@ def separable(rng, n=200, d=3, margin=0.2, n_classes=2):
 
 
 @pytest.mark.parametrize("k", [2, 4])
-def test_twins_agree(k, backend, rng, monkeypatch):
-    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
-    rows, codes = rng.integers(-4, 5, size=(30, 3)) / 4.0, rng.integers(0, k, 30)
+def test_twins_agree(k, backend, rng):
+    n = 150  # more rows than are scored at once
+    rows, codes = rng.integers(-4, 5, size=(n, 3)) / 4.0, rng.integers(0, k, n)
+    codes[70:] = np.argmax(rows[70:] @ rng.integers(-2, 3, size=(3, k)), axis=1)  # long runs without mistakes
     rows[7] = 0.0
-    weights = rng.choice([0.0, 0.5, 1.0, 2.25, 3.0], 30)
+    weights = rng.choice([0.0, 0.5, 1.0, 2.25, 3.0], n)
     start = np.zeros((k, 3))
-    ours = perceptron_pass(rows, codes, weights, start)
+    ours = compiled.interpreted(rows, codes, weights, start)
     theirs = agnostic(*(backend.asarray(part) for part in (rows, codes, weights, start)))
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(np.asarray(b), a, rtol=1e-12, atol=1e-12)

@@ -92,3 +92,75 @@ def test_bad_sources_are_refused(table, path):
         tractable.diagnose(model, scan(path, features=NAMES))
     with pytest.raises(ValueError, match="not fitted"):
         tractable.LinearRegression().predict(scan(path, features=NAMES))
+
+
+def test_criteria_of_mixtures_are_those_of_the_rows(table, path):
+    X, w = table[NAMES], table["w"].to_numpy()
+    for model in (tractable.GaussianMixture(2, random_state=0), tractable.StudentTMixture(2, random_state=0)):
+        source = scan(path, features=NAMES, weight="w")
+        model.fit(source)
+        for name in ("aic", "bic", "icl"):
+            found, want = getattr(model, name)(source), getattr(model, name)(X, sample_weight=w)
+            assert found == pytest.approx(want, rel=1e-12)
+            assert getattr(model, name)(table[[*NAMES, "w"]], "w") == pytest.approx(want, rel=1e-12)
+            batches = [(X[i : i + 70], None, w[i : i + 70]) for i in range(0, 300, 70)]
+            assert getattr(model, name)(batches) == pytest.approx(want, rel=1e-12)
+    kinds = table[["a", "label"]]
+    model = tractable.TableMixture(2, random_state=0).fit(kinds)
+    for name in ("aic", "bic", "icl"):
+        found = getattr(model, name)(scan(path, features=["a", "label"]))
+        assert found == pytest.approx(getattr(model, name)(kinds), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["MixtureOfRegressors", "MixtureOfExperts"])
+def test_criteria_of_mixtures_of_regressions_are_those_of_the_rows(table, path, kind):
+    source = scan(path, features=NAMES, target="y", weight="w")
+    model = getattr(tractable, kind)(2, random_state=0, alpha=0.1).fit(source)
+    X, y, w = table[NAMES], table["y"].to_numpy(), table["w"].to_numpy()
+    for name in ("log_likelihood", "aic", "bic"):
+        want = getattr(model, name)(X, y, w)
+        assert getattr(model, name)(source) == pytest.approx(want, rel=1e-12)
+        assert getattr(model, name)(table[[*NAMES, "y", "w"]], "y", "w") == pytest.approx(want, rel=1e-12)
+    np.testing.assert_allclose(model.responsibilities(source), model.responsibilities(X, y))
+
+
+def test_hat_matrix_of_a_file_has_its_weights(table, path):
+    source = scan(path, features=NAMES, target="y", weight="w")
+    X, w = table[NAMES], table["w"].to_numpy()
+    for model in (tractable.LinearRegression(), tractable.Ridge(2.0)):
+        model.fit(source)
+        want = model.hat_matrix(X, w)
+        np.testing.assert_allclose(model.hat_matrix(source), want)
+        np.testing.assert_allclose(model.hat_matrix(table[[*NAMES, "w"]], "w"), want)
+        np.testing.assert_allclose(model.hat_matrix([X[:100], X[100:]]), model.hat_matrix(X))
+
+
+def test_neighbours_of_the_rows_of_a_file(table, path):
+    source, X = scan(path, features=NAMES), table[NAMES]
+    model = tractable.NearestNeighbors(n_neighbors=4).fit(source)
+    for found, want in zip(model.kneighbors(source, 3), model.kneighbors(X, 3), strict=True):
+        np.testing.assert_allclose(found, want)
+    np.testing.assert_array_equal(
+        model.kneighbors([X[:100], X[100:]], return_distance=False),
+        model.kneighbors(X, return_distance=False),
+    )
+    for mode in ("connectivity", "distance"):
+        graph = model.kneighbors_graph(source, mode=mode) - model.kneighbors_graph(X, mode=mode)
+        assert graph.nnz == 0 or np.abs(graph.data).max() < 1e-12
+    for found, want in zip(model.radius_neighbors(source, 0.8), model.radius_neighbors(X, 0.8), strict=True):
+        assert [list(row) for row in found] == [list(row) for row in want]
+    assert (model.radius_neighbors_graph(source, 0.8) != model.radius_neighbors_graph(X, 0.8)).nnz == 0
+
+
+def test_missing_entries_of_a_file_are_imputed(table, path, tmp_path):
+    frame = table[["a", "label"]].copy()
+    frame.loc[::7, "a"] = np.nan
+    frame.loc[1::9, "label"] = None
+    frame.to_parquet(tmp_path / "holes.parquet", row_group_size=70)
+    source = scan(tmp_path / "holes.parquet", features=["a", "label"])
+    model = tractable.TableMixture(2, random_state=0).fit(frame)
+    pd.testing.assert_frame_equal(model.impute(source), model.impute(frame), check_dtype=False)
+    for found, want in zip(
+        model.impute(source, 2, random_state=0), model.impute(frame, 2, random_state=0), strict=True
+    ):
+        pd.testing.assert_frame_equal(found, want, check_dtype=False)

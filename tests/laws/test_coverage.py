@@ -28,6 +28,8 @@ REFUSED = {
     "MixtureOfExperts",
     "MixtureOfExperts-separate",
 }
+#: No intervals of the function: a precision for each coefficient cannot be taken for known.
+NO_FUNCTION = {"ARDRegression"}
 NOISE = 0.5
 
 
@@ -144,7 +146,8 @@ def fractions(row, n, d, rng):
     for _ in range(n_fits(row)):
         model, X, y, mean, coef = fitted(row, n, d, rng)
         found["target"].append(within(y, [model.predict_interval(X, c) for c in COVERAGES]))
-        if getattr(model, "n_components", 1) == 1:  # else it is one of several
+        # Of several components the function is one of several; ARD's is refused, see below.
+        if getattr(model, "n_components", 1) == 1 and type(model).__name__ not in NO_FUNCTION:
             intervals = [model.predict_interval(X, c, include_noise=False) for c in COVERAGES]
             found["function"].append(within(mean, intervals))
         if hasattr(model, "coef_interval"):
@@ -162,12 +165,6 @@ def assert_covers(name, found):
 
 
 FEW, MORE = (12, 4), (60, 4)
-#: What does not cover yet, of 12 rows, and why.
-PRUNED = pytest.mark.xfail(
-    strict=True,
-    reason="12 rows choose which columns to prune, and the choice is taken for known: 0.86 of 0.9",
-)
-GAPS = {("ARDRegression-pruning", FEW): [PRUNED]}
 
 
 def judged():
@@ -176,7 +173,7 @@ def judged():
         (row,) = found.values
         for size, late in ((FEW, []), (MORE, [pytest.mark.slow])):
             if row.name not in REFUSED:
-                marks = [*found.marks, *late, *GAPS.get((row.name, size), [])]
+                marks = [*found.marks, *late]
                 yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=marks)
         if row.name in REFUSED:
             yield pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)
@@ -194,6 +191,17 @@ def test_intervals_of_too_few_rows_are_not_offered(row, rng):
     assert np.all(np.isfinite(model.predict(X)))
     with pytest.raises(ValueError, match="too few rows"):
         model.predict_interval(X)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if type(row.make()).__name__ in NO_FUNCTION], ids=lambda row: row.name
+)
+def test_intervals_of_the_function_are_not_offered(row, rng):
+    model, X, *_ = fitted(row, *MORE, rng)
+    for ask in (model.predict_interval, model.predict_quantiles):
+        with pytest.raises(ValueError, match="include_noise=False has no interval here"):
+            ask(X, include_noise=False)
+    assert np.all(model.predict_var(X, include_noise=False) >= 0.0)
 
 
 def test_plugged_in_parameters_do_not_pass(rng):

@@ -8,7 +8,7 @@ import pytest
 from catalogue import STATISTICS
 from tractable import fold
 from tractable.arrays import to_numpy
-from tractable.data import Batch, Source
+from tractable.data import Batch, Source, as_source
 from tractable.data.blocks import block_rows, map_rows, tree_sum
 from tractable.primitives.threads import default_threads, ordered_map, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
@@ -162,6 +162,39 @@ def test_map_rows_is_the_function_on_all_rows(x):
     np.testing.assert_array_equal(
         map_rows(lambda r: r.sum(axis=1), np.repeat(x, 20, axis=0)), np.repeat(x.sum(1), 20)
     )
+
+
+@pytest.mark.parametrize("n", [1, 99, 100, 101, 300, 1001])
+def test_blocks_of_a_fold_are_equal_and_even(n):
+    """Two threads have the same to do, and no block is too small for the code of the others."""
+    sizes = []
+
+    class Sizes:
+        def block_rows(self, n_columns):
+            return 100
+
+        def __call__(self, block):
+            sizes.append(block.n_rows)
+            return 0
+
+    as_source(np.ones((n, 1))).reduce(Sizes(), n_threads=1)
+    assert sum(sizes) == n
+    assert max(sizes) <= 100
+    if n > 100:
+        assert len(sizes) % 2 == 0
+        assert max(sizes) - min(sizes) < len(sizes)
+
+
+def test_no_block_of_rows_waits_for_the_first():
+    """The results of two blocks need each other's threads: in turns they would wait for ever."""
+    meeting = threading.Barrier(2, timeout=20)
+
+    def both(rows):
+        meeting.wait()
+        return rows[:, 0]
+
+    x = np.arange(8.0)[:, None]
+    np.testing.assert_array_equal(map_rows(both, x, rows=4, n_threads=2), x[:, 0])
 
 
 def test_block_size_ignores_the_threads(monkeypatch):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.arrays import to_numpy
-from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
+from tractable.primitives.linear import centred_triangle, merged_triangle, reflect, triangle
 from tractable.primitives.linear.agnostic import centred_triangle as agnostic_centred
 from tractable.primitives.linear.agnostic import triangle as agnostic
+from tractable.statistics import LinearFactor
 
 SHAPES = [(0, 3), (1, 3), (3, 3), (50, 4), (2501, 5), (40, 60), (700, 230), (5, 0)]
 
@@ -90,3 +92,34 @@ def test_tiny_and_huge_columns_keep_their_digits(rng):
 def test_columns_of_any_size_keep_their_digits(exponent, rng):
     rows, scale = rng.standard_normal((3000, 4)), 2.0 ** np.array([0, exponent, 0, exponent])
     np.testing.assert_allclose(triangle(rows * scale), triangle(rows) * scale, rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize("d", [1, 4, 230])
+def test_a_factor_is_updated_by_a_few_rows(d, rng):
+    first, rows = rng.standard_normal((2 * d, d)), rng.standard_normal((2, d))
+    found = merged_triangle(triangle(first), np.empty((0, d)), rows)
+    assert_factors(found, np.concatenate([first, rows]))
+
+
+@pytest.mark.parametrize("n", [3, 400])
+def test_the_factor_about_the_origin_is_that_of_the_rows_themselves(n, rng):
+    """Of a triangle, and of fewer rows than columns."""
+    x, y = rng.standard_normal((n, 5)) + 2.0, rng.standard_normal(n)
+    statistic = LinearFactor.of(x, y, reduce=n > 5)
+    assert_factors(statistic.uncentred(), np.column_stack([x, y]))
+
+
+def test_factors_keep_blas_to_one_thread(rng, monkeypatch):
+    """Reflections are many small products: threads of BLAS wait for each other longer than they work."""
+    seen = []
+
+    def watched(*args):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+        return reflect(*args)
+
+    monkeypatch.setattr("tractable.primitives.linear.reflect", watched)
+    rows = rng.standard_normal((700, 100))
+    with threadpool_limits(limits=2, user_api="blas"):
+        factor = triangle(rows)
+        merged_triangle(factor, factor[:0], rows[:1])
+    assert set(seen) == {1}

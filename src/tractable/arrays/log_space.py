@@ -17,6 +17,7 @@ __all__ = [
     "logit",
     "sigmoid",
     "softmax",
+    "softmax_and_log_sum",
     "xlog1py",
     "xlogy",
 ]
@@ -69,9 +70,24 @@ def softmax(x: Array, axis: int = -1) -> Array:
     >>> softmax(np.array([0.0, np.log(3.0)]))
     array([0.25, 0.75])
     """
+    return softmax_and_log_sum(x, axis)[0]
+
+
+def softmax_and_log_sum(x: Array, axis: int = -1) -> tuple[Array, Array]:
+    """Return `softmax` and `log_sum_exp` along an axis: every exponential is taken once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, total = softmax_and_log_sum(np.array([0.0, np.log(3.0)]))
+    >>> p.tolist(), float(np.exp(total))
+    ([0.25, 0.75], 4.0)
+    """
     xp, x = floats(x)
-    raised = xp.exp(_below_peak(xp, x, axis)[1])
-    return raised / xp.sum(raised, axis=axis, keepdims=True)
+    peak, gap = _below_peak(xp, x, axis)
+    raised = xp.exp(gap)
+    total = xp.sum(raised, axis=axis, keepdims=True)
+    return raised / total, xp.squeeze(peak + xp.log(total), axis=axis)
 
 
 def log_softmax(x: Array, axis: int = -1) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tractable.base.estimator import check_answerable
-from tractable.base.validation import as_rows_source
+from tractable.base.validation import as_rows_source, sparse_rows
 from tractable.data import is_streamed
 from tractable.data.blocks import map_blocks, stacked
 from tractable.data.frames import select_columns
@@ -26,9 +26,13 @@ def by_blocks(method: F) -> F:
 
     @wraps(method)
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
-        if isinstance(X, np.ndarray) or not is_streamed(X):
+        if isinstance(X, np.ndarray):
+            return method(self, X, *args, **options)
+        sparse = sparse_rows(self, X)
+        if sparse is None and not is_streamed(X):
             return method(self, X, *args, **options)
         check_answerable(self)
+        X = X if sparse is None else sparse
         return map_blocks(lambda rows: method(self, rows, *args, **options), fitted_blocks(self, X))
 
     return answered  # type: ignore[return-value]

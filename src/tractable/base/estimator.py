@@ -25,13 +25,21 @@ class ModelTags:
     streaming : {"exact in one pass", "exact over several passes", "approximate", "no"}
         What `partial_fit` and sources give, compared with the rows held in memory.
     missing_values : bool
-        Whether NaN entries are marginalised.
+        Whether NaN entries are marginalised, in learning and in predictions.
+    missing_in_predictions : bool
+        Whether predictions marginalise NaN entries where learning refuses them; scikit-learn has no such tag.
     """
 
     kind: Literal["generative", "discriminative", "mapping"]
     parametric: bool
     streaming: Literal["exact in one pass", "exact over several passes", "approximate", "no"]
     missing_values: bool = False
+    missing_in_predictions: bool = False
+
+    @property
+    def predicts_missing(self) -> bool:
+        """Whether rows with NaN entries have predictions."""
+        return self.missing_values or self.missing_in_predictions
 
 
 def tags(estimator: Any) -> ModelTags:
@@ -65,15 +73,18 @@ class Estimator(BaseEstimator):
     """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
 
     model_tags: ModelTags
-    #: Whether columns may be text and categories, and whether numbers must not be negative.
+    #: Whether columns may be text and categories, whether numbers must not be negative, and whether rows may
+    #: be sparse, as counts are.
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.allow_nan = self.model_tags.missing_values
         found.input_tags.categorical = found.input_tags.string = self._reads_text
         found.input_tags.positive_only = self._positive_only
+        found.input_tags.sparse = self._takes_sparse
         if found.transformer_tags is not None:
             found.transformer_tags.preserves_dtype = ["float64", "float32"]
         return found

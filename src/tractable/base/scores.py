@@ -26,6 +26,21 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
         held = source.collect()
         return FittedColumns.of(estimator, source, "X")(held.X), _targets(held), held.weights
     require_targets(estimator, y)
+    return _split(X, y, sample_weight)
+
+
+def held_with_weights(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """Return rows and weights held in memory, as `rows_in_memory` does, of what needs no targets."""
+    if is_streamed(X):
+        source = as_rows_source(X, None, sample_weight)
+        held = source.collect()
+        return FittedColumns.of(estimator, source, "X")(held.X), held.weights
+    rows, _, weights = _split(X, None, sample_weight)
+    return rows, weights
+
+
+def _split(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights, of which columns of a frame may be named."""
     if is_frame(X):
         return split_frame(X, y, sample_weight)
     if isinstance(y, str) or isinstance(sample_weight, str):

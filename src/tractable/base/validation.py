@@ -19,7 +19,7 @@ from tractable.arrays.namespace import (
     is_numpy_array,
     namespace_of,
 )
-from tractable.data import Source, as_source, is_frame, is_streamed
+from tractable.data import Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
@@ -83,6 +83,21 @@ def check_rows(
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
+
+
+def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Return sparse rows as a source of dense blocks, where a model of counts takes them, else None."""
+    if not is_sparse(X) or not estimator.__sklearn_tags__().input_tags.sparse:
+        return None
+    X = X.tocsr()
+    check_real_kind("X", X.data)
+    if 0 in X.shape:
+        what = "sample" if X.shape[0] == 0 else "feature"
+        raise ValueError(
+            f"X: found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    _check_finite(estimator, X.data.astype(np.float64), "X", allow_nan=estimator.model_tags.missing_values)
+    return SparseSource(X=X, y=y, weights=check_weights(sample_weight, np.empty((X.shape[0], 0))))
 
 
 def refuse_foreign(X: Any) -> None:

@@ -125,7 +125,7 @@ class Predictor:
     @property
     def takes_missing(self) -> bool:
         """Whether the model takes rows with missing entries."""
-        return bool(self.model.model_tags.missing_values)
+        return bool(self.model.model_tags.predicts_missing)
 
     @property
     def takes_words(self) -> bool:

@@ -1,6 +1,6 @@
 """Sources of rows: arrays, frames, batches and files behind one contract."""
 
-from tractable.data.arrays import ArraySource, DeviceArraySource
+from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource, is_sparse
 from tractable.data.blocks import block_rows, map_entries, map_rows, reduce_blocks, tree_sum
 from tractable.data.dispatch import as_source, is_streamed, sample_rows
 from tractable.data.files import scan
@@ -18,11 +18,13 @@ __all__ = [
     "ForwardingSource",
     "Prepared",
     "Source",
+    "SparseSource",
     "TableColumns",
     "Whole",
     "as_source",
     "block_rows",
     "is_frame",
+    "is_sparse",
     "is_streamed",
     "map_entries",
     "map_rows",

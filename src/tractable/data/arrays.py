@@ -9,6 +9,7 @@ from tractable.arrays.namespace import namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, tree_sum
 from tractable.data.source import Batch, Source, batch_rows
+from tractable.primitives.threads import even_rows
 from tractable.value import replace, value
 
 #: Kernels of devices use large blocks best.
@@ -78,6 +79,9 @@ class ArraySource(_Matrix):
             block = whole[start : start + step]
             yield replace(block, X=as_floats(block.X))
 
+    def _rows_for(self, of: Callable[[Batch], Any]) -> int:
+        return even_rows(self.n_rows, super()._rows_for(of))
+
     def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
         """See `Source.collect`: the array itself, without a copy."""
         if check_targets is not None and self.y is not None:
@@ -87,6 +91,58 @@ class ArraySource(_Matrix):
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
         return replace(self, **given)
+
+
+@value
+class SparseSource(_Matrix):
+    """The rows of a sparse matrix of SciPy, for models of counts: dense block after block, never at once.
+
+    Parameters
+    ----------
+    X : (n, d) sparse matrix or array of numbers, of any format
+        The rows; entries that are not stored are zeros.
+    y, weights : array, optional
+        Targets and frequencies of the rows, as of `ArraySource`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> source = SparseSource(X=csr_array([[0, 2], [1, 0]]))
+    >>> [block.X.tolist() for block in source.blocks(1)]
+    [[[0.0, 2.0]], [[1.0, 0.0]]]
+    """
+
+    X: Any
+    y: Any = None
+    weights: Any = None
+    in_memory = False  # what is prepared of dense blocks is not stored
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 2:
+            raise ValueError(f"X must be rows and columns; got shape {tuple(self.X.shape)}")
+        X = self.X.tocsr()
+        y = None if self.y is None else _targets(self.y, X.shape[0])
+        weights = self.weights
+        if weights is not None:
+            weights = check_weights(_host_array(weights, "weights"), X.shape[0])
+        for name, checked in (("X", X), ("y", y), ("weights", weights)):
+            object.__setattr__(self, name, checked)
+
+    def batches(self) -> Iterator[Batch]:
+        return self.blocks(batch_rows(self.n_features))
+
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """See `Source.blocks`: a block is dense while it is used."""
+        step = min(rows or 4 * block_rows(self.n_features), batch_rows(self.n_features))
+        for start in range(0, max(self.n_rows, 1), step):
+            part = slice(start, start + step)
+            y, weights = (None if each is None else each[part] for each in (self.y, self.weights))
+            yield Batch(X=self.X[part].astype(np.float64).toarray(), y=y, weights=weights)
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether x is a sparse matrix or array of SciPy."""
+    return hasattr(x, "tocsr")
 
 
 @value
@@ -170,7 +226,7 @@ def _targets(y: Any, n_rows: int) -> np.ndarray:
 
 
 def _host_array(x: Any, name: str) -> np.ndarray:
-    if hasattr(x, "tocsr"):
+    if is_sparse(x):
         raise TypeError(f"{name} is a sparse {type(x).__name__}; dense rows are needed: {name}.toarray()")
     if namespace_of(x) is not namespace_of():
         raise TypeError(

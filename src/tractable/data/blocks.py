@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import namespace_of
 from tractable.data.progress import progress
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
@@ -120,19 +120,16 @@ def map_rows(
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
     width = prod(x.shape[1:])
-    step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
+    step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
             return function(x)
-        first = function(x[:step])
-        out = np.empty((len(x), *first.shape[1:]), dtype=first.dtype)
-        out[:step] = first
-
-        def fill(start: int) -> None:
-            out[start : start + step] = function(x[start : start + step])
-
-        for _ in ordered_map(fill, range(step, len(x), step), n_threads):
-            pass
+        out, starts = np.empty(0), range(0, len(x), step)
+        parts = ordered_map(lambda start: function(x[start : start + step]), starts, n_threads)
+        for start, part in zip(starts, parts, strict=True):
+            if not start:
+                out = np.empty((len(x), *part.shape[1:]), dtype=part.dtype)
+            out[start : start + step] = part
     return out
 
 

@@ -120,12 +120,21 @@ class Source(ABC):
         label : str
             Shown before the progress bar of a pass that takes more than a second.
         """
-        rows = _rows_of(of, self.n_features) if rows is None else rows
+        rows = self._rows_for(of) if rows is None else rows
         # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
         small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
         return reduce_blocks(
             of, self.blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
         )
+
+    def _rows_for(self, of: Callable[[Batch], Any]) -> int:
+        """Return how many rows a block should have for a function of blocks."""
+        while isinstance(of, Composed):
+            of = of.outer
+        asked, least = getattr(of, "block_rows", None), getattr(of, "least_rows", None)
+        if asked:
+            return asked(self.n_features)
+        return max(4 * block_rows(self.n_features), least(self.n_features) if least else 0)
 
     def map_rows(
         self, function: Callable[[np.ndarray], np.ndarray], *, n_threads: int | None = None
@@ -205,16 +214,6 @@ class Composed:
 
     def __call__(self, block: Any) -> Any:
         return self.outer(self.inner(block))
-
-
-def _rows_of(of: Callable[[Any], Any], n_features: int) -> int:
-    """Return how many rows a block should have for a function of blocks."""
-    while isinstance(of, Composed):
-        of = of.outer
-    asked, least = getattr(of, "block_rows", None), getattr(of, "least_rows", None)
-    if asked:
-        return asked(n_features)
-    return max(4 * block_rows(n_features), least(n_features) if least else 0)
 
 
 @value

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.arrays import object_numbers
+from tractable.data.blocks import BLOCK_BYTES
 from tractable.data.columns import check_known
 from tractable.data.frames import is_frame
 from tractable.value import replace, value
@@ -161,7 +162,8 @@ class TableColumns:
         argument : str
             The name of x in error messages.
         """
-        low, high, whole = ranges(x)
+        kinds = [self.kinds[j] for j in where] if kinds is None else kinds
+        low, high, whole = ranges(x, fractions=all(kind == "multinomial" for kind in kinds))
         if np.any(np.isinf(high)) or np.any(np.isinf(low)):
             raise ValueError(f"{argument} contains infinity")
         self.check_ranges(where, low, high, whole, kinds, argument)
@@ -253,15 +255,22 @@ class TableColumns:
         return np.where(x >= sizes, sizes.astype(np.float64) if unseen == "extra" else np.nan, x)
 
 
-def ranges(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the least and largest observed entry of each column, NaN of none, and if all are whole."""
-    low, high = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    if len(x):
-        low, high = x.min(axis=0), x.max(axis=0)
-    if not len(x) or np.any(np.isnan(low)):
+def ranges(x: np.ndarray, *, fractions: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the least and largest observed entry of each column, NaN of none, and if all are whole.
+
+    Where `fractions` are allowed whether entries are whole is not looked at, and said of none.
+    """
+    d = x.shape[1]
+    step = max(1, BLOCK_BYTES // (8 * max(d, 1)))  # rows that are read from the cache the second time
+    blocks = [x[start : start + step] for start in range(0, len(x), step)]
+    found = [(b.min(axis=0), b.max(axis=0), not fractions and bool(np.any(b != np.floor(b)))) for b in blocks]
+    whole = np.full(d, not fractions)
+    low, high = np.full(d, np.nan), np.full(d, np.nan)
+    if found:
+        low, high = np.min([part[0] for part in found], axis=0), np.max([part[1] for part in found], axis=0)
+    if np.any(np.isnan(low)):
         low, high = (end.reduce(x, axis=0, initial=np.nan) for end in (np.fmin, np.fmax))
-    whole = np.ones(x.shape[1], dtype=bool)
-    if np.any(x != np.floor(x)):
+    if any(part[2] for part in found):
         whole = np.all((x == np.floor(x)) | np.isnan(x), axis=0)
     return low, high, whole
 

@@ -171,17 +171,22 @@ def em(
     return EMResult(params=params, trace=trace, converged=done and sound)
 
 
-def squared_extrapolation(start: np.ndarray, once: np.ndarray, twice: np.ndarray) -> np.ndarray | None:
+def squared_extrapolation(
+    start: np.ndarray, once: np.ndarray, twice: np.ndarray, *, least: float = 1.0
+) -> np.ndarray | None:
     """Return start + 2 s r + s² v, with r the first step, v the change of the step and s = |r| / |v|.
 
     The squared extrapolation of Varadhan and Roland (2008, scheme S3). EM converges linearly, along a few
-    slow directions: this is as many of its steps at once as the last two predict. None where that is no more
-    than the two taken.
+    slow directions: this is as many of its steps at once as the last two predict. None where s is no more
+    than `least`: one is no farther than the two steps taken.
 
     Parameters
     ----------
     start, once, twice : arrays
         Parameters as a vector before a step of EM, after one and after two.
+    least : float
+        Where the distance to the limit shrinks by a factor q a step, s is about 1 / (1 - q): few steps are
+        left where it is small, and an E-step for a trial is one of them.
 
     Examples
     --------
@@ -192,7 +197,7 @@ def squared_extrapolation(start: np.ndarray, once: np.ndarray, twice: np.ndarray
     v = (twice - once) - r
     size = float(np.linalg.norm(v))
     length = float(np.linalg.norm(r)) / size if size > 0.0 else 0.0
-    return start + 2.0 * length * r + length * length * v if 1.0 < length < np.inf else None
+    return start + 2.0 * length * r + length * length * v if least < length < np.inf else None
 
 
 def best_of(

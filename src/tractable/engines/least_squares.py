@@ -11,7 +11,7 @@ from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
-from tractable.primitives.linear import residual_sums, triangle
+from tractable.primitives.linear import residual_sums
 from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
@@ -255,13 +255,11 @@ def reduced_rows(statistic: LinearFactor, *, fit_intercept: bool) -> tuple[Array
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    factor = statistic.factor
-    if not fit_intercept:
-        mean = xp.sqrt(xp.asarray(statistic.weight, dtype=xp.float64)) * statistic.mean
-        factor = xp.concat([mean[None, :], factor])
-    if factor.shape[0] < d:
+    n_rows = statistic.factor.shape[0] + (not fit_intercept)
+    if n_rows < d:
+        factor = statistic.factor if fit_intercept else statistic.with_ones()[:, 1:]
         return factor[:, :d], factor[:, d:], xp.zeros_like(statistic.mean[d:])
-    factor = statistic.triangular() if fit_intercept else triangle(factor)
+    factor = statistic.triangular() if fit_intercept else statistic.uncentred()
     return factor[:d, :d], factor[:d, d:], xp.sum(factor[d:, d:] ** 2, axis=0)
 
 
@@ -282,11 +280,11 @@ def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
     if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
     identity = xp.eye(d, dtype=r.dtype, device=device(r))
-    inverse = solve_triangular(r.T, identity, transposed=True)
+    solved = solve_triangular(r.T, xp.concat([identity, z], axis=1), transposed=True)
+    inverse, coef = solved[:, :d], solved[:, d:]
     # |R⁻¹| ≥ 1/σ_min: a short inverse proves full rank, a long one calls for the singular values.
     if float(xp.sqrt(xp.sum(inverse**2))) * tol >= 1.0 and float(xp.min(xp.linalg.svdvals(r))) <= tol:
         return _by_svd(r, z, tol)
-    coef = solve_triangular(r.T, z, transposed=True)
     return _Solved(coef=coef, root=inverse, directions=identity, rss=xp.zeros_like(xp.sum(z, axis=0)))
 
 

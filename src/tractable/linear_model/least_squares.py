@@ -19,6 +19,7 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
+from tractable.base.scores import held_with_weights
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
@@ -141,8 +142,16 @@ class LinearPredictions(RegressorMixin):
         X is centred where the intercept is free, and α is 0 without a penalty. W has the weights of the rows
         on its diagonal, one by default. For the rows and the weights of the fit, H y are the fitted values,
         and the trace is the (effective) number of parameters.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows; those of a source are read into memory, with its weights.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
         """
         check_fitted(self)
+        X, sample_weight = held_with_weights(self, X, sample_weight)
         rows = as_floats(check_columns(self, X))
         hat = self._solution_.hat(rows)
         if sample_weight is None:

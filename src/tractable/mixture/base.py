@@ -1,20 +1,26 @@
 """Mixture densities fitted by EM: components of rows, criteria, and streams."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.log_space import log_sum_exp
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
     EMEstimator,
     ModelTags,
     check_columns,
+    check_fitted,
     check_number,
     check_weights,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.scores import held_with_weights, reduced
+from tractable.data import Batch, is_streamed
+from tractable.value import value
 
 
 class CollapsedComponentWarning(UserWarning):
@@ -128,38 +134,86 @@ class EMMixture(DensityMixin, EMEstimator):
         return self._density().sample_labelled(n_samples, rng=random_state)
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better."""
-        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
+        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        return information_criteria(self, X, sample_weight)["aic"]
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better."""
-        log_likelihood, weight = self._log_likelihood(X, sample_weight)
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
+        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `aic`.
+        """
+        return information_criteria(self, X, sample_weight)["bic"]
 
     def icl(self, X: Any, sample_weight: Any = None) -> float:
         """Return the integrated complete likelihood criterion: BIC + twice the entropy of the labels.
 
         It prefers separated components, where BIC prefers a good density; lower is better (Biernacki, Celeux
         and Govaert 2000).
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `aic`.
         """
-        r = self.predict_proba(X)
-        entropy = -np.sum(np.where(r > 0, r * np.log(np.where(r > 0, r, 1.0)), 0.0), axis=1)
-        counts = self._row_weights(X, sample_weight, entropy)
-        return self.bic(X, sample_weight) + 2.0 * float(np.sum(counts * entropy))
+        return information_criteria(self, X, sample_weight)["icl"]
 
     def _events(self, X: Any) -> Any:
         """Return checked rows as events of `distribution_`."""
         self._density()
         return check_columns(self, X)
 
-    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
-        log_prob = self.score_samples(X)
-        counts = self._row_weights(X, sample_weight, log_prob)
-        return float(np.sum(counts * log_prob)), float(np.sum(counts))
 
-    def _row_weights(self, X: Any, sample_weight: Any, per_row: np.ndarray) -> np.ndarray:
-        """Return the weights of rows, zero for one in which nothing was observed."""
-        weights = check_weights(sample_weight, per_row[:, None])
-        events = np.asarray(self._events(X))
-        seen = ~np.all(np.isnan(events), axis=1) if events.dtype.kind == "f" else np.ones(len(events))
-        return seen * (1.0 if weights is None else weights)
+def information_criteria(model: Any, X: Any, sample_weight: Any = None) -> dict[str, float]:
+    """Return "aic", "bic" and "icl" of a fitted mixture, by one pass over rows as `fit` takes them."""
+    check_fitted(model)
+    if is_streamed(X):
+        found = reduced(model, X, None, sample_weight, CriterionSums)
+    else:
+        rows, weights = held_with_weights(model, X, sample_weight)
+        sums = CriterionSums(estimator=model)
+        found = sums.of_events(sums.events(rows), weights)
+    weight, log_likelihood, entropy = map(float, found)
+    aic = 2.0 * model.n_parameters_ - 2.0 * log_likelihood
+    bic = model.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
+    return {"aic": aic, "bic": bic, "icl": bic + 2.0 * entropy}
+
+
+@value
+class CriterionSums:
+    """Σ w, Σ w log p(x) and Σ w H(k | x) over the rows of a block in which something was observed."""
+
+    estimator: Any
+    columns: Callable[[Any], Any] | None = None
+
+    def __call__(self, block: Batch) -> np.ndarray:
+        return self.of_events(
+            self.events(block.X if self.columns is None else self.columns(block.X)), block.weights
+        )
+
+    def events(self, X: Any) -> np.ndarray:
+        """Return checked rows as events of `distribution_`."""
+        return np.asarray(self.estimator._events(X))  # noqa: SLF001  (of a class of this file)
+
+    def of_events(self, events: np.ndarray, weights: Any) -> np.ndarray:
+        """Return the sums, of events with their weights."""
+        joint = self.estimator.distribution_.log_joint(events)
+        log_prob = log_sum_exp(joint)
+        # r log r = r (log p(x, k) - log p(x)), and 0 where a component is absent.
+        log_r = np.where(joint > -np.inf, joint, 0.0) - np.where(log_prob > -np.inf, log_prob, 0.0)[:, None]
+        entropy = -np.sum(np.where(joint > -np.inf, np.exp(log_r) * log_r, 0.0), axis=1)
+        checked = check_weights(weights, events)
+        counts = np.ones(len(events)) if checked is None else checked
+        if events.dtype.kind == "f":
+            counts = np.where(np.all(np.isnan(events), axis=1), 0.0, counts)
+        return np.array([counts.sum(), counts @ log_prob, counts @ entropy])

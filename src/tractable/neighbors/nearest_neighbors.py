@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted, check_number
+from tractable.base.by_blocks import of_held_rows
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.neighbors.search import NeighborSearch
 from tractable.spatial.choose import as_index
@@ -106,7 +107,7 @@ class NearestNeighbors(NeighborSearch):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features), optional
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features), optional
             The stored rows when not given; then no row is its own neighbour.
         radius : float, optional
             The model's when not given. Rows at exactly this distance are neighbours.
@@ -152,7 +153,7 @@ class NearestNeighbors(NeighborSearch):
         radius = self.radius if radius is None else radius
         check_number("radius", radius, least=0.0)
         own = np.arange(self.n_samples_fit_) if X is None else None
-        x = self.index_.points if X is None else check_held_columns(self, X)
+        x = self.index_.points if X is None else _query_rows(self, X)
         times = self._times
         if times is None:
             return self.index_.query_radius(x, float(radius), exclude=own)
@@ -175,3 +176,6 @@ def _repeated(near: Neighbors, times: np.ndarray) -> Neighbors:
         indices=np.repeat(near.indices, times),
         distances=np.repeat(near.distances, times),
     )
+
+
+_query_rows = of_held_rows(check_held_columns)

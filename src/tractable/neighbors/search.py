@@ -14,6 +14,7 @@ from tractable.base import (
     check_fitted,
     check_number,
 )
+from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
 from tractable.neighbors.leave_one_out import (
     NeighborCurve,
@@ -50,7 +51,7 @@ class NeighborSearch(Estimator):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features), optional
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features), optional
             When not given, the stored rows, in their order (`row_indices_`, all but those of weight zero):
             then no row is its own neighbour, but its copies are. An index that finds them all at once
             (`RandomizedForest`) does so.
@@ -66,7 +67,7 @@ class NeighborSearch(Estimator):
         """
         check_fitted(self)
         k = self._number(n_neighbors, own=X is None)
-        distances, found = self._others(k) if X is None else self._nearest(check_held_columns(self, X), k)
+        distances, found = self._others(k) if X is None else self._nearest_of(X, k)
         indices = np.where(found >= 0, self.row_indices_[found], -1)
         return (distances, indices) if return_distance else indices
 
@@ -110,6 +111,10 @@ class NeighborSearch(Estimator):
         if k > most:
             raise ValueError(f"n_neighbors must be at most the {most} rows that can be neighbours, got {k}")
         return int(k)
+
+    @by_blocks
+    def _nearest_of(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._nearest(check_held_columns(self, X), k)
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         if self._times is None:

@@ -103,6 +103,21 @@ def _openmp(loaded: bool) -> Any:  # noqa: ARG001  (the key of the cache)
     return ThreadpoolController().select(user_api="openmp")
 
 
+def even_rows(n_rows: int | None, most: int) -> int:
+    """Return the rows of an even number of equal blocks, of at most so many rows each.
+
+    Threads that share few blocks then have the same to do, and no block is much smaller than the others.
+
+    Examples
+    --------
+    >>> even_rows(1000, 400), even_rows(1000, 600), even_rows(300, 400)
+    (250, 500, 400)
+    """
+    if n_rows is None or n_rows <= most:
+        return most
+    return -(-n_rows // (2 * -(-n_rows // (2 * most))))
+
+
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int | None = None) -> Iterator[R]:
     """Apply a function to every item on the pool and yield the results in the order of the items.
 

@@ -13,6 +13,7 @@ from tractable.covariance.shapes import SHAPES
 from tractable.data import is_streamed
 from tractable.data.progress import progress
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
+from tractable.mixture.base import information_criteria
 from tractable.mixture.selection import ComponentChoice
 
 CRITERIA = ("bic", "icl", "aic")
@@ -32,6 +33,10 @@ def select_components(
     BIC approximates the evidence; ICL also penalises overlap, for clusters; AIC approximates the prediction
     error. A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice
     unless all have one. Warnings of the fits are given once, with the fits they concern.
+
+    Several starts of a mixture are short runs of EM, of which the best goes on (Biernacki, Celeux and Govaert
+    2003) until an iteration raises the mean log-likelihood of a row by less than 0.001; mixtures near the
+    best by any of the criteria go on to the `tol` of the estimator. The `tol` of a model says which it was.
 
     Parameters
     ----------
@@ -73,26 +78,106 @@ def select_components(
     if not isinstance(base, GaussianMixture):
         raise ValueError(f"estimator must be a GaussianMixture, got {type(base).__name__}")
     _check_rows(base, X, sample_weight, numbers)
-    warned: dict[type[Warning], dict[str, str]] = {}
-    models, scores = [], {name: np.empty((len(kinds), len(numbers))) for name in CRITERIA}
+    models = [
+        [clone(base).set_params(n_components=number, covariance_type=kind) for number in numbers]
+        for kind in kinds
+    ]
+    race = Race(base=base, X=X, sample_weight=sample_weight, models=models)
     with progress("mixtures", len(kinds) * len(numbers)) as line:
-        for i, kind in enumerate(kinds):
-            fits = []
-            for j, number in enumerate(numbers):
-                model = clone(base).set_params(n_components=number, covariance_type=kind)
-                fits.append(_fitted(model, X, sample_weight, warned))
-                for name in CRITERIA:
-                    scores[name][i, j] = getattr(model, name)(X, sample_weight)
-                line.advance(note=f"{number} {kind}")
-            models.append(tuple(fits))
-    _warn(warned)
+        for i, j in np.ndindex(len(kinds), len(numbers)):
+            race.start(i, j)
+            line.advance(note=f"{numbers[j]} {kinds[i]}")
+        race.finish()
+    _warn(race.warned)
     return ComponentChoice(
         n_components=np.asarray(numbers),
         covariance_types=tuple(kinds),
-        scores=scores,
+        scores=race.scores,
         criterion=criterion,
-        models=tuple(models),
+        models=tuple(map(tuple, models)),
     )
+
+
+#: Growth of the mean log-likelihood of a row at which short runs end, and mixtures that cannot be chosen.
+SHORT, ROUGH = 1e-2, 1e-3
+
+#: Iterations of EM, each with the growth at which a rough fit ended, by which it may still be the best.
+MORE_STEPS = 20
+
+
+class Race:
+    """Mixtures (t, m) that are fitted roughly, and those near the best to the end.
+
+    Parameters
+    ----------
+    base : GaussianMixture
+        Whose `tol`, `n_init` and `warm_start` the fits end with.
+    X, sample_weight
+        The rows, and how often each counts.
+    models : list of lists
+        The mixtures, not yet fitted.
+    """
+
+    def __init__(self, base: GaussianMixture, X: Any, sample_weight: Any, models: list[list[Any]]) -> None:
+        self.base, self.X, self.sample_weight, self.models = base, X, sample_weight, models
+        shape = len(models), len(models[0])
+        self.scores = {name: np.empty(shape) for name in CRITERIA}
+        self._caught: dict[tuple[int, int], list[warnings.WarningMessage]] = {}
+
+    def start(self, i: int, j: int) -> None:
+        """Fit a mixture roughly."""
+        rough = max(ROUGH, self.base.tol)
+        if self.base.n_init > 1 and rough < SHORT:
+            self._fit(i, j, tol=SHORT)
+            self._fit(i, j, tol=rough, warm_start=True)
+        else:
+            self._fit(i, j, tol=rough)
+        self._score(i, j)
+
+    def finish(self) -> None:
+        """Go on with the mixtures that may be the best, until the best is among those that were ended."""
+        while near := [at for at in np.ndindex(*self.collapsed.shape) if self._may_be_best(*at)]:
+            for i, j in near:
+                self._fit(i, j, tol=self.base.tol, warm_start=True)
+                self._score(i, j)
+
+    @property
+    def warned(self) -> dict[type[Warning], dict[str, str]]:
+        """Of each category of warnings of the last fits, the messages by mixture."""
+        found: dict[type[Warning], dict[str, str]] = {}
+        for (i, j), caught in sorted(self._caught.items()):
+            model = self.models[i][j]
+            for warning in caught:
+                name = f"{model.n_components} {model.covariance_type}"
+                found.setdefault(warning.category, {}).setdefault(name, str(warning.message))
+        return found
+
+    @property
+    def collapsed(self) -> np.ndarray:
+        """Which mixtures have a collapsed component, (t, m)."""
+        return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
+
+    def _fit(self, i: int, j: int, *, tol: float, warm_start: bool = False) -> None:
+        model = self.models[i][j].set_params(tol=tol, warm_start=warm_start)
+        with warnings.catch_warnings(record=True) as self._caught[i, j]:
+            warnings.simplefilter("always")
+            model.fit(self.X, sample_weight=self.sample_weight)
+        model.set_params(warm_start=self.base.warm_start)
+
+    def _score(self, i: int, j: int) -> None:
+        for name, value in information_criteria(self.models[i][j], self.X, self.sample_weight).items():
+            self.scores[name][i, j] = value
+
+    def _may_be_best(self, i: int, j: int) -> bool:
+        """Whether a rough fit may by any criterion be better, at its end, than the best so far."""
+        model, collapsed = self.models[i][j], self.collapsed
+        if model.tol <= self.base.tol or (collapsed[i, j] and not collapsed.all()):
+            return False
+        open_to = np.ones_like(collapsed) if collapsed.all() else ~collapsed
+        bic, aic = (self.scores[name][i, j] for name in ("bic", "aic"))
+        n_rows = np.exp((bic - aic) / model.n_parameters_ + 2.0)  # BIC - AIC is parameters · (log n - 2)
+        growth = 2.0 * n_rows * model.tol * MORE_STEPS
+        return any(table[i, j] <= table[open_to].min() + growth for table in self.scores.values())
 
 
 def _kinds(given: Any) -> list[str]:
@@ -113,17 +198,6 @@ def _check_rows(base: GaussianMixture, X: Any, sample_weight: Any, numbers: list
     n = len(rows) if weights is None else int(np.count_nonzero(weights))
     if numbers[-1] > n:
         raise ValueError(f"n_components must be at most the {n} rows of X that count, got {numbers[-1]}")
-
-
-def _fitted(model: GaussianMixture, X: Any, sample_weight: Any, warned: dict[Any, dict[str, str]]) -> Any:
-    """Fit a mixture, and collect its warnings under its name."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, sample_weight=sample_weight)
-    for warning in caught:
-        name = f"{model.n_components} {model.covariance_type}"
-        warned.setdefault(warning.category, {}).setdefault(name, str(warning.message))
-    return model
 
 
 def _warn(warned: dict[type[Warning], dict[str, str]]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
 from tractable.spatial.checks import (
     as_array,
     as_count,
@@ -304,7 +304,8 @@ class Index(ABC):
         n_threads = as_threads(n_threads)
         if n_rows <= self.block:  # a single row should not wait for a count of cores
             n_threads = 1
-        parts = (slice(start, min(start + self.block, n_rows)) for start in range(0, n_rows, self.block))
+        step = even_rows(n_rows, self.block)
+        parts = (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas(self.products):
             for _ in ordered_map(search, parts, n_threads):
@@ -318,6 +319,8 @@ def _without(
     distances: np.ndarray, indices: np.ndarray, left_out: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drop the point left out of each row of k + 1 neighbours, or the last where it is not among them."""
+    if len(indices) and np.all(indices[:, 0] == left_out):  # every row is a point, and nearest to itself
+        return distances[:, 1:].copy(), indices[:, 1:].copy()
     keep = (indices != left_out[:, None]) | (left_out[:, None] < 0)  # -1 also says that nothing was found
     keep[:, -1] &= ~keep.all(axis=1)
     shape = len(indices), indices.shape[1] - 1

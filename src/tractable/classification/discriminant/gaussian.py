@@ -54,6 +54,7 @@ class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
             parametric=True,
             streaming="exact in one pass",
             missing_values=self.estimate != "bayes" and not isinstance(self.shrinkage, str),
+            missing_in_predictions=True,
         )
 
     def _fit_covariance(self, moments: Moments) -> None:

@@ -36,6 +36,9 @@ from tractable.engines.glm import Logit, Probit
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
 
+#: Rows of the rarest class, for each parameter, from which Wald's intervals have their coverage.
+FEWEST_ROWS = 3
+
 
 class LogisticRegression(ClassifierMixin, Estimator):
     """Class probabilities by linear predictors: p(C_k | x) ∝ exp(intercept_k + xᵀ coef_k).
@@ -224,8 +227,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
 
         With a squared penalty it is that of the posterior under the prior coef ~ N(0, C), by Laplace's
         approximation. After an L1 penalty has chosen coefficients no such interval covers: there is none, nor
-        for separable classes. Without a penalty it is for many rows, ten or more of the rarer class for
-        each coefficient.
+        for separable classes. Without a penalty it needs three rows of the rarest class for each parameter,
+        the intercept included: of fewer, intervals of 0.9 cover 0.98, and of 0.5 less.
         """
         self._check_intervals()
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
@@ -280,6 +283,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         summary: ClassSummary = fold(partial(ClassSummary.of, n_classes=k), data, rows=BLOCK)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
+        self._rarest_ = float(np.min(summary.class_weight))
         return LogisticProblem(
             data=with_class_weights(data, factors),
             link=Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
@@ -352,6 +356,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise ValueError(
                 "y has classes that hyperplanes separate: without a penalty coefficients have no estimate "
                 "and no interval; a finite C has both"
+            )
+        least = FEWEST_ROWS * (self.coef_.shape[1] + bool(self.fit_intercept))
+        if not np.isfinite(self.C) and self._rarest_ < least:
+            raise ValueError(
+                f"the rarest class of y has {self._rarest_:g} rows, too few rows for Wald's intervals "
+                f"without a penalty, which need {least}, {FEWEST_ROWS} a parameter; a finite C has intervals"
             )
 
     def _std_errors(self) -> np.ndarray:

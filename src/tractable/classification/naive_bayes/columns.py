@@ -99,8 +99,9 @@ class ColumnLikelihoods:
                 found.setdefault(kind, []).append(j)
         return {kind: np.array(positions, dtype=np.int64) for kind, positions in found.items()}
 
+    @cached_property
     def of_families(self) -> list[int]:
-        """Return the positions of the columns whose likelihood is a family or a conjugate model."""
+        """The positions of the columns whose likelihood is a family or a conjugate model."""
         return [j for j, kind in enumerate(self.likelihoods) if not _is_kind(kind)]
 
     def prepare(self, x: np.ndarray) -> np.ndarray:
@@ -156,7 +157,7 @@ def _declared(likelihoods: Any, names: Any, width: int) -> list[Any]:
     if likelihoods is None or several:
         declared = declared_of(likelihoods, names, width, "likelihoods")
     else:
-        declared = [likelihoods] * width
+        return [_checked(likelihoods)] * width
     return [None if kind is None else _checked(kind) for kind in declared]
 
 

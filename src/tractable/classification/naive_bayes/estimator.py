@@ -19,6 +19,7 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.labels import check_class_rows
+from tractable.base.validation import require_targets, sparse_rows
 from tractable.classification.class_priors import class_priors, class_weights, known_classes, log_priors
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, learn_likelihoods
 from tractable.classification.naive_bayes.model import (
@@ -83,7 +84,10 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
         refuse_foreign(X)
-        reset = options["reset"]
+        reset, sparse = options["reset"], sparse_rows(self, X, y, sample_weight)
+        if sparse is not None:
+            require_targets(self, y)
+            X, y, sample_weight = sparse, None, None
         X, y, sample_weight = self._streamed(subject, X, y, sample_weight, reset=reset)
         leave = tuple(name for name in (y, sample_weight) if isinstance(name, str))
         if is_frame(X):

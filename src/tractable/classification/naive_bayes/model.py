@@ -154,7 +154,7 @@ def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
         PoissonGroup(layout, layout.where("poisson")),
         MultinomialGroup(layout, layout.where("multinomial")),
     )
-    alone = [FittedColumn(layout, np.array([j])) for j in [*layout.where("kernel"), *layout.of_families()]]
+    alone = [FittedColumn(layout, np.array([j])) for j in [*layout.where("kernel"), *layout.of_families]]
     return [*(group for group in together if len(group.where)), *alone]
 
 

@@ -330,7 +330,9 @@ class MultinomialNB(DiscreteNB):
     exactly. Counts may be fractions, such as weighted words, with the densities of the same formula. Where
     entries are missing in fitting, θ_k is the mode of a posterior in which every class has a λ of its own: in
     proportion to the average counts of the rows in which a column was observed, but for α. A column that a
-    class never shows has its probability in all classes together. *Exact in one pass*.
+    class never shows has its probability in all classes together. *Exact in one pass*. X may be a sparse
+    matrix or array of SciPy, in fitting and in prediction: a block of rows is dense while it is used, so that
+    memory is small and the time that of all entries.
 
     Parameters
     ----------
@@ -357,7 +359,7 @@ class MultinomialNB(DiscreteNB):
     """
 
     _default = "multinomial"
-    _positive_only = True
+    _positive_only = _takes_sparse = True
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -378,7 +380,8 @@ class BernoulliNB(DiscreteNB):
     """Naive Bayes with independent columns of zeros and ones given the class.
 
     p(C_k | x) ∝ p(C_k) Π_j θ_kj^x_j (1 - θ_kj)^(1 - x_j), with θ_kj = (n_kj + α) / (n_k + 2α): zeros count as
-    much as ones. *Exact in one pass*; missing entries (NaN) drop out exactly.
+    much as ones. *Exact in one pass*; missing entries (NaN) drop out exactly. X may be sparse, as in
+    :class:`MultinomialNB`.
 
     Parameters
     ----------
@@ -406,6 +409,7 @@ class BernoulliNB(DiscreteNB):
     """
 
     _default = "bernoulli"
+    _takes_sparse = True
 
     def __init__(
         self,

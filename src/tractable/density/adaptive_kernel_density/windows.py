@@ -1,6 +1,5 @@
 """Gaussian windows whose covariance is that of the neighbours about a point."""
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +8,7 @@ from tractable.arrays.linalg import inv_triangular
 from tractable.base import Rows
 from tractable.covariance import LowRankPlusDiagonal
 from tractable.data.blocks import map_rows
-from tractable.primitives.kernel_sums import WindowBlocks, log_local_windows, window_blocks
+from tractable.primitives.kernel_sums import LocalWindows, WindowBlocks, window_blocks
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
 from tractable.statistics.moments import DiagonalMoments
@@ -122,26 +121,23 @@ def local_factors(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: 
 def sample_point(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ_i) at rows x (q, d), with a covariance for each point, (m, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = unique.blocks
-    order = blocks.order
-    heights = (np.log(unique.weights / unique.weights.sum()) + log_scale)[order]
-    points, whiten, rates = unique.points[order], whiten[order], _rates(covariances)[order]
-    return _map_blocks(
-        lambda part: log_local_windows(x[part], points, whiten, heights, blocks, rates), len(x)
+    heights = np.log(unique.weights / unique.weights.sum()) + log_scale
+    windows = LocalWindows(
+        points=unique.points, heights=heights, blocks=unique.blocks, whiten=whiten, rates=_rates(covariances)
     )
+    return map_rows(windows.log_sums, x, rows=ROWS)
 
 
 def balloon(x: np.ndarray, unique: UniqueRows, covariances: np.ndarray) -> np.ndarray:
     """Return log Σ_i w_i N(x | x_i, Σ(x)) at rows x (q, d), with a covariance for each row, (q, d, d)."""
     whiten, log_scale = whitening(covariances)
-    blocks = unique.blocks
-    points = unique.points[blocks.order]
-    heights, rates = np.log(unique.weights / unique.weights.sum())[blocks.order], _rates(covariances)
+    heights, rates = np.log(unique.weights / unique.weights.sum()), _rates(covariances)
+    windows = LocalWindows(points=unique.points, heights=heights, blocks=unique.blocks)
 
     def log_sums(part: np.ndarray) -> np.ndarray:
-        return log_local_windows(x[part], points, whiten[part], heights, blocks, rates[part], of_rows=True)
+        return windows.log_sums(x[part], whiten[part], rates[part])
 
-    return log_scale + _map_blocks(log_sums, len(x))
+    return log_scale + map_rows(log_sums, np.arange(len(x)), rows=ROWS)
 
 
 def _rates(covariances: np.ndarray) -> np.ndarray:
@@ -168,8 +164,3 @@ def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     dim = covariances.shape[-1]
     log_det = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
     return inv_triangular(lower), -0.5 * dim * np.log(2.0 * np.pi) - log_det
-
-
-def _map_blocks(function: Callable[[np.ndarray], np.ndarray], n_rows: int) -> np.ndarray:
-    """Return the results of a function of row numbers, in blocks on all cores."""
-    return map_rows(function, np.arange(n_rows), rows=ROWS)

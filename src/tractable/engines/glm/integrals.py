@@ -29,6 +29,12 @@ BEND = 20.0
 
 #: More classes: points of the Halton sequence, and of that for a class of probability below RARE.
 N_POINTS, N_RARE, RARE = 8192, 1024, 0.01
+
+#: Of more classes than this each is rarer, in proportion, before it counts as rare.
+FEW_CLASSES = 10
+
+#: Dimensions of the Halton sequence; and how far from 0 and 1 points are kept.
+MOST_HALTON, TINY = 40, 1e-12
 #: The last Newton step to the mode of the integrand of a rare class, the most that are tried, and the part of
 #: its curvature that is rounding.
 SHORT, N_STEPS, ROUNDING = 1e-9, 100, 64.0 * np.finfo(float).eps
@@ -91,11 +97,12 @@ def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarr
     closed form and the other by adaptive quadrature beyond; both have 10 digits, however small the
     probability is.
 
-    More classes: 8,192 points of the Halton sequence, transformed to the mean and covariance of the normal.
+    More classes: 8,192 points of the Halton sequence (of more than 41 classes, Sobol's), transformed to the
+    mean and covariance of the normal.
     The error of a probability is of the order of 1e-5 at a standard deviation of 0.3, 2e-4 at 1 and 1e-3 at
-    5. A class less probable than 0.01 has 1,024 points of its own about the mode of its integrand, with
-    importance weights: the error of its logarithm is about 0.01, and 0.1 at standard deviations of 5. The
-    rules are deterministic.
+    5. A class less probable than 0.01 (of K > 10 classes, 0.1 / K) has 1,024 points of its own about the mode
+    of its integrand, with importance weights: the error of its logarithm is about 0.01, and 0.1 at standard
+    deviations of 5. The rules are deterministic.
 
     Parameters
     ----------
@@ -229,7 +236,7 @@ def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
 
 def _by_points(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Return log E[softmax(center + spread z)] by the Halton sequence, of rare classes by another."""
-    points = _halton(spread.shape[2], N_POINTS)
+    points = _normal_points(spread.shape[2], N_POINTS)
 
     def of(c: np.ndarray, r: np.ndarray) -> np.ndarray:
         p = np.matmul(r, points.T)  # classes first: sums over them are sums of long rows
@@ -240,7 +247,7 @@ def _by_points(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
         return p.mean(axis=2)
 
     p = _in_blocks(of, len(points) * center.shape[1], center, spread).reshape(center.shape)
-    rows, classes = np.nonzero(p < RARE)
+    rows, classes = np.nonzero(p < RARE * min(1.0, FEW_CLASSES / center.shape[1]))
     with np.errstate(divide="ignore"):
         found = np.log(p)
     width = N_RARE * center.shape[1]
@@ -254,7 +261,7 @@ def _rare(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.nda
     E[h(z)] = E[h(z + z*) e^(-z*·z - z*²/2)] of standard normal z.
     """
     mode = _rare_mode(center, spread, classes)
-    points = _halton(spread.shape[2], N_RARE)
+    points = _normal_points(spread.shape[2], N_RARE)
     a = np.matmul(spread, points.T) + (center + np.matmul(spread, mode[:, :, None])[..., 0])[:, :, None]
     own = np.take_along_axis(a, classes[:, None, None], axis=1)[:, 0]
     peak = a.max(axis=1)
@@ -309,12 +316,17 @@ def _product_rule(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache
-def _halton(m: int, n: int) -> np.ndarray:
-    """Return n points of a standard normal in m dimensions, with its mean and covariance."""
-    from scipy.special import ndtri
-    from scipy.stats.qmc import Halton
+def _normal_points(m: int, n: int) -> np.ndarray:
+    """Return n points of a standard normal in m dimensions, with its mean and covariance.
 
-    points = ndtri(Halton(m, scramble=False).fast_forward(1).random(n))
+    The Halton sequence; in many dimensions, where its coordinates follow from each other, Sobol's, scrambled.
+    """
+    from scipy.special import ndtri
+    from scipy.stats.qmc import Halton, Sobol
+
+    few = m <= MOST_HALTON
+    sequence = Halton(m, scramble=False).fast_forward(1) if few else Sobol(m, rng=np.random.default_rng(0))
+    points = ndtri(np.clip(sequence.random(n), TINY, 1.0 - TINY))
     points = points - points.mean(axis=0)
     root = np.linalg.cholesky(points.T @ points / n)
     return np.linalg.solve(root, points.T).T

@@ -272,6 +272,10 @@ def helmert_contrasts(k: int) -> np.ndarray:
     return found
 
 
+#: Classes up to which their curvature is summed over pairs.
+MANY_CLASSES = 64
+
+
 def over_contrasts(contrasts: Array, curvature: Array) -> Array:
     """Return the Hessian over contrasts, (c p, c p), of blocks over classes, (K, K, p, p).
 
@@ -284,6 +288,10 @@ def over_contrasts(contrasts: Array, curvature: Array) -> Array:
     xp = namespace_of(contrasts)
     k, c = contrasts.shape
     p = curvature.shape[-1]
+    if k > MANY_CLASSES:  # K⁴ numbers are too many: Cᵀ B C, which loses digits where classes are far apart
+        left = xp.reshape(contrasts.T @ xp.reshape(curvature, (k, k * p * p)), (c, k, p * p))
+        blocks = xp.reshape(contrasts.T @ left, (c, c, p, p))
+        return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
     first, second = np.triu_indices(k, 1)
     # Every pair of classes adds to the curvature along its own difference: nothing cancels.
     a, b, pair = (xp.asarray(i, device=device(contrasts)) for i in (first, second, first * k + second))

@@ -89,7 +89,8 @@ class _Posterior:
     coef: Array  # (k,)
     gamma: Array  # (k,), 1 - prior_i S_ii: how far the rows determine each
     rss: float
-    log_det: float  # of I + noise / prior XᵀX
+    log_det: float  # of M = I + noise / prior XᵀX
+    inverse: Any = None  # (k, k), of the factor U of M, where it was needed
 
 
 @value
@@ -217,8 +218,14 @@ def ard(
 def _posterior_and_root(data: _Rows, params: _Params) -> tuple[_Posterior, Array]:
     """Return the posterior at the parameters, and the root of its covariance, G of the active columns."""
     used = data.columns.only(params.active)
-    root = _posterior_root(used, params.prior, params.noise)
-    return _posterior(used, params.prior, params.noise), root
+    if not params.prior.shape[0]:
+        return _posterior(used, params.prior, params.noise), used.gram
+    width = 1.0 / namespace_of(params.prior).sqrt(params.prior)
+    found = _posterior(used, params.prior, params.noise)
+    inverse = found.inverse
+    if inverse is None:
+        inverse = _inverse(_precision_factor(used, used.targets, width, params.noise)[0])
+    return found, params.noise**0.5 * width[:, None] * inverse
 
 
 def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
@@ -228,7 +235,7 @@ def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
     if not k:
         squares = columns.rest + float(xp.sum(columns.targets**2))
         return _Posterior(coef=prior, gamma=prior, rss=squares, log_det=0.0)
-    width = 1.0 / xp.sqrt(prior)
+    width, inverse = 1.0 / xp.sqrt(prior), None
     if m < k:
         coef, gamma, log_det = _by_rows(columns, width, noise)
     else:
@@ -239,7 +246,7 @@ def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
         log_det = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(upper))))
     rss = columns.rest + float(xp.sum((columns.targets - columns.rows @ coef) ** 2))
     gamma = xp.where(gamma > 0, gamma, xp.zeros_like(gamma))
-    return _Posterior(coef=coef, gamma=gamma, rss=rss, log_det=log_det)
+    return _Posterior(coef=coef, gamma=gamma, rss=rss, log_det=log_det, inverse=inverse)
 
 
 def _precision_factor(columns: _Columns, targets: Array, width: Array, noise: float) -> tuple[Array, Array]:
@@ -274,16 +281,6 @@ def _by_rows(columns: _Columns, width: Array, noise: float) -> tuple[Array, Arra
     return width * (projections.T @ white), xp.sum(projections**2, axis=0), log_det
 
 
-def _posterior_root(columns: _Columns, prior: Array, noise: float) -> Array:
-    """Return G of the active columns."""
-    xp = namespace_of(prior)
-    if not prior.shape[0]:
-        return columns.gram
-    width = 1.0 / xp.sqrt(prior)
-    upper, _ = _precision_factor(columns, xp.zeros_like(columns.targets), width, noise)
-    return noise**0.5 * width[:, None] * _inverse(upper)
-
-
 def _inverse(upper: Array) -> Array:
     xp = namespace_of(upper)
     identity = xp.eye(upper.shape[0], dtype=upper.dtype, device=device(upper))
@@ -312,6 +309,9 @@ class ARDRegression(EvidenceModel):
     are pruned. Parameters and attributes are scikit-learn's; α is the precision of the noise.
 
     Exact in one pass: iterations use the triangular factor of the rows alone.
+
+    Intervals are of new targets alone. `posterior_`, and standard deviations without the noise, are those
+    given the precisions, which are estimates: intervals by them would cover 0.8 to 0.88 of a claimed 0.9.
 
     Parameters
     ----------
@@ -398,6 +398,30 @@ class ARDRegression(EvidenceModel):
         xp = namespace_of(self.coef_)
         active = xp.nonzero(~self.pruned_)[0]
         return xp.take(xp.take(self._coef_covariance(), active, axis=0), active, axis=1)
+
+    def predict_quantiles(
+        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
+    ) -> np.ndarray:
+        """Return quantiles of each row's target, (n_samples, n_levels).
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        alpha : array of shape (n_levels,)
+            Probabilities between 0 and 1.
+        include_noise : bool
+            True alone. The precisions are estimates, one a coefficient, and which columns are pruned was
+            chosen by the same rows: quantiles of the linear predictor given them are too close together.
+        """
+        if not include_noise:
+            raise ValueError(
+                "include_noise=False has no interval here: a precision for each coefficient was estimated, "
+                "or the column pruned, by the same rows; intervals of the linear predictor that take them "
+                "for known cover too little. Ask for intervals of targets, or use BayesianRidge, which "
+                "estimates one precision, or LinearRegression"
+            )
+        return super().predict_quantiles(X, alpha)
 
     def _plugged_in(self, scaled: Any, found: Any) -> tuple[float, float]:
         """Return the noise by the degrees of freedom that all columns leave, where there are any, and these.

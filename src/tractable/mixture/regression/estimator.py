@@ -16,13 +16,12 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_number,
-    check_targets,
     check_values,
-    check_weights,
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
-from tractable.data import Source
+from tractable.data import Batch, Source
+from tractable.data.blocks import map_blocks
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
 from tractable.mixture.regression.model import FEWEST_ROWS, RegressionMixture
@@ -237,12 +236,18 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         x = self._standardized_columns(X)
         return self._standardizer_[-1].inverse_transform(self._params_.means(x))
 
-    def responsibilities(self, X: Any, y: Any) -> np.ndarray:
-        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), (n_samples, n_components)."""
-        joint = self._log_joint(X, y)
+    def responsibilities(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return p(k | x, y) ∝ π_k(x) N(y | f_k(x), σ_k²), (n_samples, n_components).
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        """
+        joint = map_blocks(self._log_joint, self._rows_of(X, y, None).source.blocks())
         return np.exp(joint - log_sum_exp(joint)[:, None])
 
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return Σ_i w_i log p(y_i | x_i).
 
         Parameters
@@ -250,11 +255,9 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         X, y, sample_weight
             As in `fit`.
         """
-        per_row = log_sum_exp(self._log_joint(X, y)) + np.log(self._standardizer_.scale[-1])
-        weights = check_weights(sample_weight, per_row[:, None])
-        return float(np.sum(per_row) if weights is None else weights @ per_row)
+        return float(self._likelihood(X, y, sample_weight)[0])
 
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def aic(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return Akaike's criterion, -2 log p(y | X) + 2 parameters; lower is better.
 
         Parameters
@@ -264,7 +267,7 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         """
         return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood(X, y, sample_weight)
 
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def bic(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return Schwarz's criterion, -2 log p(y | X) + parameters · log n; lower is better.
 
         Parameters
@@ -272,19 +275,35 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         X, y, sample_weight
             As in `fit`.
         """
-        likelihood = self.log_likelihood(X, y, sample_weight)
-        weight = float(len(X)) if sample_weight is None else float(np.sum(sample_weight))
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * likelihood
+        likelihood, weight = self._likelihood(X, y, sample_weight)
+        return self.n_parameters_ * float(np.log(weight)) - 2.0 * float(likelihood)
+
+    def _rows_of(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        check_fitted(self)
+        return self._validate_rows(X, y, sample_weight, reset=False)
+
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+        """Return Σ w log p(y | x) and Σ w."""
+        rows = self._rows_of(X, y, sample_weight)
+        log_jacobian = np.log(self._standardizer_.scale[-1])
+
+        def sums(block: Batch) -> np.ndarray:
+            weights = block.row_weights
+            return np.array([weights @ (log_sum_exp(self._log_joint(block)) + log_jacobian), weights.sum()])
+
+        return rows.source.reduce(sums)
 
     def _standardized_columns(self, X: Any) -> np.ndarray:
         check_fitted(self)
         refuse_foreign(X)
         return self._standardizer_[:-1].transform(check_columns(self, X))
 
-    def _log_joint(self, X: Any, y: Any) -> np.ndarray:
-        x = self._standardized_columns(X)
-        y = column_or_1d(check_targets(self, y, x))
-        return self._params_.log_joint(x, self._standardizer_[-1].transform(y))
+    def _log_joint(self, block: Batch) -> np.ndarray:
+        if block.y is None:
+            raise ValueError("y is missing: the source has no target; name its column")
+        x, y = (np.asarray(part, dtype=np.float64) for part in (block.X, block.y))
+        standardizer = self._standardizer_
+        return self._params_.log_joint(standardizer[:-1].transform(x), standardizer[-1].transform(y.ravel()))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -52,9 +52,14 @@ class RegressionMixture:
         return log_softmax(self.gate[:, 0] + x @ self.gate[:, 1:].T)
 
     def log_joint(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K)."""
-        squares = (y[:, None] - self.means(x)) ** 2 / self.noise
-        return self.log_weights(x) - 0.5 * (squares + np.log(self.noise) + log(2.0 * pi))
+        """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K), stored by columns: sums over k run along rows."""
+        joint = self.coef @ x.T
+        joint += self.intercept[:, None] - y
+        joint *= joint
+        joint *= -0.5 / self.noise[:, None]
+        joint -= 0.5 * np.log(self.noise[:, None]) + 0.5 * log(2.0 * pi)
+        joint += self.log_weights(x).T
+        return joint.T
 
     def noise_estimates(self, root_alpha: np.ndarray, *, shared: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the noise variance of each component by the degrees of freedom of its residuals, and these.

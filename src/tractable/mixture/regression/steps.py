@@ -12,8 +12,9 @@ import numpy as np
 
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.arrays.log_space import log_softmax, log_sum_exp
+from tractable.arrays.log_space import log_softmax, softmax_and_log_sum
 from tractable.data import Batch, Source
+from tractable.data.blocks import BLOCK_ENTRIES, map_blocks
 from tractable.engines import LeastSquares, fold, least_squares, squared_extrapolation
 from tractable.engines.em import EMProblem
 from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
@@ -29,6 +30,9 @@ LEAST_RESPONSIBILITY = 1e-100
 
 #: How far apart the logits of two components are initially, at most, in standard deviations.
 INITIAL_GATE = 4.0
+
+#: Where EM comes nearer to its limit by less than a fraction 1 / SLOW a step, it is extrapolated.
+SLOW = 4.0
 
 #: A step of the gate that would raise the objective of a row by less than this is not taken.
 LEAST_GATE_STEP = 1e-12
@@ -113,7 +117,6 @@ class RegressionEStep:
     def __call__(self, block: Batch) -> ExpectedRegressions:
         x, y, r, log_prob = self.responsibilities(block)
         w = block.row_weights
-        r = np.where(r > LEAST_RESPONSIBILITY, r, 0.0) * w[:, None]
         log_jacobian = float(np.log(self.standardizer.scale[-1]))
         gate = None
         if self.params.gate.shape[1] > 1 and len(self.params.gate) > 1:
@@ -134,11 +137,20 @@ class RegressionEStep:
         return Logit(contrasts=helmert_contrasts(len(self.params.gate)))
 
     def responsibilities(self, block: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return standardized rows and targets, responsibilities (n, K) and log p(y | x) (n,)."""
+        """Return standardized rows and targets, w_n γ_nk (n, K) and log p(y | x) (n,)."""
+        step = max(64, BLOCK_ENTRIES // len(self.params.noise))
+        if block.n_rows <= step:
+            return self._weighted(block)
+        return map_blocks(self._weighted, (block[a : a + step] for a in range(0, block.n_rows, step)))
+
+    def _weighted(self, block: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the same of rows whose arrays stay in the cache."""
         x, y = standardized(self.standardizer, block.X, block.y)
-        joint = self.params.log_joint(x, y)
-        log_prob = log_sum_exp(joint)
-        return x, y, np.exp(joint - log_prob[:, None]), log_prob
+        r, log_prob = softmax_and_log_sum(self.params.log_joint(x, y))
+        r[r < LEAST_RESPONSIBILITY] = 0.0
+        if block.weights is not None:
+            r *= block.weights[:, None]
+        return x, y, r, log_prob
 
 
 @value
@@ -152,7 +164,7 @@ class GateLoss:
         x, _, r, _ = self.step.responsibilities(block)
         gate = self.step.gate_link.contrasts @ self.coef
         log_weights = log_softmax(gate[:, 0] + x @ gate[:, 1:].T)
-        return -float(block.row_weights @ np.sum(r * log_weights, axis=1))
+        return -float(np.sum(r * log_weights))
 
 
 @value
@@ -250,12 +262,14 @@ class RegressionProblem(EMProblem):
     ) -> RegressionMixture | None:
         """Return parameters farther along two steps of EM, or None; see `squared_extrapolation`.
 
-        A gate where the experts differ little moves slowly: EM alone takes hundreds of iterations there.
+        Where components, or the gates of experts, differ little, EM alone takes hundreds of iterations.
         """
-        if self.gate_alpha is None:
-            return None
+        least = (
+            SLOW if self.gate_alpha is None else 1.0
+        )  # a gate is always slow: its steps are one of Newton's
         with np.errstate(over="ignore", invalid="ignore"):
-            found = squared_extrapolation(*(_as_vector(params) for params in (start, once, twice)))
+            vectors = (_as_vector(params) for params in (start, once, twice))
+            found = squared_extrapolation(*vectors, least=least)
             if found is None or not np.all(np.isfinite(found)):
                 return None
             noise = np.maximum(np.exp(found[: self.n_components]), self.floor)

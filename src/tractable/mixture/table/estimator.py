@@ -14,6 +14,7 @@ from tractable.base import (
     check_number,
     refuse_foreign,
 )
+from tractable.base.by_blocks import of_held_rows
 from tractable.base.density import LogLikelihood
 from tractable.covariance.shapes import rounding_columns
 from tractable.data import Source, is_frame
@@ -303,6 +304,7 @@ class TableMixture(BaseTableMixture):
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._columns_, codes), labels
 
+    @of_held_rows
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 
@@ -311,8 +313,8 @@ class TableMixture(BaseTableMixture):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
-            The table.
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            The table; one of a source is read into memory.
         n_draws : int, optional
             When given, a list of so many tables, the missing entries of each row drawn jointly from their
             conditional distribution: multiple imputation, whose spread shows the uncertainty.

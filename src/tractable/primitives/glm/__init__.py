@@ -155,7 +155,7 @@ def perceptron_pass(
     >>> coef[1], total[1], mistakes, visits
     (array([1., 2.]), array([2., 4.]), 1.0, 2.0)
     """
-    if not runs_compiled(rows, 64 * rows.shape[0] * start.shape[0] * start.shape[1]):
+    if not runs_compiled(rows, 64 * rows.shape[0] * start.size):
         return agnostic.perceptron_pass(rows, codes, weights, start)
     from tractable.primitives.glm.compiled import perceptron_pass as compiled
 

@@ -40,14 +40,14 @@ def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Arr
     p = xp.exp(log_softmax(z @ coef.T))
     m = xp.ones_like(x[:, 0]) if mass is None else mass
     k, d = coef.shape
-    none = xp.zeros((d, d), dtype=x.dtype, device=device(x))
-    blocks = [[none for _ in range(k)] for _ in range(k)]
+    blocks = xp.zeros((k, k, d, d), dtype=x.dtype, device=device(x))
     for a in range(k):
         for b in range(a + 1, k):
-            blocks[a][b] = blocks[b][a] = -((m * p[:, a] * p[:, b])[:, None] * z).T @ z
-    for a in range(k):
-        blocks[a][a] = -sum((blocks[a][b] for b in range(k) if b != a), none)
-    return xp.stack([xp.stack(row) for row in blocks])
+            between = ((m * p[:, a] * p[:, b])[:, None] * z).T @ z
+            blocks[a, b, ...] = blocks[b, a, ...] = -between
+            blocks[a, a, ...] += between
+            blocks[b, b, ...] += between
+    return blocks
 
 
 def perceptron_pass(

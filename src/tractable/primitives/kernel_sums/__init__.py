@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from tractable.value import value
 
 __all__ = [
     "KINDS",
+    "LocalWindows",
     "TreeSums",
     "WindowBlocks",
     "kernel_spreads",
     "left_out_scales",
     "log_kernel_sums",
-    "log_local_windows",
     "tree_sums",
     "window_blocks",
 ]
@@ -187,8 +188,8 @@ def tree_sums(points: np.ndarray, weights: np.ndarray | None, kind: str) -> Tree
     return TreeSums(tree=tree, boxes=boxes, weights=ordered, kind=KINDS[kind])
 
 
-#: Points of a block.
-SIZE = 24
+#: Points of a block: enough for a vectorised loop, few enough for a small box.
+SIZE = 128
 
 
 @value
@@ -200,15 +201,21 @@ class WindowBlocks:
     low: np.ndarray  # (b, d), corners of the boxes that hold their points
     high: np.ndarray  # (b, d)
 
+    def packed(self, entries: np.ndarray) -> np.ndarray:
+        """Return entries (m, k) of the points block by block, each as columns (k, size), in one vector."""
+        ordered = entries[self.order]
+        ends = zip(self.first[:-1], self.first[1:], strict=True)
+        return np.concatenate([ordered[begin:end].T.ravel() for begin, end in ends])
+
 
 def window_blocks(points: np.ndarray) -> WindowBlocks:
-    """Return the leaves of a k-d tree of points: blocks of at most 24 neighbours.
+    """Return the leaves of a k-d tree of points: blocks of at most 128 neighbours.
 
     Examples
     --------
-    >>> blocks = window_blocks(np.arange(100.0)[::-1, None])
+    >>> blocks = window_blocks(np.arange(500.0)[::-1, None])
     >>> blocks.first.tolist(), blocks.low.ravel().tolist()
-    ([0, 12, 25, 37, 50, 62, 75, 87, 100], [0.0, 12.0, 25.0, 37.0, 50.0, 62.0, 75.0, 87.0])
+    ([0, 125, 250, 375, 500], [0.0, 125.0, 250.0, 375.0])
     """
     tree = kd_build(points, SIZE)
     rows, leaves, _, _ = kd_leaves(tree, points)
@@ -217,47 +224,80 @@ def window_blocks(points: np.ndarray) -> WindowBlocks:
     return WindowBlocks(order=tree.order, first=first, low=corners[0], high=corners[1])
 
 
-def log_local_windows(
-    x: np.ndarray,
-    points: np.ndarray,
-    whiten: np.ndarray,
-    heights: np.ndarray,
-    blocks: WindowBlocks,
-    rates: np.ndarray,
-    *,
-    of_rows: bool = False,
-) -> np.ndarray:
-    """Return log Σ_j exp(h_j - |W (x_i - x_j)|² / 2) for every row x_i, W the shape of point j or of row i.
-
-    A term of a block of points is at most h - r a², with h the largest height in it, a how far the row is
-    from its box, and r half the least eigenvalue of WᵀW. Blocks and terms below e⁻⁴⁵ of the largest before
-    them are left out: less than 3e-20 of a sum together, times the number of points.
+@value
+class LocalWindows:
+    """Points whose Gaussian windows have shapes of their own, or those of the rows asked about.
 
     Parameters
     ----------
-    x : array (q, d)
     points : array (m, d)
-        In the order of the blocks, as shapes and heights of points are.
-    whiten : array (m, d, d), or (q, d, d) of rows
-        Lower triangles: the inverse Cholesky factors of the windows' covariances.
     heights : array (m,)
+        Logarithms of the windows at their points.
     blocks : WindowBlocks
-    rates : array (m,), or (q,) of rows
-        r of each shape.
-    of_rows : bool
-        Whether shapes belong to the rows.
+        Of the points.
+    whiten : array (m, d, d), optional
+        Lower triangles: the inverse Cholesky factors of the windows' covariances.
+    rates : array (m,), optional
+        Half the least eigenvalue of WᵀW, of each shape W.
 
     Examples
     --------
-    >>> x, one, point = np.array([[0.0], [2.0]]), np.ones((1, 1, 1)), np.zeros((1, 1))
-    >>> log_local_windows(x, point, one, np.zeros(1), window_blocks(point), np.full(1, 0.5)).tolist()
+    >>> one, point = np.ones((1, 1, 1)), np.zeros((1, 1))
+    >>> windows = LocalWindows(
+    ...     points=point, heights=np.zeros(1), blocks=window_blocks(point), whiten=one, rates=np.full(1, 0.5)
+    ... )
+    >>> windows.log_sums(np.array([[0.0], [2.0]])).tolist()
     [0.0, -2.0]
     """
-    if not runs_compiled(x, 4 * len(x) * points.size):
-        return agnostic.log_local_windows(x, points, whiten, heights, of_rows=of_rows)
-    from tractable.primitives.kernel_sums.compiled import log_local_windows as compiled
 
-    begins = blocks.first[:-1]
-    top = np.maximum.reduceat(heights, begins)
-    slowest = (1.0 - 1e-9) * (rates if of_rows else np.minimum.reduceat(rates, begins))
-    return compiled(x, points, whiten, heights, of_rows, blocks.first, blocks.low, blocks.high, top, slowest)
+    points: np.ndarray
+    heights: np.ndarray
+    blocks: WindowBlocks
+    whiten: np.ndarray | None = None
+    rates: np.ndarray | None = None
+
+    def log_sums(
+        self, x: np.ndarray, whiten: np.ndarray | None = None, rates: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return log Σ_j exp(h_j - |W (x_i - x_j)|² / 2) for every row x_i, W the shape of the point or row.
+
+        A term of a block of points is at most h - r a², with h the largest height in it, a how far the row is
+        from its box, and r half the least eigenvalue of WᵀW. Blocks of which no term reaches 1e-13 / m of the
+        sum so far are left out: less than 1e-13 of the sum together.
+
+        Parameters
+        ----------
+        x : array (q, d)
+        whiten, rates : arrays (q, d, d) and (q,), optional
+            Shapes of the rows, where points have none.
+        """
+        of_rows = self.whiten is None
+        shapes: Any = whiten if of_rows else self.whiten
+        if not runs_compiled(x, 4 * len(x) * self.points.size):
+            return agnostic.log_local_windows(x, self.points, shapes, self.heights, of_rows=of_rows)
+        from tractable.primitives.kernel_sums.compiled import log_local_windows
+
+        packed, heights, top, triangles, slowest = self._packed
+        if of_rows:
+            triangles, slowest = lower_triangles(shapes).ravel(), rates
+        out, negligible = np.empty(len(x)), np.log(len(self.points) / TOLERANCE)
+        boxes = self.blocks.first, self.blocks.low, self.blocks.high, top, (1.0 - 1e-9) * slowest
+        log_local_windows(x, packed, triangles, heights, of_rows, *boxes, negligible, out)
+        return out
+
+    @cached_property
+    def _packed(self) -> tuple[Any, ...]:
+        """The points and heights as blocks have them, the largest height of each; shapes, the least rates."""
+        blocks, begins = self.blocks, self.blocks.first[:-1]
+        heights = self.heights[blocks.order]
+        of_points = blocks.packed(self.points), heights, np.maximum.reduceat(heights, begins)
+        if self.whiten is None or self.rates is None:
+            return *of_points, None, None
+        slowest = np.minimum.reduceat(self.rates[blocks.order], begins)
+        return *of_points, blocks.packed(lower_triangles(self.whiten)), slowest
+
+
+def lower_triangles(matrices: np.ndarray) -> np.ndarray:
+    """Return the entries of lower triangles (m, d, d), row by row, (m, d (d + 1) / 2)."""
+    rows, columns = np.tril_indices(matrices.shape[-1])
+    return matrices[:, rows, columns]

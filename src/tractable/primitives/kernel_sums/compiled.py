@@ -273,36 +273,95 @@ def _apart(query, box):  # type: ignore[no-untyped-def]
     return total
 
 
-#: Blocks and terms so far below the largest are left out.
-_NOTHING = 45.0
+#: Columns after which it is looked whether a block can still count.
+_LOOKED_AT = 8
 
 
 @entry(
-    "MATRIX MATRIX MATRICES DENSE_VECTOR BOOL INDICES MATRIX MATRIX DENSE_VECTOR DENSE_VECTOR", fastmath=False
+    "MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR BOOL INDICES MATRIX MATRIX DENSE_VECTOR DENSE_VECTOR "
+    "FLOAT OUT_VECTOR",
+    fastmath={"contract", "reassoc"},
 )
-def log_local_windows(x, points, whiten, heights, of_rows, first, low, high, top, rates):  # type: ignore[no-untyped-def]
-    out, bounds = np.empty(len(x)), np.empty(len(top))
+def log_local_windows(  # type: ignore[no-untyped-def]
+    x, packed, triangles, heights, of_rows, first, low, high, top, rates, negligible, out
+):
+    """Write log Σ_j exp(h_j - |W (x_i - x_j)|² / 2) for every row x_i.
+
+    Blocks of points, and their W, are packed: block b is (d, size) from first[b] d on, and its lower
+    triangles are (d (d + 1) / 2, size). Triangles of rows are one after another.
+    """
+    d, n_blocks = x.shape[1], len(top)
+    n_entries = d * (d + 1) // 2
+    largest = 0
+    for b in range(n_blocks):
+        largest = max(largest, first[b + 1] - first[b])
+    away, white = np.empty((d, largest)), np.empty(largest)
+    values, bits, bounds = np.empty(largest), np.empty(largest, dtype=np.int64), np.empty(n_blocks)
     for i in range(len(x)):
         best = 0
-        for b in range(len(top)):
+        for b in range(n_blocks):
             bounds[b] = top[b] - rates[i if of_rows else b] * _squared_gap(x[i], low[b], high[b])
             if bounds[b] > bounds[best]:
                 best = b
-        peak, total = -np.inf, 0.0
-        for step in range(-1, len(top)):
-            b = best if step < 0 else step
-            if step == best or bounds[b] < peak - _NOTHING:
+        row = triangles[i * n_entries : (i + 1) * n_entries] if of_rows else triangles[:0]
+        peak, total, least = -np.inf, 0.0, -np.inf
+        # Blocks beside the best one first: they are near it, and their sum leaves out most of the others.
+        for step in range(2 * n_blocks):
+            b = best + (step + 1) // 2 if step % 2 else best - step // 2
+            if b < 0 or b >= n_blocks or bounds[b] < least:
                 continue
-            for j in range(first[b], first[b + 1]):
-                exponent = _exponent(
-                    x[i], points[j], whiten[i if of_rows else j], heights[j], peak - _NOTHING
-                )
-                if exponent > peak:
-                    total, peak = total * np.exp(peak - exponent) + 1.0, exponent
-                elif exponent > peak - _NOTHING:
-                    total += np.exp(exponent - peak)
+            start, size = first[b], first[b + 1] - first[b]
+            block = triangles[start * n_entries : (start + size) * n_entries] if not of_rows else row
+            points = packed[start * d : (start + size) * d]
+            tile_exponents(x[i], points, block, of_rows, heights, start, size, least, away, white, values)
+            highest = values[0]
+            for j in range(size):
+                highest = max(highest, values[j])
+            if not highest > least:
+                continue
+            if highest > peak:
+                total, peak = total * np.exp(peak - highest), highest
+            for j in range(size):
+                values[j] -= peak
+            exp_tile(values, bits, size, LOWEST)
+            for j in range(size):
+                total += values[j]
+            least = peak + np.log(total) - negligible
         out[i] = peak + np.log(total) if total > 0.0 else -np.inf
-    return out
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def tile_exponents(  # type: ignore[no-untyped-def]
+    row, points, triangles, of_rows, heights, start, size, least, away, white, values
+):
+    """Write h_j - |W (x - x_j)|² / 2 of a block, or what all of them fell to below `least`."""
+    for j in range(size):
+        values[j] = heights[start + j]
+    entry_at = 0
+    for k in range(len(row)):
+        step, y, a = away[k], points[k * size : (k + 1) * size], row[k]
+        for j in range(size):
+            step[j] = a - y[j]
+            white[j] = 0.0
+        for l in range(k + 1):
+            step = away[l]
+            if of_rows:
+                w = triangles[entry_at + l]
+                for j in range(size):
+                    white[j] += w * step[j]
+            else:
+                shape = triangles[(entry_at + l) * size : (entry_at + l + 1) * size]
+                for j in range(size):
+                    white[j] += shape[j] * step[j]
+        entry_at += k + 1
+        for j in range(size):
+            values[j] -= 0.5 * white[j] * white[j]
+        if k % _LOOKED_AT == _LOOKED_AT - 1:
+            highest = values[0]
+            for j in range(size):
+                highest = max(highest, values[j])
+            if highest < least:
+                return
 
 
 @compiled()
@@ -312,17 +371,3 @@ def _squared_gap(a, low, high):  # type: ignore[no-untyped-def]
         gap = max(low[k] - a[k], a[k] - high[k], 0.0)
         square += gap * gap
     return square
-
-
-@compiled()
-def _exponent(a, b, whiten, height, least):  # type: ignore[no-untyped-def]
-    """Return h - |W (a - b)|² / 2, or what it fell to below `least`."""
-    exponent = height
-    for k in range(len(a)):
-        white = 0.0
-        for l in range(k + 1):
-            white += whiten[k, l] * (a[l] - b[l])
-        exponent -= 0.5 * white * white
-        if exponent < least:
-            break
-    return exponent

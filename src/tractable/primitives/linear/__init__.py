@@ -11,6 +11,7 @@ from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
+from tractable.primitives.threads import single_threaded_blas
 
 __all__ = [
     "centred_triangle",
@@ -93,6 +94,10 @@ PANEL = 1000
 
 #: Panels that are filled at a time, if they are narrow.
 PANELS = 8
+
+#: Columns from which BLAS would use several threads for the small products of reflections, which wait for
+#: each other longer than they work, and columns from which the products of a QR are large enough for several.
+NARROW, WIDE = 8, 512
 
 
 def triangle(rows: Array) -> Array:
@@ -180,7 +185,8 @@ def _compiled_triangle(
 def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
     """Return the triangular factor of two triangular factors (d, d) and a few rows (k, d).
 
-    A third of the work that the same rows would be if they were not triangles already.
+    A third of the work that the same rows would be if they were not triangles already; the second factor
+    may have no rows, (0, d), and a few rows alone are d² operations each.
 
     Examples
     --------
@@ -189,9 +195,8 @@ def merged_triangle(first: Array, second: Array, rows: Array) -> Array:
     """
     if not is_numpy_array(first):
         return agnostic.triangle(namespace_of(first).concat([first, second, rows]))
-    d = first.shape[1]
     below = np.asfortranarray(np.concatenate([rows, second]))
-    return _upright(_reflected(np.array(first, order="F"), below, triangular=d))
+    return _upright(_reflected(np.array(first, order="F"), below, triangular=len(second)))
 
 
 def _householder(n: int, d: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
@@ -216,7 +221,8 @@ def _alone(panel: np.ndarray) -> np.ndarray:
 
     m, d = panel.shape
     factor = np.zeros((d, d), order="F")
-    factor[:m] = np.triu(lapack.dgeqrf(panel, lwork=32 * d, overwrite_a=1)[0][:d])
+    with single_threaded_blas(NARROW < d <= WIDE):
+        factor[:m] = np.triu(lapack.dgeqrf(panel, lwork=32 * d, overwrite_a=1)[0][:d])
     return factor
 
 
@@ -224,7 +230,8 @@ def _reflected(factor: np.ndarray, below: np.ndarray, triangular: int = 0) -> np
     """Return the factor of what is below the factor too; both are overwritten."""
     d = len(factor)
     width = min(d, 8 if d < 200 else 16)  # columns reflected at a time
-    return reflect(factor, below, triangular, width) if d else factor
+    with single_threaded_blas(d > NARROW):
+        return reflect(factor, below, triangular, width) if d else factor
 
 
 def _upright(factor: np.ndarray) -> np.ndarray:
