@@ -8,7 +8,7 @@ from rows.gaussian_mixture import EXEMPT
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import BayesianGaussianMixture
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 
 
 def row(name, **parameters):
@@ -25,7 +25,7 @@ def steps(missing=0.0, **parameters):
     model = BayesianGaussianMixture(4, **parameters)
     model.n_features_in_ = 2
     problem = model._em_problem(Rows(data=x, weights=w), fitted=False)
-    return EMProblem(
+    return EMCase(
         expect=problem.expect,
         maximize=problem.maximize,
         data=problem.data,

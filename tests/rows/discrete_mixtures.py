@@ -11,7 +11,7 @@ from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
 from tractable.mixture.table.model import TableEncoding, TableSummary
 from tractable.mixture.table.steps import TableProblem
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 from tractable.value import parameters
 
 SHUFFLED = "random start: the check shuffles the rows, and the start depends on their order"
@@ -91,7 +91,7 @@ def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
     rng = np.random.default_rng(1)
     x = table(holes=holes)[:, columns]
     steps = table_steps(x, KINDS[columns], alpha=alpha, weights=rng.uniform(0.5, 2.0, len(x)))
-    return EMProblem(
+    return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
         data=steps.data,

@@ -20,7 +20,7 @@ from tractable.engines import incomplete_gaussian as steps
 from tractable.linear_model import LaplaceNoise
 from tractable.linear_model.robust.steps import RobustProblem, StandardizedRows
 from tractable.statistics import IncompleteMoments, Standardizer
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 from tractable.value import replace, value
 
 
@@ -28,7 +28,7 @@ def incomplete_gaussian(missing=0.3):
     rng = np.random.default_rng(5)
     x = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 3))
     x[rng.random(x.shape) < missing] = np.nan
-    return EMProblem(
+    return EMCase(
         expect=lambda params: steps.CompletionStep(params=params),
         maximize=steps.maximize,
         data=Whole(value=(IncompleteMoments.of(x),)),
@@ -47,7 +47,7 @@ def robust_plane(noise, dof=None):
     start = problem.initial()
     if isinstance(start.noise, LaplaceNoise):
         start = replace(start, noise=replace(start.noise, smooth=1e-2))
-    return EMProblem(
+    return EMCase(
         expect=problem.expect,
         maximize=problem.maximize,
         start=start,
@@ -60,7 +60,7 @@ def student_family(dof=None, tails=3.0):
     rng = np.random.default_rng(7)
     X, w = rng.standard_t(tails, (80, 2)), rng.uniform(0.5, 2.0, 80)
     steps = student_t._Steps(known=dof is not None)
-    return EMProblem(
+    return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
         data=as_source(X, None, w / w.sum()),
@@ -113,7 +113,7 @@ def logistic_locations(rate=1.0):
     def maximize(pull):
         return Locations(centres=pull.params.centres + rate * pull.slope / (0.5 * pull.mass))
 
-    return EMProblem(
+    return EMCase(
         expect=lambda params: LogisticStep(params=params),
         maximize=maximize,
         data=Whole(value=x),

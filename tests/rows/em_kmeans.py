@@ -4,7 +4,7 @@ import numpy as np
 
 from tractable.data import as_source
 from tractable.engines.kmeans import Centers, KMeansProblem, distance_standardizer
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 
 
 def kmeans(kind=KMeansProblem, weighted=False, start=None, moved=0.0, bounds=True):
@@ -16,7 +16,7 @@ def kmeans(kind=KMeansProblem, weighted=False, start=None, moved=0.0, bounds=Tru
     source = as_source(x, None, w)
     standardizer, variance = distance_standardizer(source)
     problem = kind(source, standardizer, n_clusters=len(first), variance=variance, bounds=bounds)
-    return EMProblem(
+    return EMCase(
         expect=problem.expect,
         maximize=problem.maximize,
         data=problem.data,

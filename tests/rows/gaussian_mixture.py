@@ -7,7 +7,7 @@ import numpy as np
 from rows.row import Row
 from tractable.base import Rows, check_rows
 from tractable.mixture import GaussianMixture
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 
 RANDOM = "random start: the check shuffles the rows, and other rows are drawn"
 EXEMPT = {f"check_sample_weight_equivalence_on_{kind}_data": RANDOM for kind in ("dense", "sparse")}
@@ -38,7 +38,7 @@ def em_problem(parameters, holes=0.0, factor=None):
     model = GaussianMixture(2, **parameters)
     check_rows(model, X, reset=True)
     problem = model._em_problem(Rows(data=X), fitted=False)
-    return EMProblem(
+    return EMCase(
         expect=problem.expect,
         maximize=problem.maximize,
         data=problem.data,

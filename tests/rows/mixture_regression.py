@@ -7,8 +7,8 @@ import numpy as np
 from rows.row import Row
 from tractable.base import Rows
 from tractable.mixture import MixtureOfExperts, MixtureOfRegressors
-from tractable.mixture.regression.steps import RegressionProblem, RowSummary
-from tractable.testing.em_laws import EMProblem
+from tractable.mixture.regression.steps import RegressionProblem, RegressionSummary
+from tractable.testing.em_laws import EMCase
 
 
 def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
@@ -17,7 +17,7 @@ def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
     X, w = rng.uniform(-1.0, 1.0, (80, 2)), rng.uniform(0.5, 2.0, 80)
     first = rng.random(80) < 1.0 / (1.0 + np.exp(4.0 * X[:, 0]))
     y = np.where(first, 1.0 + X @ [2.0, 0.5], -1.0 + X @ [-1.0, 1.0]) + 0.5 * rng.standard_normal(80)
-    summary = RowSummary.of(X, y, w)
+    summary = RegressionSummary.of(X, y, w)
     return kind(
         data=Rows(data=X, y=y, weights=w).source,
         summary=summary,
@@ -32,7 +32,7 @@ def problem(*, shared=True, alpha=0.0, gate_alpha=None, kind=RegressionProblem):
 
 def em_problem(**options):
     steps = problem(**options)
-    return EMProblem(
+    return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
         data=steps.data,

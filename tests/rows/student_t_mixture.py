@@ -11,7 +11,7 @@ from tractable.covariance.shapes import shape_of
 from tractable.mixture import StudentTMixture
 from tractable.mixture.student_t.steps import StudentTProblem
 from tractable.statistics import ColumnSummary
-from tractable.testing.em_laws import EMProblem
+from tractable.testing.em_laws import EMCase
 
 ROWS = [
     Row("StudentTMixture", StudentTMixture),
@@ -42,7 +42,7 @@ def student_t_problem(dof=None, diagonal=False, reg=1e-6):
         dof=dof,
         floor=np.full(2, reg),
     )
-    return EMProblem(
+    return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
         data=steps.data,

@@ -11,7 +11,7 @@ from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
-from tractable.base.scores import HitsOf, reduced, rows_in_memory
+from tractable.base.scores import CorrectlyClassified, reduced, rows_in_memory
 from tractable.data import is_streamed
 from tractable.data.blocks import map_rows
 from tractable.distributions import Categorical
@@ -107,7 +107,7 @@ class ClassifierMixin(base.ClassifierMixin):
         check_answerable(self)
         if not is_streamed(X):
             return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
-        hits, weight = reduced(self, X, y, sample_weight, HitsOf)
+        hits, weight = reduced(self, X, y, sample_weight, CorrectlyClassified)
         return float(hits / weight)
 
     @available_if(_is_probabilistic)

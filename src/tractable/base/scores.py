@@ -93,7 +93,7 @@ class SquaredErrorsOf:
 
 
 @value
-class HitsOf:
+class CorrectlyClassified:
     """Weights of the rows of a block whose class a model predicts, and of all its rows."""
 
     estimator: Any

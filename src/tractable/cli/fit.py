@@ -21,7 +21,7 @@ from tractable.cli.console import (
 from tractable.value import replace, value
 
 if TYPE_CHECKING:
-    from tractable.cli.tables import Table
+    from tractable.cli.tables import TableFiles
     from tractable.data.columns import Roles
 
 #: Fitted attributes that are printed.
@@ -165,7 +165,10 @@ class FitResult:
 
 
 def fit_table(
-    model: Any, table: "Table", requested: RequestedColumns, progress: Callable[[str], None] = lambda _: None
+    model: Any,
+    table: "TableFiles",
+    requested: RequestedColumns,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> FitResult:
     """Fit a model to a table.
 
@@ -196,7 +199,7 @@ def fit_table(
     return _fit(model, table, roles, options, frames=bool(words), in_memory=False)
 
 
-def _roles(model: Any, table: "Table", requested: RequestedColumns) -> "Roles":
+def _roles(model: Any, table: "TableFiles", requested: RequestedColumns) -> "Roles":
     from tractable.data.columns import Roles, assign_roles
 
     name, predicts = type(model).__name__, model.__sklearn_tags__().target_tags.required
@@ -224,7 +227,7 @@ def _column_number(text: str) -> int:
     return int(text)
 
 
-def _check_target(model: Any, table: "Table", roles: "Roles") -> None:
+def _check_target(model: Any, table: "TableFiles", roles: "Roles") -> None:
     """Refuse to regress on words."""
     if model.__sklearn_tags__().estimator_type == "regressor" and roles.target not in table.numbers:
         kind = f"{roles.target!r} ({table.types[roles.target]})"
@@ -234,7 +237,7 @@ def _check_target(model: Any, table: "Table", roles: "Roles") -> None:
         )
 
 
-def _check_features(model: Any, table: "Table", words: Sequence[str], roles: "Roles") -> None:
+def _check_features(model: Any, table: "TableFiles", words: Sequence[str], roles: "Roles") -> None:
     """Refuse columns that a model cannot read; the error lists those that it can."""
     reads_words = bool(model.__sklearn_tags__().input_tags.string)
     bad = [name for name in words if not (reads_words and _is_text(table.types[name]))]
@@ -256,7 +259,7 @@ def _is_text(kind: Any) -> bool:
     return is_text(kind.value_type if types.is_dictionary(kind) else kind) or types.is_null(kind)
 
 
-def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
+def _has_integer_labels(model: Any, table: "TableFiles", roles: "Roles") -> bool:
     """Return whether classes are integers, which are read as floats."""
     from pyarrow import types
 
@@ -265,7 +268,7 @@ def _has_integer_labels(model: Any, table: "Table", roles: "Roles") -> bool:
 
 
 def _fit(
-    model: Any, table: "Table", roles: "Roles", options: dict[str, Any], *, frames: bool, in_memory: bool
+    model: Any, table: "TableFiles", roles: "Roles", options: dict[str, Any], *, frames: bool, in_memory: bool
 ) -> FitResult:
     """Fit a model to frames or to a source of numbers; after Ctrl-C, the best model so far is kept."""
     from tractable.base.estimator import FitInterrupted

@@ -11,7 +11,7 @@ from tractable.cli.console import FLAG, Console, Data, StepProgress, abbreviated
 from tractable.value import value
 
 if TYPE_CHECKING:
-    from tractable.cli.tables import Table
+    from tractable.cli.tables import TableFiles
 
 #: The methods that can be asked for; the default is the first that a model has.
 METHODS = (
@@ -192,7 +192,11 @@ class Predicted:
 
 
 def predict_table(
-    ask: Predictor, table: "Table", copied: tuple[str, ...], output: Path, progress: Callable[[int], None]
+    ask: Predictor,
+    table: "TableFiles",
+    copied: tuple[str, ...],
+    output: Path,
+    progress: Callable[[int], None],
 ) -> Predicted:
     """Write the predictions of every row, and the columns `copied`; `progress(n)` reports n rows."""
     needed = _needed_columns(ask.model, table)
@@ -210,7 +214,7 @@ def predict_table(
 
 def _predicted_tables(
     ask: Predictor,
-    table: "Table",
+    table: "TableFiles",
     needed: tuple[str, ...],
     copied: tuple[str, ...],
     done: dict[str, Any],
@@ -242,7 +246,7 @@ def _predicted_tables(
 
 
 def _blocks(
-    ask: Predictor, table: "Table", needed: tuple[str, ...], copied: tuple[str, ...]
+    ask: Predictor, table: "TableFiles", needed: tuple[str, ...], copied: tuple[str, ...]
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the copied columns and the features of blocks of rows."""
     if not table.types:
@@ -257,7 +261,7 @@ def _blocks(
         yield {name: part.column(name) for name in copied}, part.select(list(needed)).to_pandas()
 
 
-def _needed_columns(model: Any, table: "Table") -> tuple[str, ...]:
+def _needed_columns(model: Any, table: "TableFiles") -> tuple[str, ...]:
     """Return the columns that the model was fitted on, each of which the table must have."""
     names = getattr(model, "feature_names_in_", None)
     needed = tuple(table.types) if names is None else tuple(names)

@@ -23,7 +23,7 @@ ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv"}
 
 
 @value
-class Table:
+class TableFiles:
     """Files that hold one table, with the Arrow types of its columns."""
 
     name: str
@@ -81,7 +81,7 @@ class Table:
 class _TextSource(ColumnSource):
     """The rows of text files, as numbers."""
 
-    table: Table
+    table: TableFiles
     roles: Roles
 
     def batches(self) -> Iterator[Batch]:
@@ -91,7 +91,7 @@ class _TextSource(ColumnSource):
                 yield arrow.batch_of(some, self.roles, float, self.table.name)
 
 
-def open_table(data: str) -> Table:
+def open_table(data: str) -> TableFiles:
     """Return the table of a path, a pattern or a folder of Parquet, CSV or NumPy files, by its first rows."""
     from tractable.data.files import expand
 
@@ -104,10 +104,10 @@ def open_table(data: str) -> Table:
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
     if kinds == {".npy"}:
-        return Table(name=data, paths=paths, types={})
+        return TableFiles(name=data, paths=paths, types={})
     if kinds == {".csv"}:
         text = open_text(paths, data)
-        return Table(name=data, paths=paths, types=text.types, text=text)
+        return TableFiles(name=data, paths=paths, types=text.types, text=text)
     with _parquet_batches(paths[0]) as blocks:
         first = next(iter(blocks), None)
     if first is None or not first.num_rows:
@@ -115,7 +115,7 @@ def open_table(data: str) -> Table:
     doubled = sorted(name for name, count in Counter(first.schema.names).items() if count > 1)
     if doubled:
         raise ValueError(f"{data} has several columns named {', '.join(map(repr, doubled))}")
-    return Table(name=data, paths=paths, types={field.name: field.type for field in first.schema})
+    return TableFiles(name=data, paths=paths, types={field.name: field.type for field in first.schema})
 
 
 def _file_kind(path: Path) -> str:
@@ -261,7 +261,7 @@ class CountedRows(_Counted, ForwardingSource):
 class CountedFrames(_Counted):
     """Batches (X, y, weights) of a table with X as a frame, for models that read columns of words."""
 
-    def __init__(self, table: Table, roles: Roles, **options: Any) -> None:
+    def __init__(self, table: TableFiles, roles: Roles, **options: Any) -> None:
         super().__init__(**options)
         self.table, self.roles = table, roles
         self.needed = list(roles.targets if self.allow_missing else (*roles.targets, *roles.features))

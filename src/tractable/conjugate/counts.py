@@ -119,7 +119,7 @@ class CountModel(AdditiveModel):
         return cls(prior=prior, **known)  # type: ignore[call-arg]
 
 
-class OrderlessModel(CountModel):
+class UnorderedCountModel(CountModel):
     """A model of rows of counts, the evidence of which includes the orders in which they come about."""
 
     def _log_base(self, statistic: CountTotals) -> Any:
@@ -127,7 +127,7 @@ class OrderlessModel(CountModel):
         return statistic.log_base
 
 
-class TrialsModel(OrderlessModel):
+class TrialsModel(UnorderedCountModel):
     """A model of the counts of categories in a known number of trials in every row."""
 
     n_trials: int
@@ -426,7 +426,7 @@ class MultinomialModel(TrialsModel, DirichletModel):
 
 
 @value
-class PoissonModel(OrderlessModel):
+class PoissonModel(UnorderedCountModel):
     """Poisson likelihood with a Gamma prior of the rate.
 
     x ~ Poisson(λ) with λ ~ Gamma(shape a, rate b).

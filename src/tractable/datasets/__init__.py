@@ -1,6 +1,6 @@
 """Small real tables, with source and licence, and simulated ones."""
 
+from tractable.datasets.dataset import Dataset, load, names
 from tractable.datasets.growing_up import AGES, HEIGHTS, VOCABULARIES, make_height_vocabulary_age
-from tractable.datasets.table import Table, load, names
 
-__all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "Table", "load", "make_height_vocabulary_age", "names"]
+__all__ = ["AGES", "HEIGHTS", "VOCABULARIES", "Dataset", "load", "make_height_vocabulary_age", "names"]

@@ -146,12 +146,12 @@ def choose_edges(
     data, weights
         What :func:`tractable.fold` walks.
     """
-    seen = fold(Inside(bounds=bounds, of=Extremes.of), data, weights=weights)
+    seen = fold(StatisticWithinBounds(bounds=bounds, of=Extremes.of), data, weights=weights)
     if not float(seen.weight) > 0:
         raise ValueError("X must have rows of positive weight within the bounds")
     low, high = bounds or (seen.low, seen.high)
     _check_ranges(low, high)
-    rows = BoundedRows(low=low, high=high, n=float(seen.weight), data=data, weights=weights)
+    rows = RowsWithinBounds(low=low, high=high, n=float(seen.weight), data=data, weights=weights)
     rules = {one for one in specs if isinstance(one, str)}
     spread = np.ones(len(specs))
     if rules & {"scott", "fd", "loo"}:
@@ -180,7 +180,7 @@ def choose_edges(
     return tuple(edges), search
 
 
-def _n_bins(j: int, rule: str, rows: "BoundedRows", spread: float) -> int:
+def _n_bins(j: int, rule: str, rows: "RowsWithinBounds", spread: float) -> int:
     """Return how many bins of the width of Scott (1979), or of Freedman and Diaconis (1981), column j has."""
     width = (24.0 * np.sqrt(np.pi)) ** (1.0 / 3.0) * spread
     if rule == "fd":
@@ -196,7 +196,7 @@ def _n_bins(j: int, rule: str, rows: "BoundedRows", spread: float) -> int:
     return max(int(n_bins), 1)
 
 
-def _relative_deviations(rows: "BoundedRows") -> np.ndarray:
+def _relative_deviations(rows: "RowsWithinBounds") -> np.ndarray:
     """Return the standard deviation of each column as a fraction of its range."""
     moments, length = rows.fold(DiagonalMoments.of), rows.high - rows.low
     return np.sqrt(moments.scatter / moments.weight) / np.where(length > 0.0, length, 1.0)
@@ -235,7 +235,7 @@ def _warn_unsettled() -> None:
     )
 
 
-def _loo_edges(rows: "BoundedRows", spread: np.ndarray) -> tuple[tuple[np.ndarray, ...], BinSearch]:
+def _loo_edges(rows: "RowsWithinBounds", spread: np.ndarray) -> tuple[tuple[np.ndarray, ...], BinSearch]:
     """Return the edges of even bins of greatest leave-one-out likelihood, and the search.
 
     With n_i of N rows in bin i of B, of volume V, the others predict a row of that bin with density
@@ -244,7 +244,7 @@ def _loo_edges(rows: "BoundedRows", spread: np.ndarray) -> tuple[tuple[np.ndarra
     """
     tried = _candidates(rows, spread)
     grids = tuple(_grid(rows.low, rows.high, shape) for shape in tried)
-    scores = np.array([_score(part.counts) for part in rows.fold(Several(grids=grids)).parts])
+    scores = np.array([_score(part.counts) for part in rows.fold(CountOnGrids(grids=grids)).parts])
     best = int(np.argmax(scores))
     # Rows that all differ predict each other no better in the narrowest bins than in one.
     settled = best < len(scores) - 1 or not scores[best] > 0.0
@@ -259,7 +259,7 @@ def _score(counts: np.ndarray) -> float:
     return float((counts * predicted).sum() / n - before + np.log(n_cells))
 
 
-def _candidates(rows: "BoundedRows", spread: np.ndarray) -> np.ndarray:
+def _candidates(rows: "RowsWithinBounds", spread: np.ndarray) -> np.ndarray:
     """Return numbers of bins of each column, (k, d), from one bin in all to far more than any rule."""
     n, varies = rows.n, rows.high > rows.low
     reach = np.where(varies, 1.0 / np.where(varies, spread, 1.0), 0.0)
@@ -279,7 +279,7 @@ def _grid(low: np.ndarray, high: np.ndarray, shape: np.ndarray) -> Bins:
     return Bins(edges=tuple(axes))
 
 
-def _block_edges(j: int, rows: "BoundedRows") -> np.ndarray:
+def _block_edges(j: int, rows: "RowsWithinBounds") -> np.ndarray:
     """Return the edges of the best blocks of column j: the exact maximum over all divisions of its cells.
 
     A cell holds one distinct number and ends half way to the next. Of more than 16,384 distinct numbers
@@ -312,17 +312,17 @@ def _cells(column: "Distinct", low: float, high: float) -> np.ndarray:
     return found[np.concatenate([[True], np.diff(found) > 0])] if len(found) > 2 else found
 
 
-def _order_statistics(j: int, levels: tuple[float, ...], rows: "BoundedRows") -> np.ndarray:
+def _order_statistics(j: int, levels: tuple[float, ...], rows: "RowsWithinBounds") -> np.ndarray:
     """Return quantiles of a column within bounds, interpolated as NumPy does, a weight being repetitions.
 
     The rank is bracketed by counts in ever finer bins: a few passes over data of any size.
     """
     ranks = [max(level * (rows.n - 1.0), 0.0) for level in levels]
     whole = [r for rank in ranks for r in (np.floor(rank), np.ceil(rank))]
-    sought = [Sought(rank=r, low=rows.low[j], high=rows.high[j]) for r in whole]
+    sought = [OrderStatistic(rank=r, low=rows.low[j], high=rows.high[j]) for r in whole]
     for _ in range(_PASSES):
         grids = tuple(Bins(edges=(one.edges(),)) for one in sought)
-        found = zip(sought, rows.fold(Several(grids=grids), [j]).parts, grids, strict=True)
+        found = zip(sought, rows.fold(CountOnGrids(grids=grids), [j]).parts, grids, strict=True)
         sought = [one.closer(part.counts, grid) for one, part, grid in found]
     ends = np.array([one.low for one in sought]).reshape(-1, 2)
     part = np.array(ranks) - np.floor(ranks)
@@ -330,7 +330,7 @@ def _order_statistics(j: int, levels: tuple[float, ...], rows: "BoundedRows") ->
 
 
 @value
-class Sought:
+class OrderStatistic:
     """An order statistic that lies from `low` to `high`, with so much weight before `low`."""
 
     rank: float
@@ -343,15 +343,17 @@ class Sought:
         found = np.unique(even_edges(self.low, self.high, _PARTS))
         return found if np.all(np.diff(found) > 0) else np.array([self.low, self.high])
 
-    def closer(self, counts: np.ndarray, bins: Bins) -> "Sought":
+    def closer(self, counts: np.ndarray, bins: Bins) -> "OrderStatistic":
         """Return the bin that holds it."""
         edges, before = bins.edges[0], self.below + np.concatenate([[0.0], np.cumsum(counts)])
         position = min(int(np.searchsorted(before[1:], self.rank, side="right")), len(counts) - 1)
-        return Sought(rank=self.rank, low=edges[position], high=edges[position + 1], below=before[position])
+        return OrderStatistic(
+            rank=self.rank, low=edges[position], high=edges[position + 1], below=before[position]
+        )
 
 
 @value
-class Inside:
+class StatisticWithinBounds:
     """The statistic of some columns of the rows within bounds."""
 
     bounds: Any
@@ -367,7 +369,7 @@ class Inside:
 
 
 @value
-class BoundedRows:
+class RowsWithinBounds:
     """Rows within bounds, of total weight n, over which the rules fold."""
 
     low: np.ndarray
@@ -378,29 +380,29 @@ class BoundedRows:
 
     def fold(self, of: Callable[..., Any], columns: list[int] | None = None) -> Any:
         """Return the statistic of some columns of the rows."""
-        inside = Inside(bounds=(self.low, self.high), of=of, columns=columns)
+        inside = StatisticWithinBounds(bounds=(self.low, self.high), of=of, columns=columns)
         return fold(inside, self.data, weights=self.weights)
 
 
 @value
-class SeveralCounts:
+class GridCounts:
     """Counts in several grids."""
 
     parts: tuple[BinCounts, ...]
 
-    def __add__(self, other: "SeveralCounts") -> "SeveralCounts":
-        return SeveralCounts(parts=tuple(map(add, self.parts, other.parts)))
+    def __add__(self, other: "GridCounts") -> "GridCounts":
+        return GridCounts(parts=tuple(map(add, self.parts, other.parts)))
 
 
 @value
-class Several:
+class CountOnGrids:
     """Several grids, counted in one pass."""
 
     grids: tuple[Bins, ...]
 
-    def __call__(self, x: Any, weights: Any = None) -> SeveralCounts:
+    def __call__(self, x: Any, weights: Any = None) -> GridCounts:
         """Summarise a block of rows."""
-        return SeveralCounts(parts=tuple(bins.of(x, weights) for bins in self.grids))
+        return GridCounts(parts=tuple(bins.of(x, weights) for bins in self.grids))
 
 
 @value

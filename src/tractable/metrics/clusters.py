@@ -18,7 +18,7 @@ from tractable.value import value
 
 
 @value
-class Clusters:
+class LabelledRows:
     """Rows in their order and sorted by cluster: cluster k is ``rows[starts[k] : starts[k + 1]]``."""
 
     names: Any  # (K,), the labels in order
@@ -73,7 +73,7 @@ class Summary:
         return xp.sqrt(xp.sum((self.centers[:, None, :] - self.centers[None, :, :]) ** 2, axis=2))
 
 
-def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 2) -> Clusters:
+def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 2) -> LabelledRows:
     """Return the rows grouped by cluster, checked: `least` clusters at least, and fewer than rows."""
     x = _finite_rows(X)
     xp = namespace_of(x)
@@ -94,7 +94,7 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
     order = xp.argsort(codes, stable=True)
     order = xp.take(order, xp.nonzero(xp.take(w, order) > 0)[0])
     sizes = weighted_counts(xp.take(codes, order), xp.take(ones, order), n)
-    return Clusters(
+    return LabelledRows(
         names=names,
         all_rows=x,
         all_weights=w,
@@ -105,7 +105,7 @@ def as_clusters(X: Any, labels: Any, sample_weight: Any = None, *, least: int = 
     )
 
 
-def summarise(clusters: Clusters) -> Summary:
+def summarise(clusters: LabelledRows) -> Summary:
     """Return the weight, centre, scatter, mean distance and radius of each cluster, in two passes."""
     xp = namespace_of(clusters.rows)
     origin = clusters.rows[0, :]

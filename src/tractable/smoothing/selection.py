@@ -26,7 +26,7 @@ class Criterion:
 
 
 @value
-class Prepared:
+class LeaveOneOutRows:
     """Rows about their middle, how often each counts, and how much of each is left out."""
 
     X: np.ndarray
@@ -44,7 +44,7 @@ class Prepared:
         """Number of columns."""
         return int(self.X.shape[1])
 
-    def sorted(self) -> "Prepared":
+    def sorted(self) -> "LeaveOneOutRows":
         """Return rows of one column in order, which every bandwidth would sort for itself."""
         order = np.argsort(self.X[:, 0], kind="stable")
         return replace(self, X=self.X[order], weights=self.weights[order], left=self.left[order])
@@ -129,7 +129,7 @@ def lscv(X: Any, bandwidth: Any, weights: Any = None) -> float:
     return rows.squared_error(rows.sums(h).log_left_out(rows.left), wide, h)
 
 
-def loo_slope(rows: Prepared, h: np.ndarray) -> Criterion:
+def loo_slope(rows: LeaveOneOutRows, h: np.ndarray) -> Criterion:
     """Return the left-out likelihood of a Gaussian window and its slope."""
     logs, spread = rows.sums(h).left_out_spreads(rows.left)
     some = rows.weights > 0
@@ -137,7 +137,7 @@ def loo_slope(rows: Prepared, h: np.ndarray) -> Criterion:
     return Criterion(value=rows.nll(logs, h), slope=slope)
 
 
-def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
+def lscv_slope(rows: LeaveOneOutRows, h: np.ndarray) -> Criterion:
     """Return the squared error of a Gaussian window and its slope."""
     logs, spread = rows.sums(h).left_out_spreads(rows.left)
     wide, wide_spread = rows.sums(math.sqrt(2.0) * h).left_out_spreads(np.zeros(len(rows.X)))
@@ -150,14 +150,14 @@ def lscv_slope(rows: Prepared, h: np.ndarray) -> Criterion:
     return Criterion(value=rows.squared_error(logs, wide, h), slope=square - 2.0 * cross)
 
 
-def prepared(X: Any, weights: Any, kernel: Any) -> Prepared:
+def prepared(X: Any, weights: Any, kernel: Any) -> LeaveOneOutRows:
     """Return checked rows, ready for criteria; centred, against rounding far from the origin."""
     X, weights = as_rows(X, weights)
     w = counts(weights, X)
     left = np.minimum(w, 1.0)
     if np.count_nonzero(w) < 2 and not w.sum() > 1.0:
         raise ValueError("X must have at least two rows to leave one out: it has 1 sample")
-    found = Prepared(X=X - X[np.argmax(w)], weights=w, left=left, window=check_window(kernel))
+    found = LeaveOneOutRows(X=X - X[np.argmax(w)], weights=w, left=left, window=check_window(kernel))
     return found if found.dim > 1 else found.sorted()
 
 
@@ -277,11 +277,11 @@ def _as_candidates(grid: Any, dim: int) -> np.ndarray:
     return np.unique([as_lengths("grid", one, dim) for one in grid], axis=0)
 
 
-def _of(rows: Prepared, method: str, candidates: np.ndarray) -> BandwidthSearch:
+def _of(rows: LeaveOneOutRows, method: str, candidates: np.ndarray) -> BandwidthSearch:
     return _best(method, candidates, np.array([_criterion(rows, method, h) for h in candidates]))
 
 
-def _on_grid(rows: Prepared, method: str) -> BandwidthSearch:
+def _on_grid(rows: LeaveOneOutRows, method: str) -> BandwidthSearch:
     """Return the best multiple of the standardized bandwidth; while the last is best, try farther ones."""
     octaves = np.arange(N_CANDIDATES) / _AN_OCTAVE - 3.5
     criteria = _curve(rows, method, 2.0**octaves)
@@ -342,7 +342,7 @@ def _chosen(method: str, criteria: np.ndarray) -> int:
     return int(inner[-1]) if method == "lscv" and len(inner) else int(np.argmin(criteria))
 
 
-def _curve(rows: Prepared, method: str, factors: np.ndarray) -> np.ndarray:
+def _curve(rows: LeaveOneOutRows, method: str, factors: np.ndarray) -> np.ndarray:
     """Return the criterion at every factor, (k,); in space all Gaussian ones from one pass over the pairs."""
     if rows.dim == 1 or rows.window is not GAUSSIAN:
         return np.array([_criterion(rows, method, np.full(rows.dim, s)) for s in factors])
@@ -367,7 +367,7 @@ def _with_own(logs: np.ndarray, own: np.ndarray) -> np.ndarray:
         return np.logaddexp(logs, np.log(np.maximum(own, 0.0)))
 
 
-def _log_left_out_scales(rows: Prepared, rates: np.ndarray) -> np.ndarray:
+def _log_left_out_scales(rows: LeaveOneOutRows, rates: np.ndarray) -> np.ndarray:
     """Return log Σ_{i ≠ j} w_i exp(-rate |x_j - x_i|²), (n, K), in logarithms where it underflows."""
     points = np.asfortranarray(rows.X)
     n = len(points)
@@ -392,7 +392,7 @@ def _lone(points: np.ndarray, weights: np.ndarray, j: int) -> float:
     return float(log_kernel_sums(row, points, weights, GAUSSIAN.log_profile, "gaussian", own, j)[0])
 
 
-def _criterion(rows: Prepared, method: str, h: np.ndarray) -> float:
+def _criterion(rows: LeaveOneOutRows, method: str, h: np.ndarray) -> float:
     left_out = rows.sums(h).log_left_out(rows.left)
     if method == "loo":
         return rows.nll(left_out, h)
@@ -400,7 +400,7 @@ def _criterion(rows: Prepared, method: str, h: np.ndarray) -> float:
     return rows.squared_error(left_out, wide, h)
 
 
-def _refined(rows: Prepared, method: str, found: BandwidthSearch) -> BandwidthSearch:
+def _refined(rows: LeaveOneOutRows, method: str, found: BandwidthSearch) -> BandwidthSearch:
     """Return the minimum between the neighbours of the best candidate."""
     from scipy.optimize import brentq, minimize_scalar
 

@@ -11,7 +11,7 @@ from tractable.value import value
 
 
 @value
-class EMProblem:
+class EMCase:
     """A model's two steps, its data, initial parameters, and how to read parameters as numbers."""
 
     expect: Callable[[Any], Any]
@@ -29,7 +29,7 @@ class EMProblem:
         return self.data.reduce(self.expect(params))
 
 
-def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) -> None:
+def the_objective_never_decreases(problem: EMCase, rng: np.random.Generator) -> None:
     """Each iteration keeps or raises the (penalised) objective, to rounding."""
     result = problem.run(tol=0.0, max_iter=60)
     trace = np.asarray(result.trace)
@@ -38,7 +38,7 @@ def the_objective_never_decreases(problem: EMProblem, rng: np.random.Generator) 
     assert not falls.any(), f"the objective fell at iterations {np.flatnonzero(falls) + 1}"
 
 
-def the_trace_is_the_objective(problem: EMProblem, rng: np.random.Generator) -> None:
+def the_trace_is_the_objective(problem: EMCase, rng: np.random.Generator) -> None:
     """The trace begins at the start and ends at the parameters returned."""
     result = problem.run(tol=1e-6, max_iter=50)
     assert result.n_iter == len(result.trace) - 1
@@ -46,7 +46,7 @@ def the_trace_is_the_objective(problem: EMProblem, rng: np.random.Generator) -> 
     np.testing.assert_allclose(result.trace[-1], problem.statistic(result.params).objective)
 
 
-def a_fixed_point_is_fixed(problem: EMProblem, rng: np.random.Generator) -> None:
+def a_fixed_point_is_fixed(problem: EMCase, rng: np.random.Generator) -> None:
     """Where the search has settled, one more step changes nothing."""
     settled = problem.run(tol=1e-16, max_iter=20_000).params
     again = problem.maximize(problem.statistic(settled))
@@ -54,7 +54,7 @@ def a_fixed_point_is_fixed(problem: EMProblem, rng: np.random.Generator) -> None
     np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5 * float(np.abs(before).max()))
 
 
-def steps_are_pure(problem: EMProblem, rng: np.random.Generator) -> None:
+def steps_are_pure(problem: EMCase, rng: np.random.Generator) -> None:
     """The same parameters give the same statistics, and are left as they were."""
     before = problem.numbers(problem.start).copy()
     first, second = (problem.maximize(problem.statistic(problem.start)) for _ in range(2))
@@ -65,6 +65,6 @@ def steps_are_pure(problem: EMProblem, rng: np.random.Generator) -> None:
 EM_LAWS = laws_above(globals())
 
 
-def check_em(problem: EMProblem, rng: Any = 0) -> None:
+def check_em(problem: EMCase, rng: Any = 0) -> None:
     """Run every law of expectation-maximisation on a pair of steps."""
     check_laws(EM_LAWS, problem, rng)

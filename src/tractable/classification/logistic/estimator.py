@@ -24,8 +24,8 @@ from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer, normal_interval
 from tractable.classification.logistic.problem import (
     BLOCK,
+    ClassSummary,
     LogisticProblem,
-    RowSummary,
     search,
     with_class_weights,
 )
@@ -277,7 +277,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"y has {k} classes, and link='probit' is for 2: use link='logit'. "
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        summary: RowSummary = fold(partial(RowSummary.of, n_classes=k), data, rows=BLOCK)
+        summary: ClassSummary = fold(partial(ClassSummary.of, n_classes=k), data, rows=BLOCK)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
         return LogisticProblem(

@@ -45,7 +45,7 @@ IQR = 1.349
 
 
 @value
-class RowSummary:
+class ClassSummary:
     """Moments of the columns, weights of the classes, and some of the rows; they add."""
 
     moments: DiagonalMoments
@@ -53,7 +53,7 @@ class RowSummary:
     some: np.ndarray
 
     @classmethod
-    def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "RowSummary":
+    def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
         return cls(
@@ -62,9 +62,9 @@ class RowSummary:
             some=np.asarray(counted[:: 1 + len(counted) // QUARTILE_ROWS], dtype=np.float64),
         )
 
-    def __add__(self, other: "RowSummary") -> "RowSummary":
+    def __add__(self, other: "ClassSummary") -> "ClassSummary":
         some = np.concatenate([self.some, other.some])
-        return RowSummary(
+        return ClassSummary(
             moments=self.moments + other.moments,
             class_weight=self.class_weight + other.class_weight,
             some=some if len(some) <= MOST_QUARTILE_ROWS else some[::2],

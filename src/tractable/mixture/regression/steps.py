@@ -20,7 +20,7 @@ from tractable.engines.glm.losses import Logit, LossExpansion, helmert_contrasts
 from tractable.engines.newton import armijo_steps
 from tractable.mixture.regression.model import RegressionMixture
 from tractable.primitives.linear import triangle
-from tractable.statistics import DiagonalMoments, LinearFactor, Standardizer
+from tractable.statistics import LinearFactor, Standardizer
 from tractable.statistics.rows import as_rows
 from tractable.value import replace, value
 
@@ -64,14 +64,14 @@ class ExpectedRegressions:
 
 
 @value
-class RowSummary:
+class RegressionSummary:
     """The linear statistic of rows with one target, and how many of them have a positive weight."""
 
     linear: LinearFactor
     n_rows: int
 
     @classmethod
-    def of(cls, x: Any, y: Any = None, weights: Any = None) -> "RowSummary":
+    def of(cls, x: Any, y: Any = None, weights: Any = None) -> "RegressionSummary":
         """Summarise a block of rows."""
         if y is None:
             raise ValueError("y must be given: X is a source without a target")
@@ -79,29 +79,20 @@ class RowSummary:
         found = LinearFactor.of(x, as_target(y), weights, reduce=len(x) > x.shape[1])
         return cls(linear=found, n_rows=len(x) if weights is None else int(np.sum(np.asarray(weights) > 0)))
 
-    def __add__(self, other: "RowSummary") -> "RowSummary":
-        return RowSummary(linear=self.linear + other.linear, n_rows=self.n_rows + other.n_rows)
+    def __add__(self, other: "RegressionSummary") -> "RegressionSummary":
+        return RegressionSummary(linear=self.linear + other.linear, n_rows=self.n_rows + other.n_rows)
 
     def standardizer(self, *, fit_intercept: bool) -> Standardizer:
         """Return the standardizer of the columns and, last, the target; constant columns become zero.
 
         Without an intercept nothing is shifted, and the scale is the root mean square.
         """
-        total, mean = float(self.linear.weight), self.linear.mean
         check_squarable("X", self.linear.root_mean_square[:-1])
         check_squarable("y", self.linear.root_mean_square[-1:])
-        scatter = np.sum(self.linear.factor**2, axis=0)
-        squares = scatter + total * mean**2
-        whole = np.sqrt(squares[-1] / total)
-        if not fit_intercept:
-            mean, scatter = np.zeros_like(mean), squares
-        moments = DiagonalMoments(
-            weight=np.full(len(mean), total), mean=mean, scatter=scatter, total=total, unseen=0.0
-        )
-        found = Standardizer.from_moments(moments)
+        found = Standardizer.from_stddev(self.linear.mean, self.linear.stddev, centered=fit_intercept)
         scale = np.where(found.varies, found.scale, 0.0)
         if not found.varies[-1]:
-            scale[-1] = 1.0 / (whole or 1.0)
+            scale[-1] = 1.0 / (self.linear.root_mean_square[-1] or 1.0)
         return replace(found, scale=scale)
 
 
@@ -169,7 +160,7 @@ class RegressionProblem(EMProblem):
     """The data and the two steps of a mixture of regressions, in standardized columns and targets."""
 
     data: Any  # the rows as a source; None for an M-step alone, which leaves a gate as it is
-    summary: RowSummary | None
+    summary: RegressionSummary | None
     standardizer: Standardizer  # of the columns and the target
     n_components: int
     fit_intercept: bool = True
@@ -352,9 +343,9 @@ def as_target(y: Any) -> np.ndarray:
         raise ValueError(f"y must be numbers: {error}") from None
 
 
-def summarize_rows(source: Source, n_components: int) -> RowSummary:
+def summarize_rows(source: Source, n_components: int) -> RegressionSummary:
     """Summarise rows in one pass, and refuse those that no search can use."""
-    found = fold(RowSummary.of, source)
+    found = fold(RegressionSummary.of, source)
     if not float(found.linear.weight) > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")
     if found.n_rows < n_components:

@@ -12,7 +12,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+class Dataset:
     """A named table. Its rows are read when asked for, and belong to the caller.
 
     Parameters
@@ -87,7 +87,7 @@ def names() -> tuple[str, ...]:
     return tuple(_cards())
 
 
-def load(name: str) -> Table:
+def load(name: str) -> Dataset:
     """Return a small real table by its name.
 
     Parameters
@@ -97,7 +97,7 @@ def load(name: str) -> Table:
 
     Returns
     -------
-    Table
+    Dataset
         With ``frame``, ``X``, ``y``, ``feature_names``, ``target_name``, and the table's ``description``,
         ``source`` and ``licence``.
 
@@ -115,7 +115,7 @@ def load(name: str) -> Table:
         raise ValueError(f"name: no table {name!r}; {hint}")
     card = cards[name]
     prose = {part: " ".join(card[part].split()) for part in ("description", "source", "licence")}
-    return Table(name=name, feature_names=tuple(card["features"]), target_name=card.get("target"), **prose)
+    return Dataset(name=name, feature_names=tuple(card["features"]), target_name=card.get("target"), **prose)
 
 
 def _cards() -> dict[str, Any]:
