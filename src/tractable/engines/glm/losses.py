@@ -284,6 +284,8 @@ def over_contrasts(contrasts: Array, curvature: Array) -> Array:
     xp = namespace_of(contrasts)
     k, c = contrasts.shape
     p = curvature.shape[-1]
+    if k == 2 and c == 1:
+        return -((contrasts[0, 0] - contrasts[1, 0]) ** 2) * curvature[0, 1, :, :]
     first, second = np.triu_indices(k, 1)
     # Every pair of classes adds to the curvature along its own difference: nothing cancels.
     a, b, pair = (xp.asarray(i, device=device(contrasts)) for i in (first, second, first * k + second))
