@@ -21,6 +21,7 @@ def active_set(
     *,
     positive: bool = False,
     max_iter: int = MOST_STEPS,
+    start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     """Return the coefficients (p, 1) at one penalty, the duality gap (1,), and how many systems were solved.
 
@@ -41,6 +42,8 @@ def active_set(
         Whether negative coefficients are forbidden.
     max_iter : int
         Most systems solved.
+    start : array (p,), optional
+        Coefficients at a penalty nearby, whose signs are the first guess.
 
     Examples
     --------
@@ -56,6 +59,9 @@ def active_set(
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
     share = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gaps = np.empty(0, dtype=np.int64), np.empty(0), 0, None
+    if start is not None and start.any():
+        active = np.flatnonzero(start)
+        signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
     while n_steps < min(max_iter, MOST_STEPS):
         outside = np.array(size(left))
         outside[active] = 0.0

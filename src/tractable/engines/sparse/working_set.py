@@ -13,6 +13,8 @@ from tractable.value import value
 #: With no more columns than this, and many penalties, the Gram matrix of all is formed, and all are in the
 #: working set.
 FEW = 1000
+#: With no more columns than this, kernels are interpreted, and array expressions take less time.
+INTERPRETED = 45
 #: The most penalties solved before the conditions of the other columns are checked.
 AHEAD = 16
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
@@ -74,13 +76,12 @@ def sparse_path(
     asked = np.asarray(penalties, dtype=np.float64)
     ridges = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
     size = size_of(positive)
-    if len(asked) == 1 and problem.n_columns <= FEW:
+    few = problem.formed and problem.n_columns <= INTERPRETED
+    if few or (len(asked) == 1 and problem.n_columns <= FEW):
         with single_threaded_blas():
-            found = active_set(
-                problem, asked, ridges, 0.5 * tol * problem.square, positive=positive, max_iter=max_iter
-            )
+            found = _one_by_one(problem, asked, ridges, 0.5 * tol * problem.square, positive, max_iter)
         if found is not None:
-            return SparsePath(coefs=found[0], gaps=found[1], n_iter=np.array([found[2]]))
+            return found
     ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
     steps = _Steps(
         penalties=np.concatenate([ladder, asked]),
@@ -92,6 +93,29 @@ def sparse_path(
     return SparsePath(
         coefs=path.coefs[:, len(ladder) :], gaps=path.gaps[len(ladder) :], n_iter=path.n_iter[len(ladder) :]
     )
+
+
+def _one_by_one(
+    problem: SparseProblem,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    tol: float,
+    positive: bool,
+    max_iter: int,
+) -> SparsePath | None:
+    """Solve each penalty by its active set, from that of the one before; None where one of them fails."""
+    found: list[tuple[np.ndarray, np.ndarray, int]] = []
+    for i in range(len(penalties)):
+        one = slice(i, i + 1)
+        start = found[-1][0][:, 0] if found else None
+        at = active_set(
+            problem, penalties[one], ridges[one], tol, positive=positive, max_iter=max_iter, start=start
+        )
+        if at is None:
+            return None
+        found.append(at)
+    coefs, gaps, n_iter = zip(*found, strict=True)
+    return SparsePath(coefs=np.concatenate(coefs, axis=1), gaps=np.concatenate(gaps), n_iter=np.array(n_iter))
 
 
 def _ladder(top: float, first: float) -> np.ndarray:
