@@ -121,7 +121,7 @@ def _is_narrow(X: Any) -> bool:
     Folds use every core, a block a thread. Threads that share one small product or factor wait for each
     other, for a thousand times the work where the cores are busy.
     """
-    shape = getattr(X, "shape", ())
+    shape: Any = getattr(X, "shape", ())
     return len(shape) == 2 and shape[1] <= NARROW and shape[0] * shape[1] <= SMALL
 
 

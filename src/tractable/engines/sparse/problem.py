@@ -162,7 +162,7 @@ def _itself(x: np.ndarray) -> np.ndarray:
 
 def duality_gaps(
     problem: SparseProblem,
-    some: np.ndarray,
+    some: Any,
     which: np.ndarray,
     found: np.ndarray,
     penalties: np.ndarray,

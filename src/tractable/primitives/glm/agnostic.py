@@ -23,31 +23,12 @@ def softmax_loss(
         t = xp.astype(xp.arange(coef.shape[0], device=device(x))[None, :] == t[:, None], x.dtype)
     w = xp.ones_like(x[:, 0]) if weights is None else weights
     z = _features(x, shift, scale, coef.shape[1])
-    if coef.shape[0] == 2:
-        return _two_class_loss(z, t[:, 0], t[:, 1], w, coef)
     log_p = log_softmax(z @ coef.T)
     mass = w * xp.sum(t, axis=1)
     # A class that a row has no share in costs nothing, however improbable it is.
     lost = xp.where(t > 0, t * xp.where(t > 0, log_p, xp.zeros_like(log_p)), xp.zeros_like(t))
     value = -xp.sum(w * xp.sum(lost, axis=1))
     return value, (mass[:, None] * xp.exp(log_p) - w[:, None] * t).T @ z
-
-
-def _two_class_loss(z: Array, first: Array, second: Array, w: Array, coef: Array) -> tuple[Any, Array]:
-    """Return the loss and its gradient by the difference η of the two linear predictors.
-
-    Reductions over two columns take many times as long as arrays of one number a row.
-    """
-    xp = namespace_of(z)
-    eta = z @ (coef[1, :] - coef[0, :])
-    small = xp.exp(-xp.abs(eta))
-    rest, zero = xp.log1p(small), xp.zeros_like(eta)
-    below = xp.where(eta < 0, eta, zero)
-    lost = xp.where(first > 0, first * (rest + (eta - below)), zero)
-    lost = lost + xp.where(second > 0, second * (rest - below), zero)
-    p = xp.where(eta < 0, small, xp.ones_like(small)) / (1.0 + small)
-    slope = (w * ((first + second) * p - second)) @ z
-    return xp.sum(w * lost), xp.stack([-slope, slope])
 
 
 @SILENT
