@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-browser lint bench bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-browser lint style types bench bench-page docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,18 +40,27 @@ demo: $(VENV)/run.stamp ## set up, write a report on a bundled table of penguins
 	@mkdir -p demo
 	@$(BIN)/tractable report --target species -o demo/report.html
 
-test: lint ## set up, then lint, types, layers, doctests, README and the laws
-	@$(BIN)/python -m pytest -n auto -m 'not slow'
+# Types take one core for half a minute, and are checked beside the tests.
+test: style ## set up, then lint, types, layers, doctests, README and the laws
+	@$(MAKE) --no-print-directory -j 2 types quick-tests
+
+# Tests of one file stay together in a worker, which fits and draws once what they share.
+quick-tests: $(VENV)/dev.stamp
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
 
 test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
-	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto
+	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
 	@$(BIN)/python -m tools.browser_check
 
-lint: $(VENV)/dev.stamp ## formatting, lint, types, the layer contract
+lint: style types ## formatting, lint, types, the layer contract
+
+style: $(VENV)/dev.stamp
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/ruff check --quiet .
+
+types: $(VENV)/dev.stamp
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 

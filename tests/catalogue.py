@@ -4,11 +4,13 @@ Adding an object is one row here, or in its group's file in `rows`. An exemption
 its reason, as a strict xfail.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
 
+import quick
 from rows import (
     bayesian_gaussian_mixture,
     bayesian_logistic,
@@ -54,13 +56,20 @@ from tractable.testing.statistic_laws import StatisticOfRows
 def cross(laws, rows, most=None):
     """Every (law, row) pair as a pytest parameter.
 
-    Of a family (what a row's name begins with) `most` rows are judged by `make test`, the others by
-    `make test-all`.
+    Of a family (what a row's name begins with) `most` rows are judged by `make test`, and each further row by
+    one of the laws, in turn; `make test-all` judges all by all.
     """
+    laws = list(laws)
     return [
-        pytest.param(law, row.make, id=f"{row.name}-{law.__name__}", marks=[*late, *_exempt(row, law)])
-        for row, late in zip(rows, _late(rows, most), strict=True)
-        for law in laws
+        pytest.param(
+            law,
+            row.make,
+            id=f"{row.name}-{law.__name__}",
+            marks=[*(late if i != n % len(laws) else []), *_exempt(row, law)],
+        )
+        for n, (row, late) in enumerate(zip(rows, _late(rows, most), strict=True))
+        for i, law in enumerate(laws)
+        if not (quick.ALONE and late and i != n % len(laws))
     ]
 
 
@@ -78,7 +87,7 @@ def _exempt(row, law):
 def _late(rows, most):
     seen = Counter()
     for row in rows:
-        family = row.name.partition("-")[0]
+        family = re.split("[-,]", row.name)[0]
         seen[family] += 1
         yield [pytest.mark.slow] if most is not None and seen[family] > most else []
 

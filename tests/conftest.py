@@ -13,9 +13,31 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import quick
+
 settings.register_profile("dev", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
+
+
+def pytest_configure(config):
+    """Say whether slow cases are asked for before any test is collected."""
+    quick.ALONE = config.option.markexpr == "not slow"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Checks of scikit-learn that repeat another one on memory maps wait for `make test-all`."""
+    for item in items:
+        if "(readonly_memmap=" in item.name:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """Of an expected failure keep the message: its traceback, which nobody sees, takes a second to write."""
+    if call.excinfo is not None and item.get_closest_marker("xfail"):
+        item.repr_failure = lambda excinfo: str(excinfo.value)
 
 
 @pytest.fixture

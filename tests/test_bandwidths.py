@@ -81,6 +81,7 @@ def test_criteria_are_their_formulas(dim, rng):
         np.testing.assert_allclose(lscv(X, h, w), slow_lscv(X, wide, w), rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-15", "DENS-16")
 def test_many_points_of_a_bin_keep_their_digits(rng):
     """Sums at the points of a full bin are interpolated; a lone row far from thousands is not."""

@@ -8,6 +8,7 @@ import pytest
 from sklearn.mixture import BayesianGaussianMixture as Peer
 
 import tractable
+from quick import some
 from rows.bayesian_gaussian_mixture import DIRICHLET, PROCESS, SHAPES, clusters
 from tractable import datasets
 from tractable.base import Rows
@@ -27,7 +28,7 @@ def quiet_fit(model, X, **options):
         return model.fit(X, **options)
 
 
-@pytest.mark.parametrize("table", ["old_faithful", "penguins", "wine"])
+@pytest.mark.parametrize("table", some(["old_faithful", "penguins", "wine"]))
 @pytest.mark.parametrize("kind", [PROCESS, DIRICHLET], ids=["process", "dirichlet"])
 def test_the_peer_from_the_same_start(table, kind):
     same_as_peer(numbers(table), n_components=2 if table == "old_faithful" else 3, **kind)
@@ -95,6 +96,7 @@ def test_components_that_are_not_needed_vanish(kind):
     np.testing.assert_allclose(model.degrees_of_freedom_[empty], model.degrees_of_freedom_prior_, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_the_bound_chooses_how_many(rng):
     """A bound with all its terms compares models of different size; more components than needed lose."""
     X = np.concatenate([rng.normal(m, 0.5, (60, 2)) for m in (0.0, 4.0, 8.0)])
@@ -107,6 +109,7 @@ def test_the_bound_chooses_how_many(rng):
     assert np.argmax(bounds) == 2
 
 
+@pytest.mark.slow
 def test_concentration_says_how_many_components_there_may_be(rng):
     X = rng.standard_normal((400, 2))
     active = [
@@ -116,7 +119,7 @@ def test_concentration_says_how_many_components_there_may_be(rng):
     assert active[0] < active[1] == 8
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", some(SHAPES, 2))
 def test_units_and_origin_change_nothing_but_the_density(shape, rng):
     X = clusters(rng)
     scale = np.array([1e3, 1e3]) if shape == "spherical" else np.array([1e-6, 1e9])
@@ -129,6 +132,7 @@ def test_units_and_origin_change_nothing_but_the_density(shape, rng):
     assert far.lower_bound_ + np.log(scale).sum() == pytest.approx(near.lower_bound_, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_missing_entries_are_integrated_out(rng):
     X = np.concatenate([clusters(rng, n=300), np.full((2, 2), np.nan)])
     X[::5, 1] = np.nan
@@ -171,7 +175,7 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, rng):
     assert np.all(np.isfinite(model.predictive_.log_prob(X)))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", some(SHAPES))
 def test_fits_condition_by_name(shape):
     frame = datasets.load("old_faithful").frame / [1.0, 12.0]  # round components need columns of one width
     model = BayesianGaussianMixture(6, covariance_type=shape, random_state=0, n_init=2).fit(frame)

@@ -184,6 +184,7 @@ def test_completing_the_square_twice_gives_the_same_predictive(X, y):
     assert model.predict_var([x])[0] == pytest.approx(1 / precision, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("BLR-08", "E000-40")
 def test_intervals_cover_with_the_noise_and_not_without(rng):
     n_worlds, n_new, d, noise = 400, 5, 3, 0.25

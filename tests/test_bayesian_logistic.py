@@ -116,6 +116,7 @@ def test_the_posterior_is_near_the_exact_one(rng):
     np.testing.assert_allclose(model.coef_std_errors_[0], spread, rtol=0.03)
 
 
+@pytest.mark.slow
 def test_predictions_average_over_the_posterior(rng):
     for X, y in (two_classes(rng), three_classes(rng)):
         model = BayesianLogisticRegression(alpha=0.3).fit(X[:25], y[:25])

@@ -105,6 +105,7 @@ def test_a_noisy_machine_is_said_and_judges_nothing(tmp_path):
     assert as_json(outcome)["duels"][0]["ratio"] is None
 
 
+@pytest.mark.slow
 def test_a_note_compares_the_answers_in_words(tmp_path, capsys):
     row = toy(note=lambda answers: " and ".join(f"{who} says {x:g}" for who, x in answers.items()))
     outcome = contest(row, tmp_path, dry=True)
@@ -137,6 +138,7 @@ def raises(error):
     return contender
 
 
+@pytest.mark.slow
 def test_a_broken_row_does_not_end_a_run(monkeypatch, tmp_path, capsys):
     broken = toy(name="broken", ours=raises(OSError("no room left")))
     rows = Rows(monkeypatch, tmp_path, broken=broken, toy=toy())
@@ -146,6 +148,7 @@ def test_a_broken_row_does_not_end_a_run(monkeypatch, tmp_path, capsys):
     assert "no room left" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_that_is_broken_off_keeps_what_it_has(monkeypatch, tmp_path, capsys):
     rows = Rows(monkeypatch, tmp_path, toy=toy(), slow=toy(name="slow", ours=raises(KeyboardInterrupt())))
     assert rows.run() == 1
@@ -166,6 +169,7 @@ def test_rows_that_take_long_are_named():
     assert list(remarks(outcomes, [])) == ["more than two minutes: toy 2.5 min"]
 
 
+@pytest.mark.slow
 def test_peers_that_are_not_installed_are_named(tmp_path, capsys):
     outcome = contest(toy(absent=("faiss",)), tmp_path, dry=True)
     show([outcome])

@@ -42,7 +42,7 @@ def region(ax):
 @pytest.mark.parametrize(
     "make",
     [
-        BayesianLogisticRegression,
+        pytest.param(BayesianLogisticRegression, marks=pytest.mark.slow),
         tractable.QuadraticDiscriminant,
         lambda: tractable.KNeighborsClassifier(5),
         lambda: Perceptron(keep="average", max_iter=20),

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
+from quick import some
 from tractable.cli import app
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
@@ -31,7 +32,7 @@ CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
 FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind"] in TABLES]
 
 
-@pytest.fixture(params=["held", "streamed"])
+@pytest.fixture(params=some(["held", "streamed"]))
 def walk(request, monkeypatch):
     """Small tables are held in memory, large ones streamed: here small ones are both."""
     if request.param == "streamed":
@@ -111,6 +112,7 @@ def test_classes_that_are_whole_numbers_stay_whole(ending, model, tmp_path, walk
     assert pd.read_parquet(tmp_path / "o.parquet")["prediction"].dtype == np.int64
 
 
+@pytest.mark.slow
 def test_whole_numbers_may_be_followed_by_fractions(tmp_path):
     """What a column holds is judged by the beginning of a file, and read as it turns out."""
     words = [f"word {i % 3}" for i in range(400_000)]

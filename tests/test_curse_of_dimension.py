@@ -10,6 +10,7 @@ import pytest
 PAGE = Path(__file__).parent.parent / "examples" / "densities" / "plot_curse_of_dimension.py"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("CLS-37")
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")
 def test_the_page_shows_what_it_says(capsys):

@@ -49,6 +49,7 @@ def test_the_test_of_the_signal_is_scipys(rng):
     np.testing.assert_allclose(numbers["p_value"], oracle.pvalue, rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("LIN-12")
 def test_the_error_of_r2_is_its_spread(rng):
     """Over 400 samples of 300 rows; the error of a standard deviation is 1/√800 of it, and a tenth for n."""
@@ -120,6 +121,7 @@ def test_columns_of_two_values_and_constants_have_no_squares(rng):
     assert not found["not linear"].present
 
 
+@pytest.mark.slow
 @pytest.mark.spec("LIN-12", "LIN-13")
 def test_a_sound_fit_is_accused_as_often_as_the_level_says(rng):
     """Of 400 sound fits; five standard errors of the share."""

@@ -13,6 +13,8 @@ PAGES = [
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
     *sorted((ROOT / "docs" / "courses").glob("*.md")),
 ]
+#: Pages whose code takes long.
+LONG = {"how_many_clusters"}
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -22,7 +24,11 @@ def blocks(path, language):
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem in LONG else ()) for path in PAGES],
+    ids=lambda path: path.stem,
+)
 def test_code_blocks_run(page):
     code = "\n".join(blocks(page, "pycon"))
     example = doctest.DocTestParser().get_doctest(code, {}, page.stem, str(page), 0)

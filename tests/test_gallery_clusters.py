@@ -11,6 +11,8 @@ from gallery_pages import page, pages
 #: Pages that take their time.
 SLOW = {
     "plot_bayesian_mixture",
+    "plot_gaussian_mixture",
+    "plot_kmeans_as_limit",
     "plot_mixture_of_regressors",
     "plot_number_of_clusters",
     "plot_table_mixture",

@@ -7,8 +7,12 @@ import pytest
 
 from gallery_pages import page, pages
 
+#: Pages that take their time.
+SLOW = {"plot_pictures"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("data")]
 
-@pytest.mark.parametrize("name", pages("data"))
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_runs_and_draws(name):
     assert page("data", name).n_axes >= 1
 

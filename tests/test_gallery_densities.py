@@ -8,7 +8,7 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_space_subdivision"}
+SLOW = {"plot_curse_of_dimension", "plot_densities_compared", "plot_mean_shift", "plot_space_subdivision"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("densities")]
 
 

@@ -10,7 +10,12 @@ from gallery_pages import numbers, page, pages
 page = partial(page, "linear_models")
 
 
-@pytest.mark.parametrize("name", pages("linear_models"))
+#: Pages that take their time.
+SLOW = {"plot_bias_variance", "plot_least_mean_squares"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("linear_models")]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_runs_and_draws(name):
     assert page(name).n_axes >= 1
 

@@ -11,7 +11,12 @@ from gallery_pages import numbers, page, pages
 page = partial(page, "parameter_estimation")
 
 
-@pytest.mark.parametrize("name", pages("parameter_estimation"))
+#: Pages that take their time.
+SLOW = {"plot_bias_of_the_variance", "plot_outlier"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("parameter_estimation")]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_runs_and_draws(name):
     assert page(name).n_axes >= 1
 

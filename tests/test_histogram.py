@@ -91,6 +91,7 @@ def test_a_histogram_is_a_kernel_density_whose_kernel_is_the_bin(rng):
     np.testing.assert_allclose(HistogramDensity.fit(X, edges=edges).prob(x), kernel.mean(axis=1), rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-04", "DENS-05", "EST-14")
 def test_a_count_is_binomial(rng):
     """K of N rows in a region of probability P: E K/(NV) = P/V, var = P (1 - P) / (N V²)."""

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 import tractable
+from quick import some
 from tractable import KMeans
 from tractable.engines import kmeans as kmeans_steps
 from tractable.mixture import best_partition
@@ -96,7 +97,7 @@ def test_the_objective_never_rises(algorithm, weighted, rng):
 
 
 @pytest.mark.parametrize("algorithm", ["lloyd", "elkan"])
-@pytest.mark.parametrize(("n", "d", "k"), [(300, 2, 4), (3000, 7, 20), (20_000, 16, 30)])
+@pytest.mark.parametrize(("n", "d", "k"), some([(300, 2, 4), (3000, 7, 20), (20_000, 16, 30)], several=True))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_labels_are_those_of_scikit_learn(algorithm, n, d, k, weighted, rng):
     X, w = clouds(rng, n, d, k, spread=1.0), rng.uniform(0.5, 2.0, n) if weighted else None
@@ -109,7 +110,8 @@ def test_labels_are_those_of_scikit_learn(algorithm, n, d, k, weighted, rng):
     assert ours.n_iter_ == peer.n_iter_
 
 
-@pytest.mark.parametrize("options", [{}, {"algorithm": "lloyd"}, {"batch_size": 20_000}])
+@pytest.mark.slow
+@pytest.mark.parametrize("options", some([{}, {"algorithm": "lloyd"}, {"batch_size": 20_000}]))
 def test_the_number_of_threads_changes_no_bit(options, monkeypatch, rng):
     X = clouds(rng, 70_000, 4, 6, spread=1.0)
     fits = []

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import tractable
+from quick import some
 from tractable import LeastMeanSquares, LinearRegression
 from tractable.engines import StepSize
 from tractable.primitives.linear import gradient_pass
@@ -75,6 +76,7 @@ def test_it_approaches_least_squares(options, rng):
     assert model.loss_curve_[-1] < 0.1 * model.loss_curve_[0]
 
 
+@pytest.mark.slow
 def test_falling_steps_come_to_rest_and_constant_ones_wander(rng):
     X, y = problem(rng, noise=1.0)
     exact = LinearRegression().fit(X, y).coef_
@@ -129,6 +131,7 @@ def test_steps_that_diverge_slowly_are_no_answer(rng):
         LeastMeanSquares(step=0.4, random_state=0).fit([(X[:200], noisy[:200]), (X[200:], noisy[200:])])
 
 
+@pytest.mark.slow
 def test_a_constant_target_and_pure_noise_are_no_divergence(rng):
     X = rng.standard_normal((50, 3))
     for y in (np.full(50, 5.0), np.zeros(50), rng.standard_normal(50), 1e6 + rng.standard_normal(50)):
@@ -137,6 +140,7 @@ def test_a_constant_target_and_pure_noise_are_no_divergence(rng):
             assert np.mean((model.predict(X) - y) ** 2) <= 2.0 * np.var(y) + 1e-9
 
 
+@pytest.mark.slow
 def test_a_descent_that_was_still_falling_says_so(rng):
     X, y = problem(rng)
     with pytest.warns(ConvergenceWarning, match=r"still fell.*n_epochs"):
@@ -145,7 +149,7 @@ def test_a_descent_that_was_still_falling_says_so(rng):
         LeastMeanSquares(step=1e-7, random_state=0).fit(X, y + 1e3)
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-3, 1e3, 1e100, [1e-3, 1.0, 1e3]])
+@pytest.mark.parametrize("scale", some([1e-100, 1e-3, 1e3, 1e100, [1e-3, 1.0, 1e3]]))
 def test_columns_in_unlike_units_are_not_left_in_silence(rng, scale):
     """Single steps see the largest feature alone: the others, or the intercept, are never learned."""
     X, y = problem(rng)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+from quick import some
 from tractable import LeastMeanSquares
 from tractable.linear_model import FeatureScaling
 from tractable.statistics.standardizer import Standardizer
@@ -21,9 +22,11 @@ def one_at_a_time(model, X, y):
 
 
 @pytest.mark.spec("SEQ-10", "SEQ-12")
-@pytest.mark.parametrize("d", [1, 3])
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"batch_size": None}, {"average": True}])
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("d", some([1, 3]))
+@pytest.mark.parametrize(
+    "options", some([{}, {"fit_intercept": False}, {"batch_size": None}, {"average": True}])
+)
+@pytest.mark.parametrize("standardize", some([False, True]))
 def test_the_default_step_follows_a_stream_of_single_rows(options, d, standardize):
     """A first row that is short says little of how long the others are."""
     for seed in range(3):
@@ -36,6 +39,7 @@ def test_the_default_step_follows_a_stream_of_single_rows(options, d, standardiz
         np.testing.assert_allclose(model.coef_, np.arange(1.0, d + 1), atol=0.5 if model.average else 0.15)
 
 
+@pytest.mark.slow
 def test_a_source_whose_first_batch_is_small(rng):
     X, _ = problem(rng, n=200)
     X[:5] *= 0.01

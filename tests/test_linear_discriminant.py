@@ -104,6 +104,7 @@ def test_boundaries_are_planes(classes, rng):
 
 
 class TestMissingValues:
+    @pytest.mark.slow
     def test_the_likelihood_is_at_its_maximum(self, classes, rng):
         X, y = classes
         X = with_holes(X, rng)

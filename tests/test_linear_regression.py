@@ -351,6 +351,7 @@ def test_leverages_are_the_diagonal_of_the_hat_matrix(X, y, intercept):
     assert model.leverage(X).sum() == pytest.approx(4 + intercept)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_promise(rng):
     """Over many data sets: coefficients, new targets and the plane; each within five standard errors."""
     repeats, n, coverage = 4000, 8, 0.8

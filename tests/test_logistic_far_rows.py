@@ -6,6 +6,7 @@ from scipy.special import expit
 from sklearn import linear_model as peers
 
 import tractable
+from quick import some
 from tractable.classification.logistic.problem import SAMPLE
 from tractable.engines.glm import Logit, Probit
 
@@ -16,7 +17,7 @@ def two_classes(n, rng):
 
 
 @pytest.mark.parametrize("n", [3000, SAMPLE + 5000])
-@pytest.mark.parametrize("far", [1e4, 999_999_999.0, 1e12])
+@pytest.mark.parametrize("far", some([1e4, 999_999_999.0, 1e12]))
 @pytest.mark.parametrize("options", [{}, {"l1_ratio": 1.0}, {"C": np.inf}, {"link": "probit"}])
 def test_a_code_for_missing_values_does_not_hide_the_others(n, far, options, rng):
     """Rows at 1e9 that the plane of the others puts on their side leave it where it would be without them."""

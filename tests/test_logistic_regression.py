@@ -10,6 +10,7 @@ from sklearn import linear_model as peers
 
 import tractable
 from logistic_optimality import assert_logistic_optimal
+from quick import some
 from tractable.classification import SeparableClassesWarning
 from tractable.classification.logistic.problem import LogisticProblem
 
@@ -116,6 +117,7 @@ def test_the_information_is_the_curvature_of_the_log_likelihood(rng):
     np.testing.assert_allclose(model.loss_, -value(at) / len(X), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_walds_intervals_cover_as_they_say(rng):
     """Of 300 fits, within five standard deviations of the binomial; z and p are of the same errors."""
     inside, truth = 0, np.array([0.7, -0.4])
@@ -214,7 +216,7 @@ def test_sparse_planes_satisfy_karush_kuhn_and_tucker(k, l1_ratio, rng):
 
 
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (4, 5))])
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("C", some([0.1, 1.0, 10.0, 100.0]))
 def test_a_price_chooses_among_planes_that_give_the_same_probabilities(k, C):
     """Adding a number to a column's coefficients changes the price alone: at its least, one of them is 0."""
     for seed in range(6):

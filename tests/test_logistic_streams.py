@@ -59,6 +59,7 @@ def test_frames_and_files_with_words_for_classes(options, rng, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_more_parameters_than_their_curvature_is_worth(rng):
     """The search is then guided by a bound of the curvature, and there are no standard errors."""
     k, d = 30, 60

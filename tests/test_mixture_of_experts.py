@@ -90,6 +90,7 @@ def test_the_gate_is_learned_inside_the_m_step(options, rng):
     np.testing.assert_allclose(model.gate_intercept_, gate.intercept, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("MIX-09")
 def test_constant_shares_give_density_where_no_row_is(rng):
     """The same two modes everywhere; the gate keeps the one that is there, and predicts new rows better."""
@@ -109,6 +110,7 @@ def test_constant_shares_give_density_where_no_row_is(rng):
     assert gate.bic(held, truth) < constant.bic(held, truth)
 
 
+@pytest.mark.slow
 def test_a_gate_without_anything_to_say_is_constant(rng):
     """Where shares do not depend on x, both models are one, within the noise of the gate's coefficients."""
     x = rng.uniform(-2.0, 2.0, 2000)[:, None]
@@ -153,6 +155,7 @@ def test_streams_of_batches_are_rows(rng):
     np.testing.assert_allclose(cut.coef_, whole.coef_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_experts_on_basis_functions(rng):
     X, y, _ = gated(rng)
     curves = make_pipeline(tractable.PolynomialBasis(3), MixtureOfExperts(random_state=0)).fit(X, y)
@@ -223,6 +226,7 @@ def test_a_plane_fades_where_it_is_not_trusted(rng):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_extrapolated_em_is_monotone_and_ends_where_em_does(rng, monkeypatch):
     """On rows without structure, where EM is slow: fewer iterations, no worse an optimum."""
     from tractable.mixture.regression.steps import RegressionProblem

@@ -192,6 +192,7 @@ def test_predictions_have_a_mode_on_every_road(rng):
     assert dist[2].prob(model.predict([[3.0]])[0]) < 1e-6  # nobody drives at the mean
 
 
+@pytest.mark.slow
 @pytest.mark.spec("MIX-07")
 def test_optima_are_local_and_restarts_find_the_best(rng):
     x = rng.uniform(-2.0, 2.0, 300)[:, None]
@@ -284,6 +285,7 @@ def test_streams_of_batches_are_rows(rng, tmp_path):
     assert list(model.feature_names_in_) == ["x"]
 
 
+@pytest.mark.slow
 def test_pipelines_and_searches(rng):
     """Basis functions before it make curves; its likelihood chooses among numbers of components."""
     x = rng.uniform(-3.0, 3.0, 300)[:, None]

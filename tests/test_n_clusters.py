@@ -112,6 +112,7 @@ def test_weights_are_repetitions(rng):
     np.testing.assert_allclose(a.gap_errors, b.gap_errors, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_one_seed_one_answer_wherever_the_rows_are_and_in_any_units(rng):
     X = np.round(blobs(rng) * 1024) / 1024
     options = {"criterion": EVERY, "n_init": 2, "n_references": 3, "random_state": 1}

@@ -6,6 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 import tractable
+from quick import some
 from tractable.base import Rows
 from tractable.density import DegenerateCovarianceWarning, InfiniteDensityWarning
 from tractable.density.adaptive_kernel_density.cross_validation import (
@@ -197,6 +198,7 @@ def test_the_number_of_neighbours_is_that_of_the_best_likelihood_left_out(rng):
     assert model.score(fresh) > tractable.GaussianDensity().fit(X).score(fresh)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-23")
 def test_one_search_judges_every_number_as_a_model_of_its_own_would(rng):
     X = rng.normal(size=(40, 2))
@@ -228,7 +230,7 @@ def squared_error(model, at, truth, volume):
 
 
 @pytest.mark.spec("DENS-23", "E000-30")
-@pytest.mark.parametrize(("dim", "n"), [(1, 300), (2, 200)])
+@pytest.mark.parametrize(("dim", "n"), some([(1, 300), (2, 200)], several=True))
 def test_the_balloon_form_is_chosen_by_its_squared_error(rng, dim, n):
     """Its mass is not one, and its likelihood is best with two neighbours, at forty times the error."""
     side = np.linspace(-4.0, 4.0, 1001 if dim == 1 else 61)
@@ -246,6 +248,7 @@ def test_the_balloon_form_is_chosen_by_its_squared_error(rng, dim, n):
     assert chosen.cv_scores_[0] < chosen.cv_scores_.max()
 
 
+@pytest.mark.slow
 def test_the_scores_of_the_balloon_form_are_in_the_units_of_the_rows(rng):
     X = rng.standard_normal((60, 2))
     one, other = (tractable.AdaptiveKernelDensity(variant="balloon").fit(X * u) for u in (1.0, [10.0, 0.5]))

@@ -10,6 +10,7 @@ import pytest
 
 import tractable
 from persistence_samples import archived, npy_bytes
+from quick import some
 from tractable.persistence import load, save
 
 RNG = np.random.default_rng(5)
@@ -36,7 +37,7 @@ MODELS = {
 QUESTIONS = ("score_samples", "predict_proba", "predict", "predict_interval", "transform")
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=some(MODELS, 6))
 def members(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / request.param
     save(MODELS[request.param](), path)

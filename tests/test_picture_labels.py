@@ -71,6 +71,7 @@ def test_classes_that_are_confused():
     assert page.count(r">$\frac$</text>") == 2
 
 
+@pytest.mark.slow
 def test_a_colorbar_is_written_as_it_is_too():
     figure, ax = plt.subplots()
     figure.colorbar(ax.scatter([0, 1], [0, 1], c=[0, 1]), label=r"$\frac$")

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from quick import some
 from tractable import datasets
 from tractable.report import TableError, make_report, read_table, table_of
 from tractable.report.dependence import section as dependence
 from tractable.report.overview import section as overview
+from tractable.report.report import SECTIONS
 
 mpl.use("Agg")
 
@@ -49,10 +51,11 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def report(tmp_path):
-    """Make a report and return its summary and its page."""
+def report(tmp_path, monkeypatch):
+    """Make a report, or its first sections alone, and return its summary and its page."""
 
-    def made(data, **options):
+    def made(data, n_sections=None, **options):
+        monkeypatch.setattr("tractable.report.report.SECTIONS", SECTIONS[:n_sections])
         summary = make_report(data, path=tmp_path / "report.html", **options)
         return summary, Page((tmp_path / "report.html").read_text(encoding="utf-8"))
 
@@ -96,6 +99,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_section_fails_on_the_other_bundled_tables(report, name):
     table = datasets.load(name)
@@ -111,6 +115,7 @@ def test_the_code_in_the_page_runs(bundled, capsys):
     assert "bill_length_mm number 2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file(report, tmp_path, capsys):
     datasets.load("iris").frame.to_csv(tmp_path / "iris.csv", index=False)
     summary, page = report(tmp_path / "iris.csv")
@@ -129,7 +134,7 @@ def test_the_same_number_gives_the_same_page(report):
 
 def test_progress_is_told_and_does_not_go_back(report):
     told = []
-    report(columns(), progress=lambda text, done: told.append((text, done)))
+    report(columns(12), n_sections=2, progress=lambda text, done: told.append((text, done)))
     parts = [done for _, done in told if done is not None]
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
@@ -139,7 +144,7 @@ def test_progress_is_told_and_does_not_go_back(report):
 def test_hostile_names_and_entries(report):
     bad = "<script>alert(1)</script>"
     frame = columns(
-        **{bad: [bad, "b&b", "c"] * 20, "$x^{": np.arange(60.0) ** 2, "\x00": ["é"] * 30 + ["你"] * 30}
+        30, **{bad: [bad, "b&b", "c"] * 10, "$x^{": np.arange(30.0) ** 2, "\x00": ["é"] * 15 + ["你"] * 15}
     )
     frame.columns = [*frame.columns[:-1], ""]
     summary, page = report(frame, target=bad)
@@ -192,7 +197,7 @@ def test_dates_and_text(report):
     words = [
         f"a long remark, number {i}, that nobody else has made before, and which goes on" for i in range(60)
     ]
-    summary, page = report(columns(when=days, said=words, id=np.arange(60)))
+    summary, page = report(columns(when=days, said=words, id=np.arange(60)), n_sections=2)
     assert summary.findings["overview"]["kinds"] == {
         "x": "number", "y": "number", "k": "category", "when": "date", "said": "text", "id": "identifier",
     }  # fmt: skip
@@ -208,15 +213,18 @@ def test_a_target_that_does_not_exist(tmp_path):
 
 @pytest.mark.parametrize(
     ("entries", "words"),
-    [
-        (["same"] * 60, "one value only (always same)"),
-        ([None] * 60, "no entry"),
-        (list(range(60)), "names the rows"),
-        (list(pd.date_range("2024-01-01", periods=60)), "dates"),
-    ],
+    some(
+        [
+            (["same"] * 60, "one value only (always same)"),
+            ([None] * 60, "no entry"),
+            (list(range(60)), "names the rows"),
+            (list(pd.date_range("2024-01-01", periods=60)), "dates"),
+        ],
+        several=True,
+    ),
 )
 def test_a_target_that_cannot_be_predicted(report, entries, words):
-    summary, page = report(columns(t=entries), target="t")
+    summary, page = report(columns(t=entries), n_sections=2, target="t")
     assert summary.target is None
     assert "The target 't' cannot be predicted: " in page.said
     assert words in page.said
@@ -228,7 +236,7 @@ def test_a_section_that_fails_is_left_out_and_said(report, monkeypatch):
         raise ArithmeticError("too odd\nfor words")
 
     monkeypatch.setattr("tractable.report.dependence.section", broken)
-    summary, page = report(columns())
+    summary, page = report(columns(12), n_sections=2)
     assert "overview" in summary.sections
     assert "dependence" not in summary.sections
     assert "The section 'dependence' could not be made of this table and is left out: too odd" in page.said
@@ -248,16 +256,18 @@ def test_a_page_that_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize(
     "values",
-    [
-        np.r_[np.zeros(90), np.arange(10.0)],
-        np.r_[np.random.default_rng(0).normal(size=99), 1e9],
-        1e100 * np.random.default_rng(0).normal(size=100),
-        1e-100 * np.random.default_rng(0).normal(size=100),
-        1e9 + np.random.default_rng(0).normal(size=100),
-        np.exp(3 * np.random.default_rng(0).normal(size=100)),
-        np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
-        np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
-    ],
+    some(
+        [
+            np.r_[np.zeros(90), np.arange(10.0)],
+            np.r_[np.random.default_rng(0).normal(size=99), 1e9],
+            1e100 * np.random.default_rng(0).normal(size=100),
+            1e-100 * np.random.default_rng(0).normal(size=100),
+            1e9 + np.random.default_rng(0).normal(size=100),
+            np.exp(3 * np.random.default_rng(0).normal(size=100)),
+            np.r_[np.full(97, np.nan), 1.5, 2.5, 7.0],
+            np.r_[np.full(91, np.nan), np.arange(9.0)] / 7,
+        ],
+    ),
     ids=[
         "many equal",
         "one far away",

@@ -35,6 +35,7 @@ def test_planted_clusters_are_found_and_named(rng):
     assert same_partition(run_code(found, frame)["labels"], labels)
 
 
+@pytest.mark.slow
 def test_one_group_is_told_as_one(rng):
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
     found = section(table_of(frame), rng=rng)
@@ -42,6 +43,7 @@ def test_one_group_is_told_as_one(rng):
     assert "one group" in found.meaning
 
 
+@pytest.mark.slow
 def test_what_is_usual_sets_no_cluster_apart(rng):
     """Two groups differ in one of two columns only, and one group differs from nothing."""
     x = np.r_[rng.normal(size=100), 20.0 + rng.normal(size=100)]
@@ -53,6 +55,7 @@ def test_what_is_usual_sets_no_cluster_apart(rng):
     assert "what sets it apart" not in alone.tables[0].head
 
 
+@pytest.mark.slow
 def test_clusters_that_no_column_sets_apart(rng):
     """A narrow and a wide group about one point."""
     x = np.concatenate([0.02 * rng.normal(size=(300, 2)), 5.0 * rng.normal(size=(300, 2))])
@@ -76,6 +79,7 @@ def test_categories_and_holes_take_part(rng):
     assert same_partition(labels, kind)
 
 
+@pytest.mark.slow
 def test_a_target_takes_no_part_and_is_compared(rng):
     frame, labels = three_groups(rng)
     frame["group"] = np.array(["x", "y", "z"])[labels]
@@ -86,6 +90,7 @@ def test_a_target_takes_no_part_and_is_compared(rng):
     assert "was not shown" in found.done
 
 
+@pytest.mark.slow
 def test_a_target_of_numbers_is_averaged_over_clusters(rng):
     frame, labels = three_groups(rng)
     frame["price"] = 100.0 * labels + rng.normal(size=len(labels))
@@ -94,6 +99,7 @@ def test_a_target_of_numbers_is_averaged_over_clusters(rng):
     np.testing.assert_allclose(means, [0.0, 100.0, 200.0], atol=5.0 / np.sqrt(50))
 
 
+@pytest.mark.slow
 def test_one_column_is_drawn_on_a_line(rng):
     x = np.concatenate([rng.normal(size=60), 20.0 + rng.normal(size=40)])
     found = section(table_of(pd.DataFrame({"x": x})), rng=rng)
@@ -102,7 +108,7 @@ def test_one_column_is_drawn_on_a_line(rng):
 
 
 def test_fitted_once_for_a_table(rng):
-    table = table_of(three_groups(rng)[0])
+    table = table_of(three_groups(rng, 12)[0])
     assert fitted_mixtures(table) is fitted_mixtures(table)
     assert fitted_mixtures(table) is not fitted_mixtures(table_of(table.frame))
 
@@ -115,6 +121,7 @@ def test_many_ways_to_be_missing_make_columns_independent(rng):
     assert found.choice.best[0] == 2
 
 
+@pytest.mark.slow
 def test_numbers_beyond_the_memory_of_a_fit_are_sampled(rng):
     x = np.concatenate([rng.normal(size=1500), 20.0 + rng.normal(size=1500)])
     frame = pd.DataFrame({"x": x, "y": rng.normal(size=3000)})
@@ -137,6 +144,7 @@ def test_nothing_to_group(frame, rng):
     assert section(table_of(pd.DataFrame(frame)), rng=rng) is None
 
 
+@pytest.mark.slow
 def test_a_wide_table_says_what_it_uses(rng):
     z = rng.normal(size=(40, 1))
     x = np.concatenate([z + 0.1 * rng.normal(size=(40, 6)), rng.normal(size=(40, 60))], axis=1)
@@ -147,6 +155,7 @@ def test_a_wide_table_says_what_it_uses(rng):
     assert {f"shared {j}" for j in range(6)} <= set(used)
 
 
+@pytest.mark.slow
 def test_columns_that_say_the_same_are_used_once(rng):
     frame, _ = three_groups(rng)
     frame["long in inches"] = frame["long"] / 2.54
@@ -171,6 +180,7 @@ def test_telling_pair_without_groups_is_the_most_alike(rng):
     assert separating_pair(frame, np.zeros(100, dtype=int)) == ("b", "c")
 
 
+@pytest.mark.slow
 def test_bundled_table(rng):
     table = table_of(tractable.datasets.load("penguins").frame)
     found = section(table, target="species", rng=rng)

@@ -46,6 +46,7 @@ def test_strength_does_not_care_about_the_scale_or_the_order(rng):
     assert bent.strength == pytest.approx(plain.strength, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_independent_columns_are_chance(rng):
     """p-values of independent columns are even, about: as many below a tenth as there should be."""
     p_values = []

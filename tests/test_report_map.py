@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import tractable
+from quick import some
 from section_code import run_code
 from tractable.report import table_of
 from tractable.report.map import chance_variance, filled, principal_axes, section
@@ -80,7 +81,7 @@ def test_columns_without_relation_stay_below_chance(rng):
     assert abs(shares[0] / chance_variance(n, d) - 1.0) < 0.05  # the edge of Marčenko and Pastur
 
 
-@pytest.mark.parametrize("target", ["kind", "size", None])
+@pytest.mark.parametrize("target", some(["kind", "size", None]))
 def test_coloured_by_what_there_is(target, rng):
     frame = correlated(rng)
     frame["kind"] = rng.choice(["x", "y"], len(frame))
@@ -108,6 +109,7 @@ def test_no_plane(frame, rng):
     assert section(table_of(pd.DataFrame(frame)), rng=rng) is None
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows(rng):
     x = rng.normal(size=(20, 90))
     x[3, 4] = np.nan
@@ -137,6 +139,7 @@ def test_arrows_are_within_the_map_of_a_few_rows(rng):
     assert low < -0.5 * 0.95 * 2.1 < 0.5 * 0.95 * 2.1 < high
 
 
+@pytest.mark.slow
 def test_a_map_of_a_few_rows_has_no_line_beyond_all_variance(rng):
     few = section(table_of(pd.DataFrame(rng.normal(size=(5, 2)), columns=["a", "b"])), rng=rng)
     assert "most by chance" not in few.pictures[0].svg

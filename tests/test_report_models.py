@@ -151,6 +151,7 @@ def test_holes_become_the_mean_and_a_column_that_says_so():
     assert encoded.shape == (3, 4)
 
 
+@pytest.mark.slow
 def test_columns_that_determine_the_target_are_left_out(rng):
     frame = linear(rng)
     frame["y in cents"] = 100.0 * frame["y"]
@@ -159,6 +160,7 @@ def test_columns_that_determine_the_target_are_left_out(rng):
     assert "y in cents" not in found.findings["what_matters"]
 
 
+@pytest.mark.slow
 def test_rows_without_a_target_and_rare_classes_are_left_out(rng):
     frame = linear(rng)
     frame["kind"] = np.where(frame["y"] > 0, "high", "low")

@@ -32,6 +32,7 @@ def test_a_row_that_breaks_a_relation_is_found_and_blamed(rng):
     assert int(np.argmin(scope["log_density"])) == 17
 
 
+@pytest.mark.slow
 def test_a_far_entry_throws_no_suspicion_on_the_others(rng):
     frame = related(rng)
     frame.loc[17, "reach"] = 400.0
@@ -51,6 +52,7 @@ def test_outliers_do_not_hide_each_other(rng):
     assert all(columns == ["other"] for columns in found.findings["columns"][:5])
 
 
+@pytest.mark.slow
 def test_a_category_is_blamed_too(rng):
     n = 200
     kind = np.where(np.arange(n) % 2, "cat", "dog")
@@ -94,6 +96,7 @@ def test_blame_is_the_tail_of_the_conditional(rng):
     assert found[0].tail == pytest.approx(2.0 * float(line.survival(3.0)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_target_may_make_a_row_strange(rng):
     frame = related(rng)
     frame.loc[17, "reach"] = 100.0
@@ -101,6 +104,7 @@ def test_the_target_may_make_a_row_strange(rng):
     assert found.findings["positions"][0] == 17
 
 
+@pytest.mark.slow
 def test_named_rows_are_told_by_name(rng):
     frame = related(rng)
     frame.insert(0, "name", [f"person {i}" for i in range(len(frame))])
@@ -126,6 +130,7 @@ def test_small_tables_are_judged(shape, rng):
     assert len(found.tables[0].rows) == 8
 
 
+@pytest.mark.slow
 def test_bundled_table(rng):
     found = section(table_of(tractable.datasets.load("penguins").frame), rng=rng)
     assert found.findings["positions"][0] == 185  # the bill of 59.6 mm

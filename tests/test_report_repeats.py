@@ -96,12 +96,14 @@ def test_dependence_is_tested_on_distinct_rows(rng):
     pd.testing.assert_frame_equal(pairwise_dependence(thrice), pairwise_dependence(once))
 
 
+@pytest.mark.slow
 def test_copies_do_not_make_dependence(rng):
     """Of tables of independent columns, each row there three times, about one in ten has p below a tenth."""
     p_values = [pairs_of(table_of(normals(rng, n=60)[["a", "b"]]))[0].p_value for _ in range(200)]
     assert abs(np.mean(np.array(p_values) < 0.1) - 0.1) < 5 * np.sqrt(0.09 / 200)
 
 
+@pytest.mark.slow
 def test_the_overview_counts_and_warns(rng):
     found = overview.section(table_of(normals(rng)), rng=rng)
     assert "Beware of copies. 300 of 450 rows have the same entries as an earlier row" in found.meaning
@@ -112,6 +114,7 @@ def test_the_overview_counts_and_warns(rng):
     assert "same entries" not in overview.section(table_of(datasets.load("wine").frame), rng=rng).meaning
 
 
+@pytest.mark.slow
 def test_densities_are_of_different_rows(rng):
     """Copies would look like sharp peaks: the picture is that of the rows without them."""
     frame = normals(rng, n=200)
@@ -138,6 +141,7 @@ def test_models_of_the_rows_take_each_once(rng):
     assert clusters.section(table, rng=rng).findings["by_bic"] == 1
 
 
+@pytest.mark.slow
 def test_the_code_of_the_dependence_section_runs(rng):
     """It prints the pairs of the section, and the correlations that turn round within groups."""
     frame = datasets.load("penguins").frame

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from quick import some
 from tractable.report import clusters, models, outliers, table_of
 from tractable.report import map as row_map
 from tractable.report.rows import chosen_rows
@@ -19,7 +20,7 @@ def table(rng):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("section", [clusters, row_map, outliers, models])
+@pytest.mark.parametrize("section", some([row_map, clusters, outliers, models]))
 def test_the_rest_of_the_table_has_its_sections(table, section, rng):
     found = section.section(table, target="y", rng=rng)
     assert any("too large or too small: huge and tiny" in note for note in found.notes)

@@ -89,6 +89,7 @@ def test_models_of_logarithms_take_new_entries_that_have_none(rng):
         assert np.isfinite(said.log_prob(y[:2])).all()
 
 
+@pytest.mark.slow
 def test_a_skewed_target_is_modelled_by_its_logarithm(rng):
     frame = prices(rng)
     found = section(table_of(frame), target="price", rng=rng)
@@ -121,6 +122,7 @@ def test_a_skewed_target_of_unrelated_columns_is_not_predicted(rng):
     assert found.findings["what_matters"] == {}
 
 
+@pytest.mark.slow
 def test_little_is_only_said_where_nothing_speaks_against_it(rng):
     """A few rows of huge errors hide what all others show: the mean of log scores, but not ranks."""
     n = 400
@@ -142,6 +144,7 @@ def test_the_column_that_decides_is_used_in_a_wide_table(rng):
     assert "What matters most: driver." in found.meaning
 
 
+@pytest.mark.slow
 def test_columns_that_cannot_be_used_are_counted_before_little_is_said(rng):
     n = 100
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "y"])
@@ -169,6 +172,7 @@ def test_of_many_columns_those_that_tell_of_the_target_are_looked_at(rng, ending
     assert any("those most informative about y (c130 and c140)" in note for note in table.notes)
 
 
+@pytest.mark.slow
 def test_among_many_unrelated_columns_none_is_chosen_by_chance(rng):
     """Else models of the same rows would find what the choice put there."""
     frame = pd.DataFrame(rng.normal(size=(100, 400)), columns=[f"c{j}" for j in range(400)])
@@ -178,6 +182,7 @@ def test_among_many_unrelated_columns_none_is_chosen_by_chance(rng):
     assert informative_columns(table_of(frame, max_columns=500), "y") == []
 
 
+@pytest.mark.slow
 def test_copies_of_rows_are_not_learned_and_asked_for(rng):
     once = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcy"))
     frame = pd.concat([once] * 3, ignore_index=True)
@@ -188,6 +193,7 @@ def test_copies_of_rows_are_not_learned_and_asked_for(rng):
     assert len(run_code(found, frame)["y"]) == 80
 
 
+@pytest.mark.slow
 def test_a_class_that_is_never_predicted_is_named(rng):
     n = 1000
     rare = np.arange(n) < 20

@@ -47,6 +47,7 @@ def test_sections_that_few_rows_do_not_make_are_accounted_for(tmp_path):
     assert all(note in (tmp_path / "r.html").read_text(encoding="utf-8") for note in summary.notes)
 
 
+@pytest.mark.slow
 def test_sections_that_one_column_does_not_make(tmp_path, rng):
     summary = notes_of(pd.DataFrame({"x": rng.normal(size=60)}), tmp_path)
     assert summary.sections == ("overview", "clusters", "outliers")
@@ -70,6 +71,7 @@ def test_two_rows_make_no_map(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_usual_table_has_no_such_notes(tmp_path, rng):
     assert notes_of(pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), tmp_path).notes == ()
 
@@ -89,6 +91,7 @@ def test_what_is_not_used_is_said_alike_in_all_sections(rng):
     assert unused_note(table, leave=["when", "id"]) == ()
 
 
+@pytest.mark.slow
 def test_one_and_many_in_words(rng):
     x = rng.normal(size=(60, 2))
     x[7, 0] = np.nan

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from least_absolute_errors import least_absolute_errors
+from quick import some
 from tractable import LinearRegression, RobustRegression
 from tractable.distributions import Laplace, StudentT
 from tractable.linear_model.robust import steps
@@ -147,8 +148,9 @@ def test_rows_that_the_fit_does_not_determine_are_refused(rng):
         model.predict_interval(np.column_stack([X, -X[:, 0]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}]
+    "options", some([{"noise": "laplace"}, {"noise": "student", "dof": 4.0}, {"noise": "gaussian"}])
 )
 def test_the_spread_of_the_plane_is_the_spread_of_refits(options, rng):
     """The large-sample variance of the plane against 200 fits to new noise, whose error is √(2/200)."""
@@ -261,7 +263,7 @@ def streams(X, y, w, folder):
 
 
 @pytest.mark.parametrize("options", [("student",), ("student", 3.0), ("gaussian",)], ids=str)
-@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("n", some([40, 400]))
 def test_a_stream_is_fitted_as_rows_in_memory_are(n, options, rng, tmp_path):
     """With few rows, whose posterior is drawn row by row, and with many; intervals included."""
     X, y = problem(rng, n)

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import tractable
+from quick import some
 from tractable import GaussianDensity, LinearRegression, Ridge, RidgeCV, bias_variance, train_val_test_split
 from tractable.metrics import decompose
 
@@ -55,7 +56,8 @@ def measured():
     }
 
 
-@pytest.mark.parametrize("degree", W24)
+@pytest.mark.slow
+@pytest.mark.parametrize("degree", some(W24))
 @pytest.mark.spec("ASSESS-01", "ASSESS-02", "E001-11", "W-24")
 def test_the_parts_are_right_and_add_up(degree, measured):
     found = measured[degree]

@@ -58,6 +58,7 @@ def test_the_search_ends_at_a_maximum():
     assert lost(here) == pytest.approx(best.fun, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_outliers_do_not_move_the_components():
     rng = np.random.default_rng(1)
     clean = np.concatenate([rng.normal(m, 1.0, (150, 2)) for m in (0.0, 8.0)])

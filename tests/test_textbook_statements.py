@@ -13,6 +13,7 @@ from tractable import GaussianMixture, KernelDensity, KMeans, NearestNeighborDen
 kmeans_engine = import_module("tractable.engines.kmeans")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-14")
 def test_bandwidths_too_small_right_and_too_large(rng):
     """Mean ∫ (p̂ - p)² of 100 rows of N(0, 1): 0.0549, 0.0071 and 0.0828 at h = 0.05, 0.337 and 2."""
@@ -30,6 +31,7 @@ def test_bandwidths_too_small_right_and_too_large(rng):
         assert abs(np.mean(found) - expected) < 4.0 * np.std(found) / np.sqrt(len(found)) + 5e-5
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DENS-04", "DENS-05")
 def test_a_region_of_fixed_volume_counts_a_binomial_number_of_rows(rng):
     """With V fixed, K ~ Bin(N, P) and p̂ = K / (N V), of mean P / V; so is a window and a bin."""
@@ -183,6 +185,7 @@ class TestLimitationsOfKMeans:
         assert hard < 0.7
         assert soft > 0.97
 
+    @pytest.mark.slow
     @pytest.mark.spec("CLU-11")
     def test_unequal_sizes_and_densities(self, rng):
         X = np.concatenate(

@@ -8,6 +8,7 @@ from mpmath import mp
 from scipy.integrate import quad
 from scipy.special import gamma
 
+from quick import some
 from tractable.smoothing import WINDOWS, Window, check_window
 from tractable.testing.assertions import assert_mean
 
@@ -75,7 +76,7 @@ def moment_by_mpmath(name, power, times):
         return mp.log(mp.quad(lambda r: profile(r) ** times * r**power, points))
 
 
-@pytest.mark.parametrize("dim", [436, 784, 2000])
+@pytest.mark.parametrize("dim", some([436, 784, 2000]))
 @pytest.mark.parametrize("name", NAMES)
 def test_constants_of_volume_are_right_in_thousands_of_dimensions(name, dim):
     """Surfaces and volumes of spheres are beyond doubles there; their logarithms are not."""

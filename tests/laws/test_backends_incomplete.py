@@ -48,8 +48,14 @@ FUNCTIONS = {
 }
 
 
+#: Searches as `gammaincinv` is one, which take long in a library of Python alone.
+ALIKE = {"betaincinv", "gammaincinv, large", "gammainccinv", "stdtrit"}
+
+
 @pytest.mark.parametrize("law", ARRAY_LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ALIKE else ()) for n in FUNCTIONS]
+)
 def test_array_law(law, name, backend, rng):
     function, draws = FUNCTIONS[name]
     law(

@@ -171,12 +171,12 @@ GAPS = {("ARDRegression-pruning", FEW): [PRUNED]}
 
 
 def judged():
-    """Every row of the catalogue with tables of 12 rows and of 60; where 12 are refused, with 60 alone."""
+    """Every row of the catalogue with tables of 12 rows and of 60, which take longer; or with 60 alone."""
     for found in some_of_each_family(ROWS):
         (row,) = found.values
-        for size in (FEW, MORE):
+        for size, late in ((FEW, []), (MORE, [pytest.mark.slow])):
             if row.name not in REFUSED:
-                marks = [*found.marks, *GAPS.get((row.name, size), [])]
+                marks = [*found.marks, *late, *GAPS.get((row.name, size), [])]
                 yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=marks)
         if row.name in REFUSED:
             yield pytest.param(row, MORE, id=f"{row.name}-60", marks=pytest.mark.slow)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from quick import some
 from tractable import BayesianLogisticRegression, KNeighborsRegressor, LogisticRegression
 
 #: Standard errors by which a simulated coverage may be off.
@@ -137,13 +138,13 @@ class TestLogisticRegression:
         ),
     }
 
-    @pytest.mark.parametrize("case", CASES)
+    @pytest.mark.parametrize("case", some(CASES))
     def test_intervals_of_coefficients(self, case, rng):
         make, options = self.CASES[case]
         for coverage, held in self.simulate(make, rng, trials=200, **options).items():
             within(held, coverage)
 
-    @pytest.mark.parametrize(("C", "n"), [(np.inf, 150), (1.0, 12)])
+    @pytest.mark.parametrize(("C", "n"), some([(1.0, 12), (np.inf, 150)], several=True))
     def test_intervals_of_probabilities(self, C, n, rng):
         held = {coverage: [] for coverage in COVERAGES}
         for _ in range(200):
@@ -170,6 +171,7 @@ class TestLogisticRegression:
         model = LogisticRegression(0.05, class_weight={0: 100.0, 1: 100.0}).fit(X, y)
         np.testing.assert_allclose(model.parameter_covariance_, penalised.parameter_covariance_, rtol=1e-5)
 
+    @pytest.mark.slow
     def test_sandwich_of_three_classes(self, rng):
         """Standard errors with class weights are the spread of fits to fresh rows."""
         true = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])

@@ -65,6 +65,7 @@ def test_steps_that_do_not_converge_are_refused(bad):
         StepSize(**bad)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("SEQ-06")
 def test_noise_without_a_variance_is_not_averaged_away(rng):
     def spread(noise):

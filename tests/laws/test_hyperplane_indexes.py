@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from catalogue import cross
+from quick import some
 from rows.hyperplane_indexes import ROWS, WHITENED
 from tractable import spatial
 from tractable.spatial import Index, RandomizedForest, SpillTree, TSVQTree
@@ -15,20 +16,20 @@ from tractable.value import replace
 
 
 @pytest.mark.spec("TREE-02", "TREE-03", "TREE-04")
-@pytest.mark.parametrize(("law", "make"), cross(INDEX_LAWS, ROWS, most=2))
+@pytest.mark.parametrize(("law", "make"), cross(INDEX_LAWS, ROWS, most=1))
 def test_index_law(law, make, rng):
     law(make(), rng)
 
 
 @pytest.mark.spec("TREE-02", "TREE-03", "TREE-04")
-@pytest.mark.parametrize(("law", "make"), cross(APPROXIMATE_INDEX_LAWS, ROWS, most=2))
+@pytest.mark.parametrize(("law", "make"), cross(APPROXIMATE_INDEX_LAWS, ROWS, most=1))
 def test_approximate_index_law(law, make, rng):
     law(make(), rng)
 
 
 @pytest.mark.spec("TREE-02")
 @pytest.mark.parametrize("law", EXACT_INDEX_LAWS)
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", WHITENED])
+@pytest.mark.parametrize("metric", some(["euclidean", "cosine", WHITENED]))
 def test_a_tree_that_says_it_is_exact_is(law, metric, rng):
     make = partial(SpillTree, metric=metric, tau=0.0, leaf_size=8, search="hybrid", random_state=0)
     assert make(np.eye(3)).exact

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from scipy.linalg import null_space
 
+from quick import some
 from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge
 
 FLAT = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
@@ -70,8 +71,8 @@ def test_the_intercept_is_integrated_out(rng, estimate):
 
 @pytest.mark.filterwarnings("ignore::tractable.linear_model.NoiseVanishedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("hyper", [{}, FLAT, STRONG], ids=["default", "flat", "strong"])
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("hyper", some([{}, FLAT, STRONG]), ids=["default", "flat", "strong"])
+@pytest.mark.parametrize("intercept", some([True, False]))
 def test_no_start_finds_a_higher_evidence(rng, hyper, intercept):
     """Neither a search from a start on a grid, nor a pair of precisions of the grid."""
     for X, y in [unscaled_table(rng), *random_tables(rng, 12, least_rows=6)]:

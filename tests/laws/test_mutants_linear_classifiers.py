@@ -54,10 +54,10 @@ class CodesForLabels(Perceptron):
 MUTANTS = [
     (classifier_laws.probabilities_sum_to_one, IndependentSigmoids),
     (classifier_laws.the_most_probable_class_is_predicted, DecidesByTheFirstPlane),
-    (classifier_laws.decisions_follow_their_losses, TiesCostNothing),
+    pytest.param(classifier_laws.decisions_follow_their_losses, TiesCostNothing, marks=pytest.mark.slow),
     (estimator_laws.weights_are_repetitions, ForgetsWeights),
     (estimator_laws.batches_are_rows, WalksOneBatch),
-    (classifier_laws.labels_are_names, CodesForLabels),
+    pytest.param(classifier_laws.labels_are_names, CodesForLabels, marks=pytest.mark.slow),
 ]
 
 

@@ -75,12 +75,12 @@ class CancelsAtFarWalls(SmoothedEmpirical):
     ("mutant", "given"),
     [
         (ForgetsTheBandwidth, {}),
-        (CutsAtTheWall, {"bounds": (0.0, np.inf)}),
+        pytest.param(CutsAtTheWall, {"bounds": (0.0, np.inf)}, marks=pytest.mark.slow),
         (DrawsThePoints, {}),
         (VarianceOfTheSample, {}),
-        (SquaresTheWindow, {}),
+        pytest.param(SquaresTheWindow, {}, marks=pytest.mark.slow),
         pytest.param(LeavesOtherPeriods, {"period": 7.0}, marks=pytest.mark.slow),
-        (CancelsAtFarWalls, {"bounds": (0.1, 1e16)}),
+        pytest.param(CancelsAtFarWalls, {"bounds": (0.1, 1e16)}, marks=pytest.mark.slow),
         (CountsNoWeights, {"weights": np.array([5.0, 1.0, 1.0, 1.0])}),
     ],
 )

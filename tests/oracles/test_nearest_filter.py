@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from quick import some
 from tractable.primitives import neighbors as nearest_filter
 from tractable.primitives.neighbors import filtered_nearest, filtered_within, nearest, single_rows, within
 
@@ -70,7 +71,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("dim", [1, 2, 16, 70])
+@pytest.mark.parametrize("dim", some([1, 2, 16, 70], 2))
 def test_neighbours_are_those_of_double_precision(case, dim, rng):
     points, x = case(rng, dim)
     single = single_rows(points)

@@ -6,6 +6,7 @@ from scipy import integrate, stats
 from sklearn import metrics as sk
 
 import tractable
+from quick import some
 from tractable import metrics
 from tractable.distributions import (
     Beta,
@@ -136,7 +137,7 @@ CONTINUOUS = {
 
 
 @pytest.mark.parametrize(("ours", "theirs", "ends"), CONTINUOUS.values(), ids=CONTINUOUS)
-@pytest.mark.parametrize("level", [1e-3, 0.2, 0.5, 0.97])
+@pytest.mark.parametrize("level", some([1e-3, 0.2, 0.5, 0.97]))
 def test_crps_is_its_integral(ours, theirs, ends, level):
     y = theirs.ppf(level)
     expected = by_definition(theirs.cdf, y, *ends)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from quick import some
 from tractable import ElasticNet, Lasso, LassoCV, LassoLars, lars_path, lasso_path
 
 
@@ -48,7 +49,9 @@ def test_a_penalty_far_above_the_columns_leaves_nothing(rows, model, tall):
 
 
 @pytest.mark.parametrize("model", [ElasticNet(0.1), Lasso(0.1)])
-@pytest.mark.parametrize(("wide", "tall"), [(1e148, 1.0), (1e148, 1e148), (1e120, 1e148), (1e100, 1e148)])
+@pytest.mark.parametrize(
+    ("wide", "tall"), some([(1e148, 1.0), (1e148, 1e148), (1e120, 1e148), (1e100, 1e148)], several=True)
+)
 def test_a_penalty_far_below_the_columns_leaves_least_squares(rows, model, wide, tall):
     X, y = rows
     plain = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean())[0]

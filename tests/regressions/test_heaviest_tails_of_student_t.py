@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from quick import some
 from tractable import MultivariateStudentT, StudentT
 
 
@@ -25,8 +26,10 @@ def radial_divergence(p, q, dim, variance):
     return mpmath.quad(integrand, [*range(-40, 0, 5), *np.linspace(0.0, 45.0 / float(p), 20)])
 
 
-@pytest.mark.parametrize("dim", [1, 3])
-@pytest.mark.parametrize(("p", "q", "variance"), [(0.1, 0.3, 2.0), (0.3, 0.1, 0.01), (0.02, 1.0, 1.0)])
+@pytest.mark.parametrize("dim", some([1, 3]))
+@pytest.mark.parametrize(
+    ("p", "q", "variance"), some([(0.1, 0.3, 2.0), (0.3, 0.1, 0.01), (0.02, 1.0, 1.0)], several=True)
+)
 def test_the_divergence_is_that_of_quadrature(p, q, variance, dim):
     one = MultivariateStudentT(dof=p, location=np.zeros(dim), scale=np.eye(dim))
     other = MultivariateStudentT(dof=q, location=np.zeros(dim), scale=variance * np.eye(dim))

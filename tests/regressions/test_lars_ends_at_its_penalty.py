@@ -1,12 +1,14 @@
 """The last step of the path rounded to beside the penalty asked for, and a column left that belonged."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_diabetes
 
 from optimality import assert_lasso_optimal
 from tractable import Lasso, LassoLars
 
 
+@pytest.mark.slow
 def test_the_end_of_the_path_is_the_lasso(rng):
     for _ in range(200):
         X = rng.standard_normal((40, 4))

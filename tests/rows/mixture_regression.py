@@ -53,7 +53,7 @@ EM_ROWS = [
     ),
 ]
 ROWS = [
-    Row("MixtureOfRegressors", lambda: MixtureOfRegressors(n_init=2, random_state=0)),
+    Row("MixtureOfRegressors", lambda: MixtureOfRegressors(n_init=1, random_state=0)),
     Row(
         "MixtureOfRegressors-separate",
         lambda: MixtureOfRegressors(noise="separate", alpha=0.1, n_init=3, random_state=0),
@@ -63,7 +63,7 @@ ROWS = [
         "MixtureOfRegressors-origin",
         lambda: MixtureOfRegressors(3, fit_intercept=False, n_init=2, random_state=0),
     ),
-    Row("MixtureOfExperts", lambda: MixtureOfExperts(n_init=2, tol=1e-4, random_state=0)),
+    Row("MixtureOfExperts", lambda: MixtureOfExperts(n_init=1, tol=1e-4, random_state=0)),
     Row(
         "MixtureOfExperts-separate",
         lambda: MixtureOfExperts(noise="separate", gate_alpha=1.0, n_init=2, tol=1e-4, random_state=0),

@@ -1,5 +1,7 @@
 """More of what `tractable.plot` draws: batches, beliefs about matrices, bases, searches."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
@@ -56,7 +58,7 @@ def scaled(last, columns, *, classes=False):
 
 
 def row(name, shows, **options):
-    return Row(name, lambda: Picture(shows=shows(), options=options))
+    return Row(name, cache(lambda: Picture(shows=shows(), options=options)))
 
 
 PICTURES = [

@@ -74,7 +74,8 @@ COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
 
 
 def row(name, shows, **options):
-    return Row(name, lambda: Picture(shows=shows(), options=options))
+    """A row whose model is fitted once, for all laws: drawing changes nothing of what is drawn."""
+    return Row(name, cache(lambda: Picture(shows=shows(), options=options)))
 
 
 def posterior():
@@ -186,7 +187,7 @@ PICTURES = [
     ),
     row(
         "MixtureOfExperts",
-        cache(lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS)),  # slow, and a value
+        lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS),
         grid=ROWS[:, 0],
     ),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),

@@ -187,7 +187,14 @@ def picture_of(
 
 def _svg(figure: Any) -> str:
     """Return the figure as an ``<svg>`` element without prologue or fixed size, with unique ids."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     file = io.StringIO()
+    if (layout := figure.get_layout_engine()) is not None:
+        # Laid out once and here: `savefig` would draw the figure twice for it.
+        FigureCanvasSVG(figure)
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,10 +140,13 @@ class Table:
 
     def column(self, name: str, argument: str = "target") -> Column:
         """Return a column by name; the error for an unknown name suggests the nearest one."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise unknown_column(name, self.names(), self.path, argument)
+        if name not in self._by_name:
+            raise unknown_column(name, self.names(), self.path, argument)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     @property
     def is_sample(self) -> bool:

@@ -1,6 +1,7 @@
 """Bandwidths by rule, optimal for Gaussian rows, in the units of each column."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,40 +128,40 @@ def _one_column(x: np.ndarray, weights: Any, total: float, scale: float) -> floa
     z = (x - x.min()) / scale
     width = 2.0 * float(z.max())
     masses = linear_binning(z, weights, -0.25 * width, width / (NODES - 1), NODES) / total
-    squares = (0.5 * dct(masses)[1:]) ** 2
     orders = np.arange(1.0, NODES) ** 2
+    # The squared norm of the derivative of order s is the sum of these coefficients times exp(-orders π² t).
+    coefficients = (0.5 * dct(masses)[1:]) ** 2 * orders ** np.arange(_STAGES + 1.0)[:, None]
 
     def excess(t: float) -> float:
-        return t - _fixed_point(t, total, orders, squares)
+        return t - _fixed_point(t, total, orders, coefficients)
 
-    times = np.geomspace(1e-12, 0.1, 120)
-    signs = np.array([excess(t) for t in times])
-    rising = np.flatnonzero((signs[:-1] < 0) & (signs[1:] >= 0))
-    if not len(rising):
-        raise ValueError(
-            'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
-            'use "silverman" or a number'
-        )
-    # Rounded rows have another root, far below the rounding, at which the estimate has a peak at every value.
-    last = rising[-1]
-    return math.sqrt(brentq(excess, times[last], times[last + 1], xtol=1e-300, rtol=1e-12)) * width * scale
+    # Rounded rows have another root, far below the rounding, at which the estimate has a peak at every value:
+    # the search begins at the widest.
+    times = np.geomspace(0.1, 1e-12, 120)
+    for wide, narrow in pairwise(times):
+        if excess(wide) >= 0 > excess(narrow):
+            return math.sqrt(brentq(excess, narrow, wide, xtol=1e-300, rtol=1e-12)) * width * scale
+    raise ValueError(
+        'X has a column for which bandwidth="isj" finds no fixed point (few distinct values); '
+        'use "silverman" or a number'
+    )
 
 
-def _fixed_point(t: float, total: float, orders: np.ndarray, squares: np.ndarray) -> float:
+def _fixed_point(t: float, total: float, orders: np.ndarray, coefficients: np.ndarray) -> float:
     """Return ξ γ^[7](t): from the 7th derivative's norm down to the bandwidth."""
-    norm = _derivative_norm(_STAGES, t, orders, squares)
+    norm = _derivative_norm(_STAGES, t, orders, coefficients)
     for s in range(_STAGES - 1, 1, -1):
         odd = math.prod(range(1, 2 * s, 2)) / math.sqrt(2.0 * math.pi)
         factor = (1.0 + 0.5 ** (s + 0.5)) / 3.0
         t = (2.0 * factor * odd / (total * norm)) ** (2.0 / (3.0 + 2.0 * s))
-        norm = _derivative_norm(s, t, orders, squares)
+        norm = _derivative_norm(s, t, orders, coefficients)
     return float((2.0 * total * math.sqrt(math.pi) * norm) ** -0.4)
 
 
-def _derivative_norm(s: int, t: float, orders: np.ndarray, squares: np.ndarray) -> float:
+def _derivative_norm(s: int, t: float, orders: np.ndarray, coefficients: np.ndarray) -> float:
     """Return ∫ (f^(s))² of the estimate after time t, from the cosine transform."""
+    n_positive = np.searchsorted(orders, 745.0 / (math.pi**2 * t))  # beyond, exp(-orders π² t) is 0
     with np.errstate(under="ignore"):
-        norm = (
-            2.0 * math.pi ** (2 * s) * float(np.sum(orders**s * squares * np.exp(-orders * math.pi**2 * t)))
-        )
+        decay = np.exp(-orders[:n_positive] * math.pi**2 * t)
+        norm = 2.0 * math.pi ** (2 * s) * float(np.sum(coefficients[s, :n_positive] * decay))
     return max(norm, 1e-300)

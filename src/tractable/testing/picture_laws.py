@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,9 @@ class Picture:
 
 def axes_are_new_when_not_given(picture: Picture, rng: np.random.Generator) -> None:
     """Without axes a figure of its own is made, and its axes are returned."""
-    with _figures() as open_figures:
-        before = open_figures()
-        ax = plot(picture.shows, **picture.options)
-        assert hasattr(ax, "get_xlabel"), f"plot returned {type(ax).__name__}, not axes"
-        assert len(open_figures()) == len(before) + 1
+    drawn = _drawn(picture)
+    assert hasattr(drawn.ax, "get_xlabel"), f"plot returned {type(drawn.ax).__name__}, not axes"
+    assert drawn.n_figures == 1
 
 
 def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator) -> None:
@@ -42,36 +41,34 @@ def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator)
 
 def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
     """There are marks inside the limits of the axes."""
-    with _figures():
-        ax = plot(picture.shows, **picture.options)
-        assert ax.has_data(), "the axes are empty"
-        box, limits = ax.dataLim, ax.viewLim
-        assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
-        assert box.xmin < limits.xmax and box.xmax > limits.xmin, "the marks are outside the picture"  # noqa: PT018
+    ax = _drawn(picture).ax
+    assert ax.has_data(), "the axes are empty"
+    box, limits = ax.dataLim, ax.viewLim
+    assert np.isfinite([box.x0, box.x1, box.y0, box.y1]).all(), f"marks reach {box}"
+    assert box.xmin < limits.xmax and box.xmax > limits.xmin, "the marks are outside the picture"  # noqa: PT018
 
 
 def axes_are_labelled(picture: Picture, rng: np.random.Generator) -> None:
     """Both axes have labels."""
-    with _figures():
-        ax = plot(picture.shows, **picture.options)
-        assert ax.get_xlabel(), "the horizontal axis has no label"
-        assert ax.get_ylabel(), "the vertical axis has no label"
+    ax = _drawn(picture).ax
+    assert ax.get_xlabel(), "the horizontal axis has no label"
+    assert ax.get_ylabel(), "the vertical axis has no label"
 
 
 def drawing_is_quiet(picture: Picture, rng: np.random.Generator) -> None:
     """Neither making the picture nor rendering it warns."""
-    with _figures(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            plot(picture.shows, **picture.options).figure.canvas.draw()
-        except Warning as warning:
-            raise AssertionError(f"drawing warns: {warning}") from warning
+    drawn = _drawn(picture)
+    with warnings.catch_warnings(record=True) as rendering:
+        warnings.simplefilter("always")
+        drawn.ax.figure.canvas.draw()
+    for warning in (*drawn.warnings, *rendering):
+        raise AssertionError(f"drawing warns: {warning.message}")
 
 
 def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
     """The same thing drawn twice is the same picture."""
     with _figures():
-        first, second = (plot(picture.shows, **picture.options) for _ in range(2))
+        first, second = _drawn(picture).ax, plot(picture.shows, **picture.options)
         assert len(first.get_children()) == len(second.get_children())
         for a, b in zip(first.lines, second.lines, strict=True):
             np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
@@ -95,6 +92,25 @@ def refusals_leave_no_figure(picture: Picture, rng: np.random.Generator) -> None
 
 
 PICTURE_LAWS = laws_above(globals())
+
+
+@value
+class _Drawn:
+    """The axes of a picture, how many figures were made for it, and the warnings of it."""
+
+    ax: Any
+    n_figures: int
+    warnings: tuple[Any, ...]
+
+
+@lru_cache(maxsize=1)
+def _drawn(picture: Picture) -> _Drawn:
+    """Return a picture on axes of its own, drawn once for the laws that only look at it."""
+    with _figures() as open_figures, warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        before = len(open_figures())
+        ax = plot(picture.shows, **picture.options)
+        return _Drawn(ax=ax, n_figures=len(open_figures()) - before, warnings=tuple(found))
 
 
 def _refusal(picture: Picture) -> str:

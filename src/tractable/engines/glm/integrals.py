@@ -123,9 +123,9 @@ def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarr
         found[own] = _by_product(center[own], spread[own], n_nodes)
         below = most
     wide = ~(width <= below)
-    orders = ([0, 1, 2], [1, 0, 2], [2, 0, 1])  # each class first
-    each = [_in_blocks(_first_of_three, 200, center[wide][:, o], spread[wide][:, o]) for o in orders]
-    found[wide] = np.stack(each, axis=1)
+    orders = [[0, 1, 2], [1, 0, 2], [2, 0, 1]]  # each class first
+    each = center[wide][:, orders].reshape(-1, 3), spread[wide][:, orders].reshape(-1, 3, 2)
+    found[wide] = _in_blocks(_first_of_three, 200, *each).reshape(-1, 3)
     return found
 
 

@@ -158,10 +158,9 @@ def perceptron_pass(
     >>> coef[1], total[1], mistakes, visits
     (array([1., 2.]), array([2., 4.]), 1.0, 2.0)
     """
-    if not is_numpy_array(rows):
+    if not runs_compiled(rows, 64 * rows.shape[0] * start.shape[0] * start.shape[1]):
         return agnostic.perceptron_pass(rows, codes, weights, start)
-    from tractable.primitives.glm.compiled import perceptron_pass as kernel
+    from tractable.primitives.glm.compiled import perceptron_pass as compiled
 
-    run = kernel.for_work(64 * rows.shape[0] * start.size)
-    coef, total, mistakes, visits = run(rows, codes, weights, start)
+    coef, total, mistakes, visits = compiled(rows, codes, weights, start)
     return coef, total, float(mistakes), float(visits)
