@@ -38,7 +38,14 @@ class Duel:
 
     def middle(self, who, what):
         """Median seconds: who is 'ours' or 'peer', what is 'wall' or 'cpu'."""
-        return median(getattr(getattr(pair, who), what) for pair in self.pairs)
+        return median(self._seconds(who, what))
+
+    def least(self, who, what):
+        """Least seconds, of the turn that others disturbed least; as `middle`."""
+        return min(self._seconds(who, what))
+
+    def _seconds(self, who, what):
+        return [getattr(getattr(pair, who), what) for pair in self.pairs]
 
 
 @dataclass

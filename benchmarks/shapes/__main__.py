@@ -1,9 +1,9 @@
 """The sweep: `python -m benchmarks.shapes [--full] [--only NAME …] [--minutes 30]`.
 
 Every case of `benchmarks.shapes.cases` on a grid of rows and columns, ours and scikit-learn in turns. Ratios
-are of CPU seconds of all threads, which other users of the machine disturb least; those of wall seconds stand
-beside them. With --keep the cells go to benchmarks/shapes.json, from which `make bench-page` draws the heat
-map.
+are of CPU seconds of all threads; those of wall seconds stand beside them. Each side counts by the least of
+its turns, which other users of the machine disturb least. A cell below 0.9 in both is lost. With --keep the
+cells go to benchmarks/shapes.json, from which `make bench-page` draws the heat map.
 """
 
 import argparse
@@ -24,12 +24,12 @@ QUICK = ((300, 3000, 30_000), (3, 30, 300))
 FULL = ((300, 3000, 30_000, 300_000, 1_000_000), (2, 5, 20, 100, 500, 2000))
 QUICK_ENTRIES, QUICK_GROUPS = 3e6, 10
 
-LEAST_SECONDS = 0.05  # a measurement repeats short calls until it is as long as this
-SLOW = 0.9  # a ratio below is worth a word
+LEAST_SECONDS = 0.03  # a measurement repeats short calls until it is as long as this
+SHORT, MORE_TURNS = 0.1, 4  # a cell whose calls are this short has so many times the turns
 
 
 def main(arguments=None):
-    """Print a line a cell; 1 where one is below 0.9, differs or breaks."""
+    """Print a line a cell; 1 where one is lost, differs or breaks."""
     options = parse(arguments)
     end = time.monotonic() + 60.0 * options.minutes
     found = []
@@ -44,11 +44,11 @@ def main(arguments=None):
             known = {**read()["cells"], **{each.key: each.row for each in found}}
             write({"machine": machine_line(machine()), "cells": known})
     told = [cell for cell in found if cell.ratio is not None]
-    slow = [cell for cell in found if cell.ratio is None or cell.ratio < SLOW]
+    bad = [cell for cell in found if cell.problem or cell.lost]
     if told:
         middle = median(cell.ratio for cell in told)
-        print(f"{len(told)} cells, median {middle:.2f}; below {SLOW:g}, different or broken: {len(slow)}")
-    return int(bool(slow))
+        print(f"{len(told)} cells, median {middle:.2f}; lost, different or broken: {len(bad)}")
+    return int(bool(bad))
 
 
 def cells(options):
@@ -70,13 +70,10 @@ def measured(case, shape, pairs):
         data = row.setup(shape, None)
         same_answers(row, row.setup(row.dry_size, None))  # imports and compiling
         same_answers(row, data)
-        repeats = {}
-        for name, contender in row.contenders.items():
-            start = time.perf_counter()
-            contender(data)
-            repeats[name] = max(1, math.ceil(LEAST_SECONDS / (time.perf_counter() - start)))
+        seconds = {name: measure(contender, data).wall for name, contender in row.contenders.items()}
+        repeats = {name: max(1, math.ceil(LEAST_SECONDS / taken)) for name, taken in seconds.items()}
         duel = Duel(peer=PEER)
-        for turn in range(pairs):
+        for turn in range(pairs * MORE_TURNS if max(seconds.values()) < SHORT else pairs):
             play_round(row, data, repeats, [duel], turn, clock=measure, max_foreign=math.inf)
     except AssertionError as error:
         problem = f"the answers differ: {' '.join(str(error).split())[:100]}"
@@ -87,10 +84,10 @@ def measured(case, shape, pairs):
     return Cell(
         case=case.name,
         shape=shape,
-        ratio=duel.cpu_ratio,
-        wall_ratio=median(duel.ratios),
-        ours=duel.middle("ours", "cpu"),
-        peer=duel.middle("peer", "cpu"),
+        ratio=duel.least("peer", "cpu") / duel.least("ours", "cpu"),
+        wall_ratio=duel.least("peer", "wall") / duel.least("ours", "wall"),
+        ours=duel.least("ours", "cpu"),
+        peer=duel.least("peer", "cpu"),
     )
 
 

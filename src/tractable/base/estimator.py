@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags, plain_numbers
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 
@@ -62,6 +63,9 @@ def tags(estimator: Any) -> ModelTags:
     return found
 
 
+#: Columns, and entries, up to which rows in memory are learned from with one thread of BLAS.
+NARROW, SMALL = 512, 2**22
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -109,7 +113,8 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             narrow = plain_numbers(self)
             vars(work).update(narrow)
             try:
-                learn(work, *args, **options)
+                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"))):
+                    learn(work, *args, **options)
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise
@@ -119,6 +124,16 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
         return learned  # type: ignore[return-value]
 
     return decorate
+
+
+def _is_narrow(X: Any) -> bool:
+    """Return whether the matrices of a fit to X are too small for several threads of BLAS.
+
+    Folds use every core, a block a thread. Threads that share one small product or factor wait for each
+    other, for a thousand times the work where the cores are busy.
+    """
+    shape: Any = getattr(X, "shape", ())
+    return len(shape) == 2 and shape[1] <= NARROW and shape[0] * shape[1] <= SMALL
 
 
 def _take_over(estimator: Any, work: Any, narrow: dict[str, Any]) -> None:

@@ -33,6 +33,8 @@ def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 def as_labels(y: Any) -> np.ndarray:
     """Return labels of some rows as an array, of one kind: words, whole numbers, truth values or dates."""
     check_unmasked("y", y)
+    if type(y) is np.ndarray and y.ndim == 1 and y.size and y.dtype.kind in "biuU":
+        return y  # nothing to check: much of the work of a small fit
     if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
         y = np.asarray(y)  # numbers that may be missing in pandas are none the less whole
     try:

@@ -81,7 +81,9 @@ class Full(Covariance):
         matrix = as_reals("matrix", matrix)
         found = jittered_cholesky(matrix, max_jitter=max_jitter)
         if not bool(namespace_of(found.jitter).any(found.jitter > 0)):
-            return cls(matrix=matrix)
+            made = object.__new__(cls)  # with the factor that was found, not another
+            set_fields(made, matrix=freeze(_symmetric(matrix)), cholesky=freeze(found.lower), jitter=0.0)
+            return made
         return cls(cholesky=found.lower, jitter=freeze(found.jitter))
 
     @classmethod

@@ -299,7 +299,7 @@ def compact_form(structure: Covariance, matrices: Array) -> Array:
 
 
 def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[Full, Any]:
-    """Return a covariance matrix (d, d) as a structure, and what was added to its diagonal to be regular.
+    """Return covariance matrices (..., d, d) as a structure, and what was added to their diagonals.
 
     A constant column is given a variance by the rounding of its values; columns that follow from others get
     the least jitter that gives the matrix a factor, which leaves no digit of what is solved for. Where
@@ -311,12 +311,13 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
     if added is not None:
         floor = xp.where(constant & (added > floor), added, floor)
     # A constant column is uncorrelated with the others; what rounding left there is not evidence.
-    both = constant[:, None] | constant[None, :]
-    matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor * identity
+    both = constant[..., :, None] | constant[..., None, :]
+    matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor[..., None] * identity
     structure = Full.jittered(matrix)
     if added is not None and bool(xp.any(structure.jitter > 0)):
-        more = xp.where(constant, xp.zeros_like(added), added)
-        floor, structure = floor + more, Full.jittered(matrix + more * identity)
+        needed = xp.any(structure.jitter > 0, axis=-1, keepdims=True) & ~constant
+        more = xp.where(needed, added, xp.zeros_like(floor))
+        floor, structure = floor + more, Full.jittered(matrix + more[..., None] * identity)
     return structure, floor + structure.jitter
 
 

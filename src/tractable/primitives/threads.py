@@ -164,23 +164,27 @@ class _BlasGuard:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.depth = 0
-        self.limits: Any = None
+        self.before: list[tuple[Any, int]] = []
 
     def enter(self) -> None:
         with self.lock:
             self.depth += 1
             if self.depth == 1:
+                # Not by `threadpool_limits`, which asks for all that is known: a tenth of a small fit.
+                self.before = [(library, library.num_threads) for library in _blas()]
                 _release_control()
-                self.limits = _controller().limit(limits=1, user_api="blas")
+                for library, _ in self.before:
+                    library.set_num_threads(1)
 
     def leave(self) -> None:
         with self.lock:
             self.depth -= 1
             if self.depth == 0:
                 _release_control()
-                self.limits.restore_original_limits()
-                self.limits = None
+                for library, n_threads in self.before:
+                    library.set_num_threads(n_threads)
                 _release_control()
+                self.before = []
 
 
 _guard = _BlasGuard()
@@ -200,20 +204,27 @@ def single_threaded_blas(when: bool = True) -> Iterator[None]:
 
 
 @cache
-def _controller() -> Any:
+def _blas() -> Any:
+    """Return the controls of every BLAS."""
     # SciPy brings a BLAS of its own, which compiled code uses too; one loaded later would escape the guard.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def _release_control() -> None:
     """Let this thread set the limit: the first to do so owns it, and the last to leave may be another."""
+    release = _release()
+    if release is not None:
+        release(force=True)
+
+
+@cache
+def _release() -> Callable[..., None] | None:
     from threadpoolctl import OpenBLASController
 
-    if hasattr(OpenBLASController, "clear_controlling_thread"):
-        OpenBLASController.clear_controlling_thread(force=True)
+    return getattr(OpenBLASController, "clear_controlling_thread", None)
 
 
 def _after_fork() -> None:

@@ -1,5 +1,6 @@
 """The statistic of linear models: means and the triangular factor of the centred columns."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class LinearFactor:
         """Number of columns of X."""
         return int(self.mean.shape[0]) - self.n_targets
 
-    @property
+    @cached_property
     def stddev(self) -> Array:
         """Standard deviation of each column and target, (d + t,); 0 of no rows."""
         return column_lengths(self.factor) / (float(self.weight) ** 0.5 or 1.0)

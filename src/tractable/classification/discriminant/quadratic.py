@@ -104,13 +104,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(moments.dim)
         # The same variance is added in all classes, so that a collinear column does not favour any.
         within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
-        found = [
-            regular(matrix, mean, added=ADDED_VARIANCE * within)
-            for matrix, mean in zip(matrices, moments.mean, strict=True)
-        ]
-        self.jitter_ = np.stack([jitter for _, jitter in found])
-        structure = Full.from_cholesky(np.stack([each.cholesky for each, _ in found]))
-        self.covariance_ = np.stack([each.dense() for each, _ in found])
+        found, self.jitter_ = regular(matrices, moments.mean, added=ADDED_VARIANCE * within)
+        structure, self.covariance_ = Full.from_cholesky(found.cholesky), np.array(found.dense())
         self.class_distributions_ = MultivariateNormal(
             mean=moments.mean, covariance=structure, names=self._names()
         )

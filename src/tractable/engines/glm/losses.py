@@ -288,6 +288,8 @@ def over_contrasts(contrasts: Array, curvature: Array) -> Array:
     xp = namespace_of(contrasts)
     k, c = contrasts.shape
     p = curvature.shape[-1]
+    if k == 2 and c == 1:
+        return -((contrasts[0, 0] - contrasts[1, 0]) ** 2) * curvature[0, 1, :, :]
     if k > MANY_CLASSES:  # K⁴ numbers are too many: Cᵀ B C, which loses digits where classes are far apart
         left = xp.reshape(contrasts.T @ xp.reshape(curvature, (k, k * p * p)), (c, k, p * p))
         blocks = xp.reshape(contrasts.T @ left, (c, c, p, p))

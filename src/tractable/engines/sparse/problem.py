@@ -1,5 +1,6 @@
 """What a sparse linear fit asks of its data: correlations with the target, of a few columns or of all."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -145,3 +146,39 @@ class ColumnProblem:
 
 #: Either of the two.
 SparseProblem = Any
+
+#: What of a correlation is compared with the penalty.
+Size = Callable[[np.ndarray], np.ndarray]
+
+
+def size_of(positive: bool) -> Size:
+    """Return what is compared with the penalty: where coefficients are from 0, not the absolute values."""
+    return _itself if positive else np.abs
+
+
+def _itself(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def duality_gaps(
+    problem: SparseProblem,
+    some: Any,
+    which: np.ndarray,
+    found: np.ndarray,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    size: Size,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
+
+    The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
+    dual objective at the residual, shrunk until it is feasible.
+    """
+    left, rest = problem.correlations(some, which, found)
+    left[which] -= ridges * found
+    rest = rest + ridges * np.einsum("ij,ij->j", found, found)
+    top = size(left).max(axis=0, initial=0.0)
+    shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
+    fit = problem.moment[which] @ found
+    primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
+    return left, primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)

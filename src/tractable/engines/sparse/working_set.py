@@ -1,11 +1,11 @@
 """The lasso along a path of penalties, on a working set of columns, with the duality gaps of all columns."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.problem import SparseProblem
+from tractable.engines.sparse.active_set import active_set
+from tractable.engines.sparse.problem import Size, SparseProblem, duality_gaps, size_of
 from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
@@ -13,12 +13,13 @@ from tractable.value import value
 #: With no more columns than this, and many penalties, the Gram matrix of all is formed, and all are in the
 #: working set.
 FEW = 1000
+#: With no more columns than this, kernels are interpreted, and array expressions take less time.
+INTERPRETED = 45
 #: The most penalties solved before the conditions of the other columns are checked.
 AHEAD = 16
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
 LADDER = 0.7
 
-Size = Callable[[np.ndarray], np.ndarray]
 #: Correlations at a penalty.
 Point = tuple[np.ndarray, float]
 
@@ -74,7 +75,13 @@ def sparse_path(
     """
     asked = np.asarray(penalties, dtype=np.float64)
     ridges = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
-    size = _positive if positive else np.abs
+    size = size_of(positive)
+    few = problem.formed and problem.n_columns <= INTERPRETED
+    if few or (len(asked) == 1 and problem.n_columns <= FEW):
+        with single_threaded_blas():
+            found = _one_by_one(problem, asked, ridges, 0.5 * tol * problem.square, positive, max_iter)
+        if found is not None:
+            return found
     ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
     steps = _Steps(
         penalties=np.concatenate([ladder, asked]),
@@ -88,8 +95,27 @@ def sparse_path(
     )
 
 
-def _positive(x: np.ndarray) -> np.ndarray:
-    return x
+def _one_by_one(
+    problem: SparseProblem,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    tol: float,
+    positive: bool,
+    max_iter: int,
+) -> SparsePath | None:
+    """Solve each penalty by its active set, from that of the one before; None where one of them fails."""
+    found: list[tuple[np.ndarray, np.ndarray, int]] = []
+    for i in range(len(penalties)):
+        one = slice(i, i + 1)
+        start = found[-1][0][:, 0] if found else None
+        at = active_set(
+            problem, penalties[one], ridges[one], tol, positive=positive, max_iter=max_iter, start=start
+        )
+        if at is None:
+            return None
+        found.append(at)
+    coefs, gaps, n_iter = zip(*found, strict=True)
+    return SparsePath(coefs=np.concatenate(coefs, axis=1), gaps=np.concatenate(gaps), n_iter=np.array(n_iter))
 
 
 def _ladder(top: float, first: float) -> np.ndarray:
@@ -128,7 +154,9 @@ def _solve(
     while here <= last:
         part = slice(here, min(here + ahead, last + 1))
         found, n_iter = work.solve(penalties[part], steps.ridges[part], tol, positive, max_iter)
-        left, gaps = work.certify(found, penalties[part], steps.ridges[part], size)
+        left, gaps = duality_gaps(
+            problem, work.some, work.which, found, penalties[part], steps.ridges[part], size
+        )
         good = _leading(gaps <= steps.tols[part])
         failed = good < len(gaps)
         ahead = max(2, (good + ahead) // 2) if failed else min(AHEAD, ahead + 2)
@@ -238,24 +266,3 @@ class WorkingSet:
                 ridge=ridge, tol=tol, positive=positive, max_iter=max_iter, state=self.state,
             )  # fmt: skip
         return found, n_iter
-
-    def certify(
-        self,
-        found: np.ndarray,
-        penalties: np.ndarray,
-        ridges: np.ndarray,
-        size: Callable[[np.ndarray], np.ndarray],
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
-
-        The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
-        dual objective at the residual, shrunk until it is feasible.
-        """
-        left, rest = self.problem.correlations(self.some, self.which, found)
-        left[self.which] -= ridges * found
-        rest = rest + ridges * np.einsum("ij,ij->j", found, found)
-        top = size(left).max(axis=0, initial=0.0)
-        shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
-        fit = self.moment @ found
-        primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
-        return left, primal + 0.5 * shrink**2 * rest - shrink * (self.problem.square - fit)

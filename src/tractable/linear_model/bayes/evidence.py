@@ -454,6 +454,9 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
     (1000000.0, 2.0)
     """
     xp = namespace_of(above, below, most, before)
+    if all(isinstance(part, float) for part in (above, below, most, before)):
+        ratio = above / below if above < most * below else most
+        return xp.asarray(ratio if above > 0 else before)
     above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))
     within = above < most * below
     ratio = xp.where(within, above / xp.where(within, below, 1.0), most)

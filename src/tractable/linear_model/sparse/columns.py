@@ -11,6 +11,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.by_blocks import by_blocks
 from tractable.base.validation import check_names, refuse_foreign
+from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
 from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
@@ -44,14 +45,15 @@ class Columns:
     ) -> "Columns":
         """Return the columns of rows in memory, in column order; copied only where that is needed."""
         flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        X = np.asarray(X, dtype=np.float64, order="F")
+        X = np.asarray(X, dtype=np.float64)
         weight = float(len(X)) if weights is None else float(weights.sum())
         centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if fit_intercept:
             (X, centre), (Y, offset) = _centred(X, weights), _centred(Y, weights)
         if weights is not None:
             root = np.sqrt(weights)[:, None]
-            X, Y = np.asfortranarray(X * root), Y * root
+            X, Y = X * root, Y * root
+        X = np.asfortranarray(X)
         return cls(X=X, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
 
     @classmethod
@@ -120,16 +122,22 @@ def refuse_scales(wide: float, tall: float, what: str) -> None:
 def _scale(columns: Array) -> float:
     """Return a power of two near the largest entry where that is far from one, else one."""
     xp = namespace_of(columns)
-    top = float(xp.max(xp.abs(columns))) if columns.shape[0] and columns.shape[1] else 0.0
+    # The largest and the least, as all absolute values at once would be another table.
+    top = float(max(xp.max(columns), -xp.min(columns))) if columns.shape[0] and columns.shape[1] else 0.0
     return 1.0 if 1.0 / LARGE <= top <= LARGE else power_of_two(top)
 
 
 def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns less their means, and these; what varies by rounding alone is zero."""
     mean = np.average(columns, axis=0, weights=weights)
+    centred = np.empty(columns.shape, order="F")
+    step = block_rows(columns.shape[1])  # in the cache, where it changes its memory order
+    for start in range(0, len(columns), step):
+        np.subtract(columns[start : start + step], mean, out=centred[start : start + step])
     # Corrected once: exact far from the origin.
-    mean = mean + np.average(columns - mean, axis=0, weights=weights)
-    centred = np.asfortranarray(columns - mean)
+    rest = np.average(centred, axis=0, weights=weights)
+    centred -= rest
+    mean = mean + rest
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->j", centred, centred)
     in_range = np.all((squares > LARGE**-2) & (squares < LARGE**2))

@@ -183,7 +183,10 @@ def solve_path(
         problem = columns.problem(target, precompute=precompute)
         walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
         path = walk(problem, penalties[sparse], ridges[sparse], **options)
-        found.append(_certified(columns, target, path, penalties[sparse], ridges[sparse], positive))
+        top = float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
+        if penalties[sparse][-1] <= HIDDEN * top:
+            path = _certified(columns, target, path, penalties[sparse], ridges[sparse], positive, top)
+        found.append(path)
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
     gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_scale / n * target_scale
@@ -201,15 +204,20 @@ def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
 
 
 def _certified(
-    columns: Columns, target: int, path: SparsePath, penalties: np.ndarray, ridges: np.ndarray, positive: bool
+    columns: Columns,
+    target: int,
+    path: SparsePath,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    positive: bool,
+    top: float,
 ) -> SparsePath:
     """Bound the gaps of penalties within rounding by the problem without a penalty, whose minimum is lower.
 
     A feasible point of the dual has correlations below the penalty; where that is below their rounding, the
-    residual is shrunk to nearly zero, and the duality gap is no bound.
+    residual is shrunk to nearly zero, and the duality gap is no bound. `top` is the largest correlation.
     """
     X, y = columns.X, columns.Y[:, target]
-    top = float(np.max(np.abs(to_numpy(X.T @ y)), initial=0.0))
     gaps = path.gaps.copy()
     for i in np.flatnonzero(penalties <= HIDDEN * top):
         w = path.coefs[:, int(i)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import log_softmax
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, is_numpy_array
 from tractable.primitives import SILENT, as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 
@@ -77,14 +77,17 @@ def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, 
     [[0.75]]
     """
     k, p = coef.shape
-    if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
+    wide = p > MOST_PAIRED and is_numpy_array(x)
+    if not (wide or runs_compiled(x, 2 * x.shape[0] * k * k * p)):
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
-    if p > MOST_PAIRED:
+    if wide:
         upper = _wide_curvature(x, mass, shift, scale, coef)
     else:
         from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
         upper = compiled(x, mass, shift, scale, coef, 128, k > 2)
+    if k == 2:
+        return np.concatenate([upper, -upper, -upper, upper]).reshape(2, 2, p, p)
     found = np.zeros((k, k, p, p))
     rows, columns = np.triu_indices(k, 1)
     found[rows, columns] = found[columns, rows] = -upper

@@ -1,0 +1,108 @@
+"""The lasso at one penalty: the active set is guessed, and the duality gap confirms the guess."""
+
+import numpy as np
+
+from tractable.engines.sparse.problem import SparseProblem, duality_gaps, size_of
+
+#: Columns enter whose correlation is at least this share of the largest one outside the active set: fewer
+#: solutions than one for each column, and few columns that leave again. Of few columns, all enter.
+ENTRANCE, FEW = 0.5, 64
+#: The most columns of an active set, and systems solved, before the guess is given up.
+MOST_COLUMNS, MOST_STEPS = 200, 40
+#: Pivots below this share of their column's square: the columns are nearly dependent.
+NEARLY_DEPENDENT = 1e-9
+
+
+def active_set(
+    problem: SparseProblem,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    tol: float,
+    *,
+    positive: bool = False,
+    max_iter: int = MOST_STEPS,
+    start: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """Return the coefficients (p, 1) at one penalty, the duality gap (1,), and how many systems were solved.
+
+    With active columns A of signs s, the minimum solves (X_Aᵀ X_A + ridge I) w = X_Aᵀ y - penalty s. Columns
+    whose coefficient has another sign leave all at once, those whose correlation is above the penalty enter,
+    until the gap is small, or neither are left: the optimality conditions hold. No objective is followed, so
+    it may fail: the result is None where columns depend on each other, or are many, or where it does not end.
+
+    Parameters
+    ----------
+    problem : GramProblem or ColumnProblem
+        The columns and the target, as products or as they are, of NumPy.
+    penalties, ridges : arrays (1,)
+        Weights of the absolute coefficients, positive, and of half their squares.
+    tol : float
+        Largest duality gap.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    max_iter : int
+        Most systems solved.
+    start : array (p,), optional
+        Coefficients at a penalty nearby, whose signs are the first guess.
+
+    Examples
+    --------
+    >>> from tractable.engines.sparse.problem import ColumnProblem
+    >>> problem = ColumnProblem(X=np.eye(3), y=np.array([3.0, -2.0, 0.5]))
+    >>> active_set(problem, np.array([1.0]), np.zeros(1), 1e-8)
+    (array([[ 2.],
+           [-1.],
+           [ 0.]]), array([0.]), 1)
+    """
+    penalty, ridge, size = float(penalties[0]), float(ridges[0]), size_of(positive)
+    level, moment, left = penalty * (1.0 + 1e-12), problem.moment, problem.moment
+    most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
+    share = ENTRANCE if problem.n_columns > FEW else 0.0
+    active, signs, n_steps, gaps = np.empty(0, dtype=np.int64), np.empty(0), 0, None
+    if start is not None and start.any():
+        active = np.flatnonzero(start)
+        signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
+    while n_steps < min(max_iter, MOST_STEPS):
+        outside = np.array(size(left))
+        outside[active] = 0.0
+        top = outside.max(initial=0.0)
+        new = np.flatnonzero(outside > max(level, share * top)) if top > level else active[:0]
+        if len(new) == 0 and gaps is not None:
+            break
+        active, signs = np.concatenate([active, new]), np.concatenate([signs, np.sign(left[new])])
+        if len(active) > most:
+            return None
+        while True:
+            some = problem.gather(None, active)
+            solved = _solve(problem.products(some, active, active), ridge, moment[active] - penalty * signs)
+            n_steps += 1
+            if solved is None or n_steps > max_iter:
+                return None
+            agree = solved * signs > 0.0
+            if agree.all():
+                break
+            active, signs = active[agree], signs[agree]
+        correlations, gaps = duality_gaps(problem, some, active, solved[:, None], penalties, ridges, size)
+        if gaps[0] <= tol:
+            break
+        left = correlations[:, 0]
+    if gaps is None or not gaps[0] <= tol:
+        return None
+    coefs = np.zeros((problem.n_columns, 1))
+    coefs[active, 0] = solved
+    return coefs, gaps, n_steps
+
+
+def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:
+    """Return the solution of (gram + ridge I) x = b; None where that is nearly singular."""
+    from scipy.linalg import lapack
+
+    if len(b) == 0:
+        return b
+    squares = np.diagonal(gram) + ridge
+    if ridge > 0.0:
+        gram = gram + ridge * np.eye(len(gram))
+    factor, info = lapack.dpotrf(gram, lower=1)
+    if info != 0 or not (np.diagonal(factor) ** 2 > NEARLY_DEPENDENT * squares).all():
+        return None
+    return lapack.dpotrs(factor, b, lower=1)[0]

@@ -1,0 +1,67 @@
+"""The lasso at one penalty by its active set, against the optimality conditions and coordinate descent."""
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+
+from tractable.engines.sparse.active_set import active_set
+from tractable.engines.sparse.problem import ColumnProblem, GramProblem
+from tractable.engines.sparse.working_set import sparse_path
+
+
+def table(n, p):
+    rng = np.random.default_rng(n + p)
+    X = rng.standard_normal((n, p))
+    X[:, 1:] += 0.5 * X[:, :-1]
+    return X, X @ (rng.standard_normal(p) * (np.arange(p) % 5 == 0)) + rng.standard_normal(n)
+
+
+def problems(X, y):
+    gram = GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(X.shape))
+    return gram, ColumnProblem(X=np.asfortranarray(X), y=y)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize(("n", "p"), [(50, 3), (200, 20), (80, 120), (300, 90)])
+def test_the_minimum_is_that_of_coordinate_descent(n, p, ridge, positive):
+    X, y = table(n, p)
+    alpha = 0.1
+    peer = linear_model.ElasticNet(
+        alpha=alpha * (1.0 + ridge),
+        l1_ratio=1.0 / (1.0 + ridge),
+        fit_intercept=False,
+        tol=1e-12,
+        max_iter=100_000,
+        positive=positive,
+    ).fit(X, y)
+    for problem in problems(X, y):
+        given = problem, np.array([n * alpha]), np.array([n * alpha * ridge])
+        found = active_set(*given, 1e-10 * problem.square, positive=positive)
+        assert found is not None
+        coefs, gaps, n_steps = found
+        np.testing.assert_allclose(coefs[:, 0], peer.coef_, atol=1e-5)
+        assert gaps[0] <= 1e-10 * problem.square
+        assert n_steps >= 1
+        near = active_set(*given, 1e-10 * problem.square, positive=positive, start=coefs[:, 0])
+        np.testing.assert_allclose(near[0], coefs, atol=1e-12)
+        assert near[2] == 1
+
+
+def test_dependent_columns_and_too_few_steps_are_left_to_the_path():
+    X, y = table(60, 10)
+    twice = np.column_stack([X, X[:, 0]])
+    for problem in problems(twice, y):
+        assert active_set(problem, np.array([6.0]), np.zeros(1), 1e-8 * problem.square) is None
+        path = sparse_path(problem, [6.0], tol=1e-10)
+        assert path.gaps[0] <= 1e-10 * problem.square
+    for problem in problems(X, y):
+        assert active_set(problem, np.array([0.5]), np.zeros(1), 1e-8 * problem.square, max_iter=0) is None
+
+
+def test_a_large_penalty_leaves_no_column():
+    X, y = table(60, 10)
+    for problem in problems(X, y):
+        coefs, gaps, _ = active_set(problem, np.array([1e6]), np.zeros(1), 1e-8 * problem.square)
+        assert not coefs.any()
+        assert abs(gaps[0]) <= 1e-14 * problem.square  # of sums that large

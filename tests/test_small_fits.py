@@ -1,0 +1,30 @@
+"""Fits of small tables hold BLAS to one thread, and leave it as it was."""
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from tractable.base.estimator import Estimator, all_or_nothing
+
+
+def blas_threads():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+class Watches(Estimator):
+    """Remembers the threads of BLAS during its fit."""
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X, y=None):
+        self.threads_ = blas_threads()
+        return self
+
+
+def test_blas_has_one_thread_in_a_narrow_fit_and_all_of_them_after():
+    import scipy.linalg  # noqa: F401  (brings a BLAS of its own)
+
+    Watches().fit(np.zeros((3, 2)))  # finds the libraries
+    before = blas_threads()
+    assert set(Watches().fit(np.zeros((300, 300))).threads_) == {1}
+    assert blas_threads() == before
+    assert Watches().fit(np.zeros((2, 2000))).threads_ == before
+    assert Watches().fit(X=None).threads_ == before
