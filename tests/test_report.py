@@ -202,7 +202,7 @@ def test_dates_and_text(report):
         "x": "number", "y": "number", "k": "category", "when": "date", "said": "text", "id": "identifier",
     }  # fmt: skip
     assert "2024-01-01 to 2024-02-29" in page.said
-    assert "Not compared, for every row is different: said and id" in page.said
+    assert "Not compared, since they have too many different values: said and id" in page.said
 
 
 def test_a_target_that_does_not_exist(tmp_path):
@@ -239,7 +239,9 @@ def test_a_section_that_fails_is_left_out_and_said(report, monkeypatch):
     summary, page = report(columns(12), n_sections=2)
     assert "overview" in summary.sections
     assert "dependence" not in summary.sections
-    assert "The section 'dependence' could not be made of this table and is left out: too odd" in page.said
+    assert (
+        "A part of the report, comparing pairs of columns, failed on this table and is left out" in page.said
+    )
     assert "for words" not in page.said
 
 

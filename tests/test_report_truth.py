@@ -68,7 +68,7 @@ def test_far_rows_are_few(rng):
 
 
 def test_two_clouds_are_groups_and_a_curve_is_none(rng):
-    clouds = np.r_[rng.normal(size=(150, 2)), [*rng.normal(size=(150, 2)), 8.0, 0.0]]
+    clouds = np.r_[rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + np.array([8.0, 0.0])]
     found = clusters(table_of(pd.DataFrame(clouds, columns=["a", "b"])), rng=rng)
     assert found.findings["natural"]
     assert found.findings["n_clusters"] == 2
