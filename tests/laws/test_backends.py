@@ -84,6 +84,8 @@ FUNCTIONS = {
     "ndtri": (special.ndtri, shares),
     "sigmoid": (special.sigmoid, line),
     "softmax": (special.softmax, line),
+    "softmax_and_log_sum": (lambda x: special.softmax_and_log_sum(x)[0], line),
+    "softmax_and_log_sum, the sum": (lambda x: special.softmax_and_log_sum(x)[1], line),
     "stirling_error": (special.stirling_error, positive),
     "trigamma": (special.trigamma, positive),
     "xlog1py": (special.xlog1py, lambda rng: (*line(rng), *positive(rng))),

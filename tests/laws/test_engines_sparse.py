@@ -28,7 +28,7 @@ def _working_sets(request, monkeypatch):
         monkeypatch.setattr(working_set, "FEW", 0)
         monkeypatch.setattr(lars_module, "FEW", 0)
         monkeypatch.setattr(lars_module, "FIRST", 2)
-        monkeypatch.setattr(lars_module, "AHEAD", 4)
+        monkeypatch.setattr(lars_module, "KNOTS_BETWEEN_CHECKS", 4)
 
 
 def wide(rng):

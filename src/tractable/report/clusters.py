@@ -98,6 +98,7 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
         pictures=(_criterion_picture(found.choice), *_scatter_picture(found, members, grouping, rng)),
         tables=tables if grouping.natural else (),
         notes=(*_notes(found), *unused_note(table, leave=target or ())),
+        headline=_headline(grouping, differences),
         findings={
             "n_clusters": len(members.sizes) if grouping.natural else 1,
             "n_components": grouping.n_components,
@@ -247,6 +248,16 @@ def _done(found: FittedMixtures, target: str | None) -> str:
         "better than one, most rows are sure, few rows lie between them, and random samples of the rows "
         f"give the same.{skewed}"
     )
+
+
+def _headline(grouping: Grouping, differences: list[list[Difference]]) -> str:
+    """Return whether the rows fall into groups; empty if the first sentence of the meaning says it."""
+    if not grouping.natural:
+        return ""
+    columns = list(dict.fromkeys(row[0][0] for row in differences if row))
+    apart = f", set apart most by {listed(columns, 3)}" if columns else ""
+    again = f"random samples of the rows gave the same groups {grouping.n_found} times of {N_RESAMPLES}"
+    return f"The rows fall into {grouping.n_components} groups{apart}; {again}."
 
 
 def _meaning(found: FittedMixtures, grouping: Grouping, differences: list[list[Difference]]) -> str:

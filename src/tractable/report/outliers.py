@@ -107,6 +107,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
+        headline=_headline(table, frame, flagged, listed_rows) if fits else "",
         findings={
             "n_outliers": len(flagged),
             "n_beyond": len(beyond),
@@ -121,6 +122,20 @@ def _unexpected(found: FittedMixtures, model: Any, i: int) -> list[UnexpectedEnt
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
     return unexpected_entries(model, row, found.rows.categories, logged=found.logged)
+
+
+def _headline(
+    table: Table, frame: Any, flagged: np.ndarray, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]
+) -> str:
+    """Return how many rows are unusual, and what is unusual of the most extreme."""
+    if not len(flagged):
+        return "No row is more unusual than chance allows."
+    first, why = listed_rows[0]
+    entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was expected"
+    row = f"row {table.row_number(frame.index[first]):,}: {entry}"
+    if len(flagged) == 1:
+        return f"One row is unusual, {row}."
+    return f"{len(flagged):,} rows are unusual, most of all {row}."
 
 
 def _no_fit(n: int, beyond: np.ndarray, model: Any) -> str:

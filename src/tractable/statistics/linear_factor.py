@@ -164,7 +164,7 @@ class LinearFactor:
         """Return the factor of [X, Y] about the origin, for models without an intercept."""
         xp = namespace_of(self.mean)
         row = xp.sqrt(xp.asarray(self.weight, dtype=xp.float64)) * self.mean
-        return merged_triangle(self.triangular(), self.factor[:0], row[None, :])
+        return merged_triangle(self.triangular(), self.factor[:0, :], row[None, :])
 
     def with_ones(self) -> Array:
         """Return the factor of [1, X, Y] about the origin, ones first, the intercept a column like others."""

@@ -14,9 +14,9 @@ from tractable.value import value
 #: With no more columns than this all are looked at from knot to knot.
 FEW = 1000
 #: Knots found on the working set before the conditions of the other columns are checked.
-AHEAD = 16
+KNOTS_BETWEEN_CHECKS = 16
 #: Fraction of the penalty that it is expected to fall by, at most, when columns are chosen in advance.
-FORESIGHT = 0.2
+EXPECTED_FALL = 0.2
 #: Columns looked at from the beginning.
 FIRST = 64
 #: Fraction of its length that a column may add to those in use and still be passed over: the root of what
@@ -29,7 +29,7 @@ RENEW = 32
 #: Correlations that differ by less, relative to the lengths of column and target, are one.
 TIE = 1e-13
 #: Correlations are computed anew, too, when the penalty has fallen to this fraction of what it was then.
-FALLEN = 0.1
+RENEWAL_FALL = 0.1
 #: A column of which less than this is independent of those in use before it costs digits of their direction.
 INDEPENDENT = 1e-4
 #: A correlation at the penalty rises above it where it falls more slowly by this.
@@ -149,7 +149,7 @@ class LarsState:
 
     def _step(self, least: float) -> None:
         """Go on to the next knot, where a column enters or leaves, or to the end."""
-        direction, along = self._aim()
+        direction, along = self._direction()
         if self.stuck:
             return
         free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
@@ -197,7 +197,7 @@ class LarsState:
     def _is_zero(self, w: np.ndarray) -> np.ndarray:
         return np.abs(w) * self.lengths[self.active] <= TIE * self.problem.square**0.5
 
-    def _aim(self) -> tuple[np.ndarray, np.ndarray]:
+    def _direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction of the coefficients in use, and how all correlations fall along it.
 
         Where several columns come at once, those at zero may only set out with their sign, and none that
@@ -247,7 +247,7 @@ class LarsState:
         self.used[-1] = tuple(self.active)
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
-        stale = len(self.penalties) % RENEW == 0 or self.penalty <= FALLEN * self.renewed
+        stale = len(self.penalties) % RENEW == 0 or self.penalty <= RENEWAL_FALL * self.renewed
         if stale or self.ill_conditioned:
             self._renew()
         else:
@@ -368,7 +368,7 @@ def _follow(
     violated = -1
     while True:
         since = len(path.penalties) - 1
-        ended = path.run(least, min(since + 1 + AHEAD, most)) or len(path.penalties) >= most
+        ended = path.run(least, min(since + 1 + KNOTS_BETWEEN_CHECKS, most)) or len(path.penalties) >= most
         levels, found = np.array(path.penalties[since:]), path.coefs(since)
         left, rest = problem.correlations(work.some, work.which, found)
         above = size(left) - levels > _unknown(problem, work, found, levels)
@@ -428,7 +428,7 @@ def _largest(sizes: np.ndarray, count: int) -> np.ndarray:
 def _expected(size: Callable[[np.ndarray], np.ndarray], left: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return which columns reach the penalty if it and the correlations continue linearly."""
     fall = max(float(levels[0] - levels[-1]), TIE * float(levels[0]))
-    step = min(1.5, FORESIGHT * float(levels[-1]) / fall)
+    step = min(1.5, EXPECTED_FALL * float(levels[-1]) / fall)
     return size(left[:, -1] + step * (left[:, -1] - left[:, 0])) >= levels[-1] - step * fall
 
 

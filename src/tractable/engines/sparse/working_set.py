@@ -16,9 +16,9 @@ FEW = 1000
 #: With no more columns than this, kernels are interpreted, and array expressions take less time.
 INTERPRETED = 45
 #: The most penalties solved before the conditions of the other columns are checked.
-AHEAD = 16
+PENALTIES_AT_ONCE = 16
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
-LADDER = 0.7
+PENALTY_RATIO = 0.7
 
 #: Correlations at a penalty.
 Point = tuple[np.ndarray, float]
@@ -120,9 +120,9 @@ def _one_by_one(
 
 def _ladder(top: float, first: float) -> np.ndarray:
     """Return penalties from the largest with a nonzero solution to the first one asked for."""
-    if first >= LADDER * top:
+    if first >= PENALTY_RATIO * top:
         return np.empty(0)
-    return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(LADDER))))[:-1]
+    return np.geomspace(top, first, 1 + int(np.ceil(np.log(first / top) / np.log(PENALTY_RATIO))))[:-1]
 
 
 @value
@@ -143,9 +143,9 @@ def _solve(
         gaps=np.zeros(last + 1),
         n_iter=np.zeros(last + 1, dtype=np.int64),
     )
-    many = problem.formed or np.sum(np.isfinite(steps.tols)) > AHEAD
+    many = problem.formed or np.sum(np.isfinite(steps.tols)) > PENALTIES_AT_ONCE
     few = problem.n_columns <= FEW and many
-    here, ahead = 0, AHEAD if few else 2
+    here, ahead = 0, PENALTIES_AT_ONCE if few else 2
     before = problem.moment, penalties[0]
     work = WorkingSet(problem, ridged=bool(steps.ridges.any()))
     sizes = size(problem.moment)
@@ -159,7 +159,7 @@ def _solve(
         )
         good = _leading(gaps <= steps.tols[part])
         failed = good < len(gaps)
-        ahead = max(2, (good + ahead) // 2) if failed else min(AHEAD, ahead + 2)
+        ahead = max(2, (good + ahead) // 2) if failed else min(PENALTIES_AT_ONCE, ahead + 2)
         at = good if failed else good - 1
         now = left[:, at], penalties[here + at]
         before = (left[:, at - 1], penalties[here + at - 1]) if at > 0 else before
