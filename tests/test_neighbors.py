@@ -125,7 +125,7 @@ def test_approximate_searches_serve_too(rng, index, weighted):
     assert model.loo_scores_.min() > 0.7
     found = tractable.NearestNeighbors(n_neighbors=50, index=index, random_state=0).fit(X)
     assert found.kneighbors_graph().shape == (2000, 2000)
-    density = tractable.NearestNeighborDensity(10, index=index, random_state=0).fit(X)
+    density = tractable.NearestNeighborDensity(10, index=index).fit(X)
     assert np.isfinite(density.score_samples(X)).all()
 
 
