@@ -10,6 +10,7 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
+from tractable.engines.least_squares import blas_for_columns
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
 from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
@@ -135,7 +136,8 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Pe
     `intercept` are `fit_intercept` and `penalize_intercept`.
     """
     if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
-        return _few_rows(rows, alphas, method, **intercept)
+        with blas_for_columns(rows.data.shape[0]):  # a system of the size of the rows
+            return _few_rows(rows, alphas, method, **intercept)
     spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
     target_scale = _target_scale(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
