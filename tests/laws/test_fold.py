@@ -179,7 +179,7 @@ def test_blocks_of_a_fold_are_equal_and_even(n):
 
     as_source(np.ones((n, 1))).reduce(Sizes(), n_threads=1)
     assert sum(sizes) == n
-    assert max(sizes) <= 100
+    assert max(sizes) <= 110  # a tenth more than asked for, rather than two more blocks
     if n > 100:
         assert len(sizes) % 2 == 0
         assert max(sizes) - min(sizes) < len(sizes)
