@@ -12,6 +12,7 @@ from tractable.report.candidates import is_skewed
 from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
 from tractable.report.table import MAX_DISTINCT, Column, Table
+from tractable.report.time_order import TIMES, TimeOrder, time_order
 
 #: Columns with a picture, and columns that are named in a sentence.
 MAX_PICTURES, FEW = 24, 4
@@ -30,6 +31,9 @@ KIND_WORDS = {
 
 #: Categories with a bar of their own.
 MAX_BARS = 10
+
+#: Columns that are drawn over time.
+MAX_SERIES = 6
 
 #: A value that makes this share of a column has a bar of its own, beside the density of the others.
 MIN_SPIKE = 0.2
@@ -55,12 +59,14 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     few = f"{len(pictured)} of {len(drawable)} columns are pictured, numbers first."
     once = deduplicated(table)  # copies would make the bandwidth too small
     pictures = [_column_picture(once, column) for column in pictured]
-    drawn = [picture for picture in pictures if picture is not None]
+    times = time_order(table)
+    series = () if times is None or not times.correlations else (_series_picture(table, times),)
+    drawn = [*(picture for picture in pictures if picture is not None), *series]
     return Section(
         key="overview",
         title="What is in the table",
         done=_done(table, once, pictured),
-        meaning=_meaning(table) + _repeats(table),
+        meaning=_meaning(table) + _repeats(table) + _in_time(times),
         assumptions=(
             "Rows are independent draws, so that bands and intervals show what chance alone would change; "
             "densities are smooth at the scale of the bandwidth; the kind of a column is inferred from its "
@@ -132,6 +138,38 @@ def _repeats(table: Table) -> str:
     )
 
 
+def _in_time(times: TimeOrder | None) -> str:
+    """Return a warning if neighbouring rows are alike."""
+    if times is None or not times.correlations:
+        return ""
+    names = sorted(times.correlations, key=lambda name: -times.correlations[name])
+    return (
+        f"\nBeware of time. Rows are in order of {times.column}, and neighbouring rows are alike in "
+        f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f} in {names[0]}). They say less "
+        "than as many independent rows would: bands, intervals and tests are too sure."
+    )
+
+
+def _series_picture(table: Table, times: TimeOrder) -> Picture:
+    """Draw the columns that depend on time as lines over it."""
+    names = sorted(times.correlations, key=lambda name: -times.correlations[name])[:MAX_SERIES]
+    frame = table.frame.iloc[times.order]
+    entries = frame[times.column]
+    t = entries.to_numpy() if table.column(times.column).kind == "date" else entries.to_numpy(dtype=float)
+    with canvas(rows=len(names), width=9.0, height=0.7 + 1.1 * len(names), sharex=True, squeeze=False) as (
+        figure,
+        axes,
+    ):
+        for ax, name in zip(axes[:, 0], names, strict=True):
+            ax.plot(t, frame[name].to_numpy(dtype=float), color=COLOURS[0], lw=1)
+            ax.set_title(shortened(name), fontsize=9, loc="left", fontweight="bold")
+            ax.locator_params(axis="y", nbins=4)
+        axes[-1, 0].set_xlabel(times.column)
+        return picture_of(
+            figure, alt=f"{listed(names)} over {times.column}", caption="Columns over time.", wide=True
+        )
+
+
 def _columns_grid(table: Table, shown: list[Column]) -> Grid:
     rows = tuple(
         (
@@ -150,13 +188,20 @@ def _columns_grid(table: Table, shown: list[Column]) -> Grid:
 def _values(table: Table, column: Column) -> str:
     """Return the range and median of numbers, the most frequent categories, or the constant value."""
     if column.is_number:
-        median = float(np.nanmedian(table.frame[column.name]))
-        low, high = (float("nan") if end is None else end for end in (column.low, column.high))
-        return f"{number_text(low, 6)} to {number_text(high, 6)}, median {number_text(median, 6)}"
+        middle = float(np.nanmedian(table.frame[column.name]))
+        ends = (math.nan if end is None else end for end in (column.low, column.high))
+        low, high, median = (number_text(x, 6, commas=not _is_year(column)) for x in (*ends, middle))
+        return f"{low} to {high}, median {median}"
     if column.is_category:
         some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
         return some + (", …" if len(column.counts) > FEW else "")
     return column.note if column.kind == "constant" else ""
+
+
+def _is_year(column: Column) -> bool:
+    """Return whether the numbers of a column are years."""
+    bounds = (column.low or 0.0) >= 1000.0 and (column.high or 0.0) < 3000.0
+    return bounds and TIMES.match(column.name.split(" ")[-1].strip("()")) is not None
 
 
 def _code(table: Table, pictured: list[Column]) -> str:

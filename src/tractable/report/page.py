@@ -261,8 +261,10 @@ def shortened(text: str, most: int = 22) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def number_text(x: float, digits: int = 4) -> str:
+def number_text(x: float, digits: int = 4, *, commas: bool = True) -> str:
     """Return a number for readers: so many digits, no trailing zeros, and commas between thousands.
+
+    Years are written without commas.
 
     Examples
     --------
@@ -275,7 +277,7 @@ def number_text(x: float, digits: int = 4) -> str:
     if not 1e-4 <= abs(x) < 1e9:
         return f"{x:.{digits}g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(x))))
-    text = f"{x:,.{decimals}f}"
+    text = f"{x:,.{decimals}f}" if commas else f"{x:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -51,7 +51,8 @@ def time_order(table: Table) -> TimeOrder | None:
         if times is None:
             continue
         order = np.argsort(times, kind="stable")
-        numbers = {name: table.frame[name].to_numpy(dtype=float)[order] for name in table.names("number")}
+        names = table.names("number", leave=column.name)
+        numbers = {name: table.frame[name].to_numpy(dtype=float)[order] for name in names}
         found = {name: lag_correlation(x) for name, x in numbers.items() if _is_serial(x)}
         return TimeOrder(column=column.name, order=order, correlations=found)
     return None
