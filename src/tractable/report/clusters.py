@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
     if found is None:
         return None
     members = membership(found)
-    grouping = grouping_of(table, found, members)
+    grouping = grouping_of(table, target, found, members)
     differences = _differences(found, members)
     tables = (_sizes(members, differences), *_against(table, found, members, target))
     return Section(
@@ -113,8 +114,19 @@ def section(table: Table, *, target: str | None = None, rng: Any) -> Section | N
     )
 
 
-def grouping_of(table: Table, found: FittedMixtures, members: Membership) -> Grouping:
-    """Return whether the components of the chosen mixture are natural groups."""
+#: The groupings of each table, by the column that is left out.
+_groupings: WeakKeyDictionary[Table, dict[str | None, Grouping]] = WeakKeyDictionary()
+
+
+def grouping_of(table: Table, leave: str | None, found: FittedMixtures, members: Membership) -> Grouping:
+    """Return whether the components of the chosen mixture are natural groups; computed once for a table."""
+    known = _groupings.setdefault(table, {})
+    if leave not in known:
+        known[leave] = _grouping(table, found, members)
+    return known[leave]
+
+
+def _grouping(table: Table, found: FittedMixtures, members: Membership) -> Grouping:
     icl = found.choice.scores["icl"]
     gain = float(icl[:, 0].min() - icl[found.choice.position("icl")])
     sure = float((members.confidence >= SURE).mean())

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
 from tractable.plotting.style import COLOURS, legend, legend_label
+from tractable.report.clusters import grouping_of
 from tractable.report.mixtures import fitted_mixtures, membership
 from tractable.report.page import (
     MARKERS,
@@ -139,7 +140,10 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
         return None, ""
     import pandas as pd
 
-    labels = pd.Series(membership(found).labels + 1, index=found.rows.frame.index)
+    members = membership(found)
+    if not grouping_of(table, None, found, members).natural:
+        return None, ""
+    labels = pd.Series(members.labels + 1, index=found.rows.frame.index)
     return labels.reindex(part.index).map(lambda k: None if np.isnan(k) else str(int(k))), "cluster"
 
 
