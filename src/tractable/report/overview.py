@@ -19,7 +19,7 @@ MAX_PICTURES, FEW = 24, 4
 
 #: Kinds of columns in words, singular and plural.
 KIND_WORDS = {
-    "number": ("column of numbers", "columns of numbers"),
+    "number": ("of numbers", "of numbers"),
     "category": ("of categories", "of categories"),
     "boolean": ("of truth values", "of truth values"),
     "date": ("of dates", "of dates"),
@@ -103,6 +103,10 @@ def _done(table: Table, once: Table, pictured: list[Column]) -> str:
 def _meaning(table: Table) -> str:
     by_kind = {kind: table.names(kind) for kind in KIND_WORDS}
     parts = [f"{len(names)} {KIND_WORDS[kind][len(names) > 1]}" for kind, names in by_kind.items() if names]
+    first = next(len(names) for names in by_kind.values() if names)
+    parts[0] = parts[0].replace(
+        " ", " column " if first == 1 else " columns ", 1
+    )  # the others need not say so
     sentences = [f"{number_of(table.n_rows, 'row')}; {listed(parts, len(parts))}."]
     gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
     if gaps:
