@@ -103,10 +103,9 @@ def _done(table: Table, once: Table, pictured: list[Column]) -> str:
 def _meaning(table: Table) -> str:
     by_kind = {kind: table.names(kind) for kind in KIND_WORDS}
     parts = [f"{len(names)} {KIND_WORDS[kind][len(names) > 1]}" for kind, names in by_kind.items() if names]
-    first = next(len(names) for names in by_kind.values() if names)
-    parts[0] = parts[0].replace(
-        " ", " column " if first == 1 else " columns ", 1
-    )  # the others need not say so
+    kind, first = next((kind, len(names)) for kind, names in by_kind.items() if names)
+    if kind not in ("constant", "empty"):  # the others need not say that they are columns
+        parts[0] = parts[0].replace(" ", " column " if first == 1 else " columns ", 1)
     sentences = [f"{number_of(table.n_rows, 'row')}; {listed(parts, len(parts))}."]
     gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
     if gaps:
