@@ -72,7 +72,12 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
     asked = with_column_names(x, points[:, None])
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
     for noise, shade, what in bands if _has_intervals(x, coverage) else ():
-        interval = x.predict_interval(asked, coverage, include_noise=noise)
+        try:
+            interval = x.predict_interval(asked, coverage, include_noise=noise)
+        except ValueError:
+            if noise:
+                raise
+            continue  # the model has intervals of targets alone
         if interval.size != 2 * len(interval):
             raise ValueError(f"x must have one target to be drawn, got {interval.shape[1]}")
         low, high = np.reshape(interval, (-1, 2)).T
