@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags, plain_numbers
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
 from tractable.value import value
 
 
@@ -63,8 +63,8 @@ def tags(estimator: Any) -> ModelTags:
     return found
 
 
-#: Columns, and entries, up to which rows in memory are learned from with one thread of BLAS.
-NARROW, SMALL = 512, 2**22
+#: Entries up to which rows of few columns in memory are learned from with one thread of BLAS.
+SMALL = 2**22
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -133,7 +133,7 @@ def _is_narrow(X: Any) -> bool:
     other, for a thousand times the work where the cores are busy.
     """
     shape: Any = getattr(X, "shape", ())
-    return len(shape) == 2 and shape[1] <= NARROW and shape[0] * shape[1] <= SMALL
+    return len(shape) == 2 and shape[1] <= FEW_COLUMNS and shape[0] * shape[1] <= SMALL
 
 
 def _take_over(estimator: Any, work: Any, narrow: dict[str, Any]) -> None:

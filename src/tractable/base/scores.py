@@ -13,7 +13,7 @@ from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
 from tractable.statistics.by_class import check_one_kind
 from tractable.statistics.moments import DiagonalMoments
-from tractable.value import value
+from tractable.value import replace, value
 
 
 def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -22,9 +22,8 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     Sources are read into memory, with the columns that the model was fitted on.
     """
     if is_streamed(X):
-        source = as_rows_source(X, y, sample_weight)
-        held = source.collect()
-        return FittedColumns.of(estimator, source, "X")(held.X), _targets(held), held.weights
+        held = _collected(estimator, X, y, sample_weight)
+        return held.X, _targets(held), held.weights
     require_targets(estimator, y)
     return _split(X, y, sample_weight)
 
@@ -32,11 +31,17 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
 def held_with_weights(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Any]:
     """Return rows and weights held in memory, as `rows_in_memory` does, of what needs no targets."""
     if is_streamed(X):
-        source = as_rows_source(X, None, sample_weight)
-        held = source.collect()
-        return FittedColumns.of(estimator, source, "X")(held.X), held.weights
+        held = _collected(estimator, X, None, sample_weight)
+        return held.X, held.weights
     rows, _, weights = _split(X, None, sample_weight)
     return rows, weights
+
+
+def _collected(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
+    """Return the rows of a stream in memory, with the columns that the model was fitted on."""
+    source = as_rows_source(X, y, sample_weight)
+    held = source.collect()
+    return replace(held, X=FittedColumns.of(estimator, source, "X")(held.X))
 
 
 def _split(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

@@ -1,7 +1,6 @@
 """Least squares from the triangular factor of the rows: coefficients, rank, standard errors, refinement."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from math import log, pi
 from typing import Any
 
@@ -12,13 +11,11 @@ from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
 from tractable.value import replace, value
 
-#: Up to so many columns, BLAS solves sooner on one thread than it wakes the others.
-FEW_COLUMNS = 512
 #: Passes after which a refinement that still changes the coefficients is given up.
 MAX_REFINEMENTS = 10
 
@@ -176,11 +173,6 @@ class LeastSquares:
         """Return the matrix whose diagonal is the leverage, (n, n)."""
         z = (x - self.centre) @ self.root
         return self.has_intercept / self.weight + z @ z.T
-
-
-def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
-    """Hold BLAS to one thread where a system of so few columns is solved."""
-    return single_threaded_blas(n_columns <= FEW_COLUMNS)
 
 
 def least_squares(

@@ -7,11 +7,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+
+#: Up to so many columns, BLAS works sooner on one thread than it wakes the others.
+FEW_COLUMNS = 512
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -202,6 +205,11 @@ def single_threaded_blas(when: bool = True) -> Iterator[None]:
         yield
     finally:
         _guard.leave()
+
+
+def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread where a system of so few columns is solved."""
+    return single_threaded_blas(n_columns <= FEW_COLUMNS)
 
 
 @cache

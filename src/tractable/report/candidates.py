@@ -173,10 +173,8 @@ def _boosted_numbers(X: Any, y: np.ndarray) -> Predict:
     noise = StudentT.fit(y - cross_val_predict(model, Z, y, cv=splits))
     model.fit(Z, y)
     # Two moments at least, so that there is a mean to predict.
-    dof, scale = (
-        max(float(noise.dof), 2.5),
-        max(float(noise.scale), 1e-6 * float(y.std()), np.finfo(float).tiny),
-    )
+    dof = max(float(noise.dof), 2.5)
+    scale = max(float(noise.scale), 1e-6 * float(y.std()), np.finfo(float).tiny)
     return lambda new: StudentT(
         dof=dof, location=model.predict(_as_categories(new)) + float(noise.location), scale=scale
     )
@@ -197,7 +195,7 @@ def _boosted_classes(X: Any, y: np.ndarray) -> Predict:
 
 
 def _tree_options(y: np.ndarray) -> dict[str, Any]:
-    """Return the options of boosted trees: smaller leaves and fewer trees where there are few rows."""
+    """Return the options of boosted trees: smaller leaves where there are few rows."""
     leaf = int(np.clip(len(y) // 20, 3, 20))
     return {"min_samples_leaf": leaf, "max_iter": 60, "max_leaf_nodes": 15, "random_state": 0}
 

@@ -199,6 +199,11 @@ def _indicators(found: FittedMixtures) -> np.ndarray:
     from pandas import get_dummies
 
     frame = get_dummies(found.modelled, columns=list(found.rows.categories), dtype=float)
+    return _standardised(frame)
+
+
+def _standardised(frame: Any) -> np.ndarray:
+    """Return standardised columns of numbers, missing entries as the mean."""
     x = frame.to_numpy(dtype=np.float64)
     spread = np.nanstd(x, axis=0)
     return np.nan_to_num((x - np.nanmean(x, axis=0)) / np.where(spread > 0.0, spread, 1.0))
@@ -266,10 +271,15 @@ def _headline(grouping: Grouping, differences: list[list[Difference]]) -> str:
     """Return whether the rows fall into groups; empty if the first sentence of the meaning says it."""
     if not grouping.natural:
         return ""
-    columns = list(dict.fromkeys(row[0][0] for row in differences if row))
+    columns = _setting_apart(differences)
     apart = f", set apart most by {listed(columns, 3)}" if columns else ""
     again = f"random samples of the rows gave the same groups {grouping.n_found} times of {N_RESAMPLES}"
     return f"The rows fall into {grouping.n_components} groups{apart}; {again}."
+
+
+def _setting_apart(differences: list[list[Difference]]) -> list[str]:
+    """Return the column in which each cluster differs most, none twice."""
+    return list(dict.fromkeys(row[0][0] for row in differences if row))
 
 
 def _meaning(found: FittedMixtures, grouping: Grouping, differences: list[list[Difference]]) -> str:
@@ -277,10 +287,9 @@ def _meaning(found: FittedMixtures, grouping: Grouping, differences: list[list[D
     if k == 1 and not grouping.doubt:
         return "No groups of rows that are apart were found: the rows are best described as one group."
     if not grouping.natural:
-        parts = "a mixture" if k == 1 else f"the best mixture has {number_of(k, 'component')}, but"
-        said = f"{parts} {grouping.doubt}" if k > 1 else f"{grouping.doubt}"
-        return f"There is no natural number of groups: {said}."
-    columns = list(dict.fromkeys(row[0][0] for row in differences if row))
+        mixture = f"the best mixture has {number_of(k, 'component')}, but " if k > 1 else ""
+        return f"There is no natural number of groups: {mixture}{grouping.doubt}."
+    columns = _setting_apart(differences)
     apart = f"set apart most by {listed(columns)}" if columns else "which no column by itself sets apart"
     by_bic = int(found.model("bic").n_components)
     also = "BIC agrees" if by_bic == k else f"BIC would take {number_of(by_bic, 'component')}"
@@ -452,9 +461,7 @@ def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
 
     With one cluster: the two of the largest correlation.
     """
-    x = frame.to_numpy(dtype=np.float64)
-    spread = np.nanstd(x, axis=0)
-    x = np.nan_to_num((x - np.nanmean(x, axis=0)) / np.where(spread > 0.0, spread, 1.0))
+    x = _standardised(frame)
     total = x.T @ x
     pairs = np.stack(np.triu_indices(x.shape[1], 1), axis=1)
     if len(np.unique(labels)) < 2:

@@ -76,14 +76,15 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     if times is not None and not times.depends(rows.y, rows.X.index.to_numpy()):
         times = None
     logged = skewed_columns(rows.X) if not rows.classes and is_skewed(rows.y) else None
-    splits = folds(rows.y, classes=bool(rows.classes), times=_times(table, rows, times))
+    in_time = None if times is None else times.times[rows.X.index]
+    splits = folds(rows.y, classes=bool(rows.classes), times=in_time)
     found, failed = _compared_models(rows, logged, splits)
     bases = [one for one in found if _is_baseline(one)]
     if not bases:
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
         return _nothing(table, target, replace(rows, reason=why, notes=(*rows.notes, *failed)))
     ranked, base = compared(found), max(bases, key=lambda one: one.mean)
-    best, clear = ranked[0][0], _is_clear(base, ranked)
+    best, clear, leaks = ranked[0][0], _is_clear(base, ranked), leaking_columns(rows)
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
     importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
@@ -95,7 +96,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         title=f"Predicting {target}",
         done=_done(rows, target, found, times),
         meaning=_meaning(rows, target, base, ranked, importance, informative)
-        + _warnings(rows, target, times),
+        + _warnings(rows, target, leaks, times),
         assumptions=(
             "Rows are independent, and new rows will be like these; standard errors take the folds as one "
             "set of rows. What matters to a model is what it uses, not what causes the target; columns that "
@@ -116,19 +117,11 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
             "differences": {one.name: [less, error] for one, less, error in ranked},
-            "leaks": [name for name, _ in leaking_columns(rows)],
+            "leaks": [name for name, _ in leaks],
             "in_time": None if times is None else times.column,
             "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
         },
     )
-
-
-def _times(table: Table, rows: ModelRows, times: TimeOrder | None) -> np.ndarray | None:
-    """Return the time of each row that models are fitted to."""
-    if times is None:
-        return None
-    entries = table.frame[times.column].loc[rows.X.index]
-    return np.asarray(entries if table.column(times.column).kind == "date" else entries.astype(float))
 
 
 def _compared_models(
@@ -259,7 +252,7 @@ def _meaning(
     matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
-        f"{best.name[:1].upper()}{best.name[1:]} predicts {target} best. {_accuracy_text(rows, best, base)} "
+        f"{_predicts_best(best, target)} {_accuracy_text(rows, best, base)} "
         f"On average the true {what} is {number_text(times, 3)} times as probable as under {base.name} "
         f"({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)}{also}{most}"
     )
@@ -270,14 +263,16 @@ def _headline(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked) -> st
     best = ranked[0][0]
     if not _is_clear(base, ranked):
         return f"No model predicts {target} clearly better than {base.name}."
-    name = f"{best.name[:1].upper()}{best.name[1:]}"
-    return f"{name} predicts {target} best. {sentences(_accuracy_text(rows, best, base))[0]}"
+    return f"{_predicts_best(best, target)} {sentences(_accuracy_text(rows, best, base))[0]}"
 
 
-def _warnings(rows: ModelRows, target: str, times: TimeOrder | None) -> str:
+def _predicts_best(best: HeldOut, target: str) -> str:
+    return f"{best.name[:1].upper()}{best.name[1:]} predicts {target} best."
+
+
+def _warnings(rows: ModelRows, target: str, leaks: list[tuple[str, float]], times: TimeOrder | None) -> str:
     """Return what a reader must know before a model is used: leaks, and dependence in time."""
     said = ""
-    leaks = leaking_columns(rows)
     if leaks:
         names = listed([f"{name} ({share:.1%})" for name, share in leaks])
         each = "determines" if len(leaks) == 1 else "each determine"

@@ -130,12 +130,17 @@ def _headline(
     """Return how many rows are unusual, and what is unusual of the most extreme."""
     if not len(flagged):
         return "No row is more unusual than chance allows."
-    first, why = listed_rows[0]
-    entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was expected"
-    row = f"row {table.row_number(frame.index[first]):,}: {entry}"
+    row = _first_row(table, frame, listed_rows)
     if len(flagged) == 1:
         return f"One row is unusual, {row}."
     return f"{len(flagged):,} rows are unusual, most of all {row}."
+
+
+def _first_row(table: Table, frame: Any, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]) -> str:
+    """Return the most extreme row and its most unexpected entry, in words."""
+    i, (entry, *_) = listed_rows[0]
+    said = f"{entry.column} is {_shown(entry.entry)}, where {entry.expected} was expected"
+    return f"row {table.row_number(frame.index[i]):,}: {said}"
 
 
 def _no_fit(n: int, beyond: np.ndarray, model: Any) -> str:
@@ -223,16 +228,13 @@ def _meaning(
             f"{_once_in(limit)} draws from the model, where {expected:.2g} would be expected of "
             f"{len(frame):,} rows."
         )
-    first, why = listed_rows[0]
     found = (entry for _, entries in listed_rows[: len(flagged)] for entry in entries)
     columns = listed(dict.fromkeys(entry.column for entry in found))
-    entry = f"{why[0].column} is {_shown(why[0].entry)}, where {why[0].expected} was expected"
     have = "row has" if len(flagged) == 1 else "rows have"
-    row = table.row_number(frame.index[first])
     return (
         f"{len(flagged):,} {have} a lower density than all but {_once_in(limit)} draws from the model, where "
-        f"{expected:.2g} would be expected by chance. The most extreme is row {row:,}: "
-        f"{entry}. Columns with unexpected entries: {columns}."
+        f"{expected:.2g} would be expected by chance. The most extreme is "
+        f"{_first_row(table, frame, listed_rows)}. Columns with unexpected entries: {columns}."
     )
 
 

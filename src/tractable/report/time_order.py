@@ -26,16 +26,18 @@ class TimeOrder:
     """The order of the rows of a table in time."""
 
     column: str  # by which rows are in order
-    order: np.ndarray  # (n,), positions of the rows of the frame, the earliest first
-    correlations: dict[
-        str, float
-    ]  # of neighbouring rows, by column of numbers, those that are more than chance
+    times: np.ndarray  # (n,), of the rows of the frame
+    # Of neighbouring rows, by column of numbers, where it is more than chance.
+    correlations: dict[str, float]
+
+    @property
+    def order(self) -> np.ndarray:
+        """Positions of the rows of the frame, the earliest first, (n,)."""
+        return np.argsort(self.times, kind="stable")
 
     def depends(self, y: np.ndarray, rows: np.ndarray) -> bool:
         """Return whether a target of some rows depends on that of the row before."""
-        rank = np.empty(len(self.order), dtype=int)
-        rank[self.order] = np.arange(len(self.order))
-        return _is_serial(y[np.argsort(rank[rows], kind="stable")])
+        return _is_serial(y[np.argsort(self.times[rows], kind="stable")])
 
 
 def time_order(table: Table) -> TimeOrder | None:
@@ -54,7 +56,7 @@ def time_order(table: Table) -> TimeOrder | None:
         names = table.names("number", leave=column.name)
         numbers = {name: table.frame[name].to_numpy(dtype=float)[order] for name in names}
         found = {name: lag_correlation(x) for name, x in numbers.items() if _is_serial(x)}
-        return TimeOrder(column=column.name, order=order, correlations=found)
+        return TimeOrder(column=column.name, times=times, correlations=found)
     return None
 
 

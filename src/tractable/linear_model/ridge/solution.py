@@ -4,10 +4,11 @@ from typing import Any
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.engines.least_squares import OUTSIDE, RowSpan, blas_for_columns, least_squares
+from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import triangle
+from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 

@@ -264,9 +264,8 @@ class RegressionProblem(EMProblem):
 
         Where components, or the gates of experts, differ little, EM alone takes hundreds of iterations.
         """
-        least = (
-            SLOW if self.gate_alpha is None else 1.0
-        )  # a gate is always slow: its steps are one of Newton's
+        # A gate is always slow: its steps are one of Newton's.
+        least = SLOW if self.gate_alpha is None else 1.0
         with np.errstate(over="ignore", invalid="ignore"):
             vectors = (_as_vector(params) for params in (start, once, twice))
             found = squared_extrapolation(*vectors, least=least)

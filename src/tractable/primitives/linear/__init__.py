@@ -11,7 +11,7 @@ from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
 
 __all__ = [
     "centred_triangle",
@@ -96,8 +96,8 @@ PANEL = 1000
 PANELS = 8
 
 #: Columns from which BLAS would use several threads for the small products of reflections, which wait for
-#: each other longer than they work, and columns from which the products of a QR are large enough for several.
-NARROW, WIDE = 8, 512
+#: each other longer than they work.
+NARROW = 8
 
 
 def triangle(rows: Array) -> Array:
@@ -221,7 +221,7 @@ def _alone(panel: np.ndarray) -> np.ndarray:
 
     m, d = panel.shape
     factor = np.zeros((d, d), order="F")
-    with single_threaded_blas(NARROW < d <= WIDE):
+    with single_threaded_blas(NARROW < d <= FEW_COLUMNS):
         factor[:m] = np.triu(lapack.dgeqrf(panel, lwork=32 * d, overwrite_a=1)[0][:d])
     return factor
 
