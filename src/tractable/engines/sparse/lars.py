@@ -379,15 +379,18 @@ def _follow(
             missed = work.take(above.any(axis=1))
             path.widen(_view(work))
             path.rewind(good)
-            if good == violated and not missed:
-                path.stuck = True
-                return work, path
+            ended = path.stuck = good == violated and not missed
             violated = good
-        elif ended:
-            return work, path
-        elif len(work.which) < problem.n_columns:
+        elif not ended and len(work.which) < problem.n_columns:
             work.take(_expected(size, left, levels))
             path.widen(_view(work))
+        if ended:
+            break
+    # Where the correlations are not known as closely as what is left of the penalty, nothing is left to find.
+    last = path.coefs(len(path.penalties) - 1)
+    if path.stuck and path.penalty - least <= np.min(_unknown(problem, work, last, np.array([path.penalty]))):
+        path.stuck, path.penalties[-1] = False, least
+    return work, path
 
 
 def _unknown(problem: SparseProblem, work: WorkingSet, found: np.ndarray, levels: np.ndarray) -> np.ndarray:
