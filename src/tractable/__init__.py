@@ -193,6 +193,7 @@ PACKAGES = (
     "density",
     "distributions",
     "engines",
+    "kernels",
     "linear_model",
     "metrics",
     "mixture",

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -82,6 +82,20 @@ class Estimator(BaseEstimator):
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""
+        names = self.get_params(deep=False)
+        inside: dict[str, dict[str, Any]] = {}
+        for name in list(params):
+            outer, _, inner = name.partition("__")
+            held = params.get(outer, names.get(outer))
+            if inner and hasattr(held, "with_params"):
+                inside.setdefault(outer, {})[inner] = params.pop(name)
+        super().set_params(**params)
+        for outer, changes in inside.items():
+            setattr(self, outer, getattr(self, outer).with_params(**changes))
+        return self
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()

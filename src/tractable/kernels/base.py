@@ -1,0 +1,437 @@
+"""What every covariance function is: a value, its matrix and diagonal, its hyper-parameters in logarithms."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from tractable.arrays.batched import as_reals
+from tractable.arrays.limits import check_squarable
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.kernels.hyperparameters import Hyperparameter, content
+from tractable.primitives import SILENT
+from tractable.primitives.threads import even_rows, ordered_map
+from tractable.value import parameters, set_fields
+
+#: Entries of a block of rows of a kernel matrix. What is computed on the way to a matrix, or to a sum over
+#: its entries, is of this size and stays in the cache.
+BLOCK = 2**16
+
+T = TypeVar("T")
+
+
+class Kernel(ABC):
+    """A covariance function: a symmetric, positive semi-definite k(x, x'), an immutable value.
+
+    Kernels are equal, and have equal hashes, where their parameters are equal. ``k1 + k2``, ``k1 * k2``,
+    ``2.0 * k`` and ``k**2`` are kernels.
+
+    The hyper-parameters are the constructor's arguments, positive numbers in natural units. Those that are
+    free have logarithms `theta`, in a fixed order, in which a search runs, within `bounds`. One called
+    ``length_scale`` has ``length_scale_bounds``, a pair of numbers or ``"fixed"``, and
+    ``length_scale_prior``, a distribution of the number itself (not of its logarithm) or None.
+
+    A kernel of one's own supplies `block`, `block_diagonal` and, where it has hyper-parameters, their names
+    in `_hyper`, fields for them that `_set_hyper` fills, and their `derivatives`.
+    """
+
+    #: The names of the hyper-parameters.
+    _hyper: ClassVar[tuple[str, ...]] = ()
+    #: Whether k(x, x') depends on x - x' alone, and whether on |x - x'| alone.
+    is_stationary: ClassVar[bool] = False
+    is_isotropic: ClassVar[bool] = False
+    #: Whether the kernel is positive semi-definite at all its parameters.
+    is_positive_semidefinite: ClassVar[bool] = True
+
+    __array_ufunc__ = None
+
+    # -- the matrix -------------------------------------------------------------------------------------
+
+    @SILENT
+    def __call__(self, x: Any, y: Any = None) -> Array:
+        """Return the matrix k(x_n, y_m), (n, m).
+
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        y : array (m, d), optional
+            Other rows. Without them the matrix is that of x with itself, symmetric to the last digit; noise
+            (`White`) is part of this one alone.
+        """
+        x = self._rows("x", x)
+        if y is None:
+            return _mirrored(self._lower(x))
+        y = self._rows("y", y, x)
+        xp = namespace_of(x)
+        out = xp.empty((x.shape[0], y.shape[0]), dtype=x.dtype, device=device(x))
+
+        def fill(rows: slice) -> None:
+            out[rows, :] = self.block(x[rows, :], y, None)
+
+        by_blocks(fill, x.shape[0], y.shape[0])
+        return out
+
+    def lower_triangle(self, x: Any) -> Array:
+        """Return a matrix (n, n) of which the lower triangle is that of k(x_n, x_m); above it is anything.
+
+        It is what a Cholesky factorisation reads, in half the time of the whole matrix.
+        """
+        return self._lower(self._rows("x", x))
+
+    @SILENT
+    def diagonal(self, x: Any) -> Array:
+        """Return k(x_n, x_n), (n,): the diagonal of ``kernel(x)``, without the matrix."""
+        x = self._rows("x", x)
+        return self.block_diagonal(x)
+
+    @SILENT
+    def contract_gradient(self, weights: Any, x: Any) -> np.ndarray:
+        r"""Return Σ_nm W_nm ∂k(x_n, x_m)/∂θ_p, (p,): the chain rule, block by block of rows.
+
+        No array of more than a block of rows is made, least of all one of n × n × p. With W = αα\ :sup:`T` -
+        K⁻¹ it is twice the gradient of a Gaussian process' evidence, Rasmussen and Williams (5.9).
+
+        Parameters
+        ----------
+        weights : array (n, n)
+            W, symmetric. Only the lower triangle is read.
+        x : array (n, d)
+            Rows.
+        """
+        x = self._rows("x", x)
+        weights = as_reals("weights", weights, x)
+        n = x.shape[0]
+        if tuple(weights.shape) != (n, n):
+            raise ValueError(f"weights must have shape ({n}, {n}), got {tuple(weights.shape)}")
+        xp = namespace_of(x)
+        n_theta = len(self.theta_names)
+
+        def contract(rows: slice) -> np.ndarray:
+            a, e = rows.start, rows.stop
+            block = weights[rows, :e]
+            # An entry below the diagonal stands for the one above it too.
+            block = xp.tril(block, k=a) + xp.tril(block, k=a - 1)
+            return self.contract_block(block, x[rows, :], x[:e, :], a)
+
+        return sum(by_blocks(contract, n, n) if n_theta else [], np.zeros(n_theta))
+
+    # -- finite feature maps ----------------------------------------------------------------------------
+
+    def n_features(self, columns: int) -> int:
+        """Return the number of features of rows of so many columns; ValueError where they have no end."""
+        raise ValueError(f"{type(self).__name__} has no finite feature map")
+
+    @SILENT
+    def features(self, x: Any) -> Array:
+        """Return φ(x), (n, n_features), with k(x, x') = φ(x)ᵀφ(x')."""
+        x = self._rows("x", x)
+        self.n_features(x.shape[1])
+        return self.block_features(x)
+
+    def block_features(self, x: Array) -> Array:
+        """Return φ(x), where there is a finite map."""
+        raise NotImplementedError(f"{type(self).__name__} must implement block_features")
+
+    @SILENT
+    def _lower(self, x: Array) -> Array:
+        xp, n = namespace_of(x), x.shape[0]
+        out = xp.empty((n, n), dtype=x.dtype, device=device(x))
+
+        def fill(rows: slice) -> None:
+            out[rows, : rows.stop] = self.block(x[rows, :], x[: rows.stop, :], rows.start)
+
+        by_blocks(fill, n, n)
+        return out
+
+    @abstractmethod
+    def block(self, x: Array, y: Array, same: int | None) -> Array:
+        """Return the new array k(x_n, y_m); row n of x is row n + same of y, or none is any where None."""
+
+    @abstractmethod
+    def block_diagonal(self, x: Array) -> Array:
+        """Return k(x_n, x_n)."""
+
+    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
+        """Return Σ W_nm ∂k(x_n, y_m)/∂log h, a number or a vector, of each hyper-parameter h by its name."""
+        raise NotImplementedError(f"{type(self).__name__} must implement derivatives")
+
+    def contract_block(self, weights: Array, x: Array, y: Array, same: int | None) -> np.ndarray:
+        """Return Σ W_nm ∂k(x_n, y_m)/∂θ: of the hyper-parameters of this kernel, then of its parts."""
+        own = [h for h in self._hyperparameters if h.free]
+        found = self.derivatives(weights, x, y, same) if own else {}
+        return np.concatenate(
+            [
+                *(_host(found[h.name]) for h in own),
+                *(part.contract_block(w, x, y, same) for part, w in self.part_weights(weights, x, y, same)),
+                np.empty(0),
+            ]
+        )
+
+    def part_weights(
+        self,
+        weights: Array,
+        x: Array,
+        y: Array,
+        same: int | None,
+    ) -> "Iterator[tuple[Kernel, Array]]":
+        """Yield each part with Σ W ∂k/∂(its matrix): its own weights, one block at a time."""
+        yield from ()
+
+    def _rows(self, name: str, x: Any, like: Array | None = None) -> Array:
+        """Return rows, finite numbers of one array library, float64 or float32."""
+        return as_rows(name, x, like)
+
+    # -- algebra ----------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> "Kernel":
+        from tractable.kernels.sum import Sum
+
+        return Sum.of(self, other)
+
+    def __radd__(self, other: Any) -> "Kernel":
+        from tractable.kernels.sum import Sum
+
+        return Sum.of(other, self)
+
+    def __mul__(self, other: Any) -> "Kernel":
+        from tractable.kernels.product import Product
+        from tractable.kernels.scaled import Scaled
+
+        if isinstance(other, Kernel):
+            return Product.of(self, other)
+        return Scaled(kernel=self, scale=other)
+
+    __rmul__ = __mul__
+
+    # -- hyper-parameters -------------------------------------------------------------------------------
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The logarithms of the free hyper-parameters, (p,)."""
+        return np.concatenate([*(np.log(h.numbers) for h in self._free), np.empty(0)])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The logarithms of the bounds of the free hyper-parameters, (p, 2)."""
+        return np.concatenate([*(h.log_bounds for h in self._free), np.empty((0, 2))])
+
+    @property
+    def theta_names(self) -> tuple[str, ...]:
+        """The names of the free hyper-parameters: ``"RBF.length_scale[1]"``, in the order of `theta`.
+
+        Parts whose names are the same have their numbers before them: ``"k2.RBF.length_scale"``.
+        """
+        own = [f"{type(self).__name__}.{name}" for h in self._hyperparameters if h.free for name in h.names]
+        below = [(label, name) for label, part in self._parts for name in part.theta_names]
+        plain = [name for _, name in below]
+        numbered = [f"{label}.{name}" if plain.count(name) > 1 else name for label, name in below]
+        return (*own, *numbered)
+
+    def with_theta(self, theta: Any) -> Self:
+        """Return the kernel whose free hyper-parameters have these logarithms, (p,)."""
+        theta = np.asarray(as_reals("theta", theta), dtype=np.float64)
+        wanted = len(self.theta_names)
+        if theta.shape != (wanted,):
+            raise ValueError(f"theta must have shape ({wanted},), got {theta.shape}")
+        if not np.all(np.isfinite(theta)):
+            raise ValueError("theta must be finite")
+        return self._with_theta(iter(theta))
+
+    def _with_theta(self, theta: Iterator[float]) -> Self:
+        changes: dict[str, Any] = {}
+        for h in self._hyperparameters:
+            if h.free:
+                found = np.exp([next(theta) for _ in h.numbers])
+                changes[h.name] = found if h.is_vector else float(found[0])
+        parts = [part._with_theta(theta) for _, part in self._parts]  # noqa: SLF001
+        return self._rebuilt(changes, parts)
+
+    def log_prior(self) -> float:
+        """Return Σ log p(h) of the free hyper-parameters h that have a prior; 0 where none has.
+
+        The density is that of the number in natural units, not of its logarithm.
+        """
+        return float(sum(h.log_prior() for h in self._free))
+
+    def log_prior_gradient(self) -> np.ndarray:
+        """Return the derivative of `log_prior` in `theta`, (p,)."""
+        return np.concatenate([*(h.log_prior_gradient() for h in self._free), np.empty(0)])
+
+    @property
+    def _hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The hyper-parameters of this kernel itself."""
+        return tuple(
+            Hyperparameter(
+                name=name,
+                value=getattr(self, name),
+                bounds=getattr(self, f"{name}_bounds"),
+                prior=getattr(self, f"{name}_prior"),
+            )
+            for name in self._hyper
+        )
+
+    @property
+    def _parts(self) -> "tuple[tuple[str, Kernel], ...]":
+        """The kernels that this one is made of, with their names."""
+        return ()
+
+    @property
+    def _free(self) -> list[Hyperparameter]:
+        """The free hyper-parameters of this kernel and of its parts, in the order of `theta`."""
+        own = [h for h in self._hyperparameters if h.free]
+        return [*own, *(h for _, part in self._parts for h in part._free)]  # noqa: SLF001
+
+    def _set_hyper(self, **given: tuple[Any, Any, Any]) -> None:
+        """Set hyper-parameters, each given as (value, bounds, prior) under its name, after their checks."""
+        for name, (number, bounds, prior) in given.items():
+            checked = Hyperparameter.checked(
+                name, number, bounds, prior, vector=name in self._vectors, zero=name in self._may_be_zero
+            )
+            set_fields(
+                self,
+                **{name: checked.value, f"{name}_bounds": checked.bounds, f"{name}_prior": checked.prior},
+            )
+
+    #: Hyper-parameters that may have one number a column, and those that may be zero, and then are fixed.
+    _vectors: ClassVar[tuple[str, ...]] = ()
+    _may_be_zero: ClassVar[tuple[str, ...]] = ()
+
+    # -- a value ----------------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's arguments; if `deep`, those of the parts too, as ``k1__length_scale``."""
+        found = parameters(self)
+        if deep:
+            for label, part in self._parts:
+                found[label] = part
+                found |= {f"{label}__{name}": x for name, x in part.get_params().items()}
+        return found
+
+    def with_params(self, **params: Any) -> "Kernel":
+        """Return the kernel with some arguments changed, of its parts too: ``k1__length_scale=2.0``."""
+        parts = dict(self._parts)
+        known = {*parameters(self), *parts}
+        unknown = sorted({name.partition("__")[0] for name in params} - known)
+        if unknown:
+            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {sorted(known)}")
+        own = {name: x for name, x in params.items() if name in parameters(self)}
+        for label, part in parts.items():
+            below = {
+                name.partition("__")[2]: x for name, x in params.items() if name.startswith(f"{label}__")
+            }
+            parts[label] = params.get(label, part).with_params(**below)
+        changed = any(name not in own for name in params)
+        return self._rebuilt(own, list(parts.values()) if changed else None)
+
+    def _rebuilt(self, changes: dict[str, Any], parts: "list[Kernel] | None" = None) -> Self:
+        """Return the kernel with other arguments, and with other parts where these are given."""
+        if parts:
+            changes = {**changes, **self._part_arguments(parts)}
+        return type(self)(**{**parameters(self), **changes})
+
+    def _part_arguments(self, parts: "list[Kernel]") -> dict[str, Any]:
+        """Return the arguments of the constructor that hold the parts."""
+        return dict(zip((label for label, _ in self._parts), parts, strict=True))
+
+    def __sklearn_clone__(self) -> Self:
+        """Return the kernel itself: it cannot change."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and content(self) == content(other)
+
+    def __hash__(self) -> int:
+        return hash(content(self))
+
+    def __repr__(self) -> str:
+        default = _defaults(type(self))
+        given = [
+            f"{name}={_shown(x)}"
+            for name, x in parameters(self).items()
+            if name in self._hyper or name not in default or content(x) != content(default[name])
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+def as_rows(name: str, x: Any, like: Array | None = None) -> Array:
+    """Return rows (n, d) of finite numbers that can be squared; beside `like`, of its library and width."""
+    x = as_reals(name, x, like)
+    if x.ndim != 2 or not x.shape[1]:
+        raise ValueError(
+            f"{name} must be rows, an array (n, d) with a column at least, got shape {tuple(x.shape)}"
+        )
+    xp = namespace_of(x)
+    if like is not None:
+        if x.shape[1] != like.shape[1]:
+            raise ValueError(f"{name} must have {like.shape[1]} columns as x has, got {x.shape[1]}")
+        x = xp.astype(x, like.dtype, copy=False)
+    if x.dtype not in (xp.float64, xp.float32):
+        x = xp.astype(x, xp.float64)
+    if not bool(xp.all(xp.isfinite(x))):
+        raise ValueError(f"{name} must be finite: it contains NaN or infinity")
+    return check_squarable(name, x)
+
+
+def column_of(x: Array, number: float) -> Array:
+    """Return the number for each row of x, (n,)."""
+    return namespace_of(x).full((x.shape[0],), number, dtype=x.dtype, device=device(x))
+
+
+def like_rows(numbers: Any, x: Array, name: str) -> Any:
+    """Return a hyper-parameter as it multiplies rows of x: a number, or one for each of their columns."""
+    if not isinstance(numbers, np.ndarray):
+        return numbers
+    if numbers.shape[0] != x.shape[1]:
+        raise ValueError(f"{name} has {numbers.shape[0]} entries, and rows have {x.shape[1]} columns")
+    return namespace_of(x).asarray(numbers, dtype=x.dtype, device=device(x), copy=True)
+
+
+def by_blocks(of: Callable[[slice], T], n: int, m: int) -> list[T]:
+    """Return what a function gives for each block of rows of a matrix (n, m), on all cores."""
+    size = even_rows(n, max(1, BLOCK // max(1, m)))
+    rows = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return list(ordered_map(SILENT(of), rows))
+
+
+def on_diagonal(matrix: Array, numbers: Any, same: int | None) -> Array:
+    """Return the matrix with numbers added where row n of x is row n + same of y; it may be changed."""
+    if same is None or not matrix.shape[0]:
+        return matrix
+    xp = namespace_of(matrix)
+    n, m = matrix.shape
+    if is_numpy_array(matrix):
+        rows = np.arange(n)
+        matrix[rows, rows + same] += numbers
+        return matrix
+    return matrix + numbers * xp.eye(n, m, k=same, dtype=matrix.dtype, device=device(matrix))
+
+
+def _mirrored(lower: Array) -> Array:
+    """Return the symmetric matrix of a lower triangle, in the same array."""
+    xp, n = namespace_of(lower), lower.shape[0]
+
+    def mirror(rows: slice) -> None:
+        a, square = rows.start, lower[rows, rows]
+        lower[rows, rows] = xp.tril(square) + xp.tril(square, k=-1).T
+        lower[:a, rows] = lower[rows, :a].T
+
+    by_blocks(mirror, n, n)
+    return lower
+
+
+def _host(x: Any) -> np.ndarray:
+    """Return a number or a vector as a NumPy vector."""
+    return np.atleast_1d(np.asarray(x if isinstance(x, float) else to_numpy(x), dtype=np.float64))
+
+
+def _defaults(cls: type) -> dict[str, Any]:
+    from inspect import Parameter, signature
+
+    found = signature(cls).parameters.values()
+    return {p.name: p.default for p in found if p.default is not Parameter.empty}
+
+
+def _shown(x: Any) -> str:
+    return repr(x.tolist()) if isinstance(x, np.ndarray) else repr(x)
