@@ -21,6 +21,7 @@ from rows import (
     discriminants,
     gaussian_mixture,
     histogram,
+    kernels,
     kmeans,
     linear_basis,
     linear_bayes,
@@ -204,6 +205,7 @@ COVARIANCES = [
         ),
     ),
 ]
+KERNELS = kernels.ROWS
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),
