@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags, plain_numbers
-from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
 
 
@@ -149,7 +149,7 @@ def _is_narrow(X: Any, square: bool) -> bool:
     """
     shape: Any = getattr(X, "shape", ())
     if square:
-        return len(shape) == 2 and shape[0] <= FEW_COLUMNS
+        return len(shape) == 2 and shape[0] <= FEW_ROWS
     return len(shape) == 2 and shape[1] <= FEW_COLUMNS and shape[0] * shape[1] <= SMALL
 
 

@@ -20,6 +20,7 @@ from tractable.arrays.linalg import (
 )
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.linear import triangle
+from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
 
 #: Entries of a block of rows of a kernel matrix, so that what a kernel computes on the way stays small.
@@ -256,6 +257,11 @@ def log_evidence(kernel: Any, noise: float, rows: Observations, *, gradient: boo
     >>> round(found.value, 4), found.kernel_gradient.shape
     (-2.1907, (1,))
     """
+    with blas_for_rows(rows.x.shape[0]):
+        return _log_evidence(kernel, noise, rows, gradient)
+
+
+def _log_evidence(kernel: Any, noise: float, rows: Observations, gradient: bool) -> Evidence:
     posterior = factorized(kernel, noise, rows)
     if posterior is None:
         return Evidence(value=-inf, kernel_gradient=np.zeros(len(kernel.theta)), jitter=inf)

@@ -29,14 +29,14 @@ from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
 from tractable.data.table_columns import coded_frame, learn_columns
-from tractable.distributions import MultivariateNormal, Normal
+from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
-from tractable.gaussian_process.mean import MeanFunction, check_independent, check_mean
+from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws, split_noise
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.kernels import RBF, Kernel, Scaled, White
-from tractable.primitives.threads import blas_for_columns
+from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
@@ -62,7 +62,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     rows (`Linear`, `Polynomial`, sums and products of them) is fitted in the space of its features. Rows with
     equal x are joined, exactly, so that repetitions cost nothing.
 
-    Intervals are those of the given or the most probable hyper-parameters, taken for known.
+    Where the hyper-parameters are known (``optimizer=None``, or fixed) predictions are normal. Where p of them
+    were learned from n targets, which fit them better than new ones will, predictions are Student's t of
+    ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
+    hyper-parameters, as of a regression with so many coefficients; so intervals cover of few rows, too.
 
     Parameters
     ----------
@@ -72,7 +75,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         one of equality for each column of categories, with starting values and bounds in units of X and y.
     mean : {"constant", "zero", "linear"} or basis
         h: a constant, nothing, a constant and the columns, or a transformer such as
-        :class:`tractable.PolynomialBasis`.
+        :class:`tractable.PolynomialBasis`. A function that is linearly dependent on those before it at the
+        rows is left out.
     noise_variance : float, optional
         σ² where it is known; zero interpolates. By default it is learned: that of the kernel's `White`, or
         of one that is added.
@@ -99,6 +103,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     log_evidence_ : float
         log p(y | X) with f and β integrated out, summed over targets. A flat prior counts as density one:
         compare models of the same mean.
+    residual_dof_ : float
+        ν, the number of targets less those of coefficients and hyper-parameters, three at least; without
+        hyper-parameters that were learned, the number of targets less that of coefficients.
+    loo_log_density_ : float
+        Mean log density of a target given the other rows, at the hyper-parameters of the fit.
     dual_coef_ : array of shape (n_samples,) or (n_samples, n_targets)
         α of the posterior mean f(x) = Σ αᵢ k(x, xᵢ), of targets in units of `normalize_y`; αᵢ of equal rows
         is that of all of them, at the first.
@@ -111,7 +120,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     converged_ : bool
         Whether the best search ended by its tolerance.
     n_iter_ : int
-        Improvements of the objective in the best search.
+        Improvements of the objective in the best search, one at least.
     X_train_, y_train_ : array
         The rows of the fit as numbers, and their targets.
     categories_ : dict
@@ -232,18 +241,20 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True")
         if return_cov:
-            found = self._process_.covariances(rows, include_noise=include_noise)
+            found = self._spread() * self._process_.covariances(rows, include_noise=include_noise)
             xp = namespace_of(found)
             covariance = found[0, ...] if self._one_target_ else xp.moveaxis(found, 0, -1)
             return self._shaped(self._process_.predict_mean(rows)), covariance
         if not return_std:
             return self._shaped(self._process_.predict_mean(rows))
         mean, variance = self._process_.moments(rows, include_noise=include_noise)
-        return self._shaped(mean), self._shaped(namespace_of(variance).sqrt(variance))
+        return self._shaped(mean), self._shaped(namespace_of(mean).sqrt(self._spread() * variance))
 
     @of_held_rows
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal:
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
         """Return the predictive distribution of each row's target, N(m(x), k(x, x) - kᵀC⁻¹k + σ²).
+
+        Where hyper-parameters were learned it is Student's t of `residual_dof_` degrees of freedom.
 
         Parameters
         ----------
@@ -254,13 +265,19 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
         Returns
         -------
-        Normal
+        Normal or StudentT
             Of batch shape (n_samples,), with a second axis for several targets.
         """
-        mean, variance = self._process_of().moments(self._query(X), include_noise=include_noise)
-        return Normal(mean=self._shaped(mean), variance=self._shaped(variance))
+        found = self._process_of().moments(self._query(X), include_noise=include_noise)
+        mean, variance = map(self._shaped, found)
+        if not self._process_.n_learned:
+            return Normal(mean=mean, variance=variance)
+        scale = namespace_of(variance).sqrt(variance)
+        return StudentT(dof=self._process_.dof, location=mean, scale=scale)
 
-    def predict_joint(self, X: Any, *, include_noise: bool = True) -> MultivariateNormal:
+    def predict_joint(
+        self, X: Any, *, include_noise: bool = True
+    ) -> MultivariateNormal | MultivariateStudentT:
         """Return the joint predictive distribution of the targets of all rows, of event shape (n_samples,).
 
         With several targets it has a batch axis for them. Where rows determine each other the covariance is
@@ -278,7 +295,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         mean = self._process_.predict_mean(rows).T
         if self._one_target_:
             mean, covariance = mean[0, :], covariance[0, ...]
-        return MultivariateNormal(mean=mean, covariance=Full.jittered(covariance))
+        structure = Full.jittered(covariance)
+        if not self._process_.n_learned:
+            return MultivariateNormal(mean=mean, covariance=structure)
+        return MultivariateStudentT(dof=self._process_.dof, location=mean, scale=structure)
 
     def sample_functions(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
@@ -469,6 +489,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         check_answerable(self)
         return self._process_
 
+    def _spread(self) -> float:
+        """Return the variance of a prediction over its squared scale."""
+        dof = self._process_.dof
+        return dof / (dof - 2.0) if self._process_.n_learned else 1.0
+
     def _shaped(self, found: Array) -> Array:
         return found[:, 0] if self._one_target_ else found
 
@@ -489,12 +514,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
                 "sample_weight cannot be combined with white noise inside a product of kernels: make White a "
                 "term of a sum"
             )
-        groups = [
-            (targets, which, own.observations(mean, join=join))
-            for targets, which, own in rows_used.by_target()
-        ]
+        by_target = list(rows_used.by_target())
+        for _, _, own in by_target:
+            mean = mean.independent(mean(own.x))
+        groups = [(targets, which, own.observations(mean, join=join)) for targets, which, own in by_target]
         for _, _, own in groups:
-            check_independent(own.basis)
             if own.within > 0.0 and prior.noise_variance == 0.0:
                 raise ValueError(
                     "X has equal rows with different targets y, which needs a noise_variance above 0"
@@ -505,8 +529,20 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             FittedTargets(targets=targets, rows=which, posterior=prior.posterior(own))
             for targets, which, own in groups
         )
-        self.objective_trace_, self.converged_, self.n_iter_ = -search.trace, search.converged, search.n_iter
-        process = GaussianProcess(prior=prior, mean=mean, parts=parts, shift=shift, scale=scale, join=join)
+        self.objective_trace_, self.converged_, self.n_iter_ = (
+            -search.trace,
+            search.converged,
+            max(search.n_iter, 1),
+        )
+        process = GaussianProcess(
+            prior=prior,
+            mean=mean,
+            parts=parts,
+            shift=shift,
+            scale=scale,
+            join=join,
+            n_learned=0 if self.optimizer is None else len(prior.theta),
+        )
         self._set_fitted(process, rows)
         if search.interrupted:
             raise FitInterrupted
@@ -546,7 +582,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if self.noise_variance is not None:
             if white is not None:
                 raise ValueError(
-                    f"noise_variance must be None where the kernel has white noise, {white!r}: it is one or the other"
+                    "noise_variance must be None where the kernel has white noise: it is one or the other"
                 )
             return Prior(kernel=kernel, noise=float(self.noise_variance))
         if white is None:
@@ -576,7 +612,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             total = density + sum(part.value for part in found)
             return -total, -(slope + sum(at.gradient_of(part) for part in found))
 
-        with blas_for_columns(max(own.x.shape[0] for own in groups)):
+        with blas_for_rows(max(own.x.shape[0] for own in groups)):
             if self.optimizer is None or not len(start):
                 found = [prior.log_evidence(rows, gradient=False) for rows in groups]
                 total = -(prior.log_density()[0] + sum(part.value for part in found))
@@ -614,6 +650,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         self.noise_variance_ = float(noise[0]) if self._one_target_ or not self.normalize_y else noise
         self.log_evidence_ = process.log_evidence
         self.jitter_ = process.jitter
+        self.residual_dof_ = float(process.dof if process.n_learned else process.n_residuals)
         self.X_train_, self.y_train_ = rows.x, self._shaped(rows.y)
         self.dual_coef_ = self._shaped(_scattered(process, rows.x.shape[0]))
         self.mean_coef_ = self._shaped(_mean_coefficients(process))

@@ -8,7 +8,7 @@ from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.statistics.standardizer import Standardizer
-from tractable.value import value
+from tractable.value import replace, value
 
 #: The means that have a name.
 MEANS = ("zero", "constant", "linear")
@@ -31,6 +31,8 @@ class MeanFunction:
         Those columns are (x - shift) · scale; of a basis, each function is multiplied by its scale.
     basis : fitted transformer or None
         Functions of all columns.
+    kept : tuple of int or None
+        Positions of the functions that are linearly independent at the rows; None where all are.
     """
 
     constant: bool
@@ -38,6 +40,7 @@ class MeanFunction:
     shift: Array
     scale: Array
     basis: Any = None
+    kept: tuple[int, ...] | None = None
 
     @classmethod
     def learned(
@@ -79,19 +82,37 @@ class MeanFunction:
         """Return the functions at rows, (n, m)."""
         xp = namespace_of(x)
         if self.basis is not None:
-            return xp.astype(as_float_array(self.basis.transform(x)), xp.float64) * self.scale
-        ones = xp.ones((x.shape[0], 1), dtype=xp.float64, device=device(x))
-        parts = [ones] if self.constant else [ones[:, :0]]
+            found = xp.astype(as_float_array(self.basis.transform(x)), xp.float64) * self.scale
+        else:
+            found = xp.ones((x.shape[0], 1 if self.constant else 0), dtype=xp.float64, device=device(x))
         if self.columns:
             at = xp.asarray(self.columns, dtype=xp.int64, device=device(x))
-            parts.append((xp.take(x, at, axis=1) - self.shift) * self.scale)
-        return xp.concat(parts, axis=1)
+            found = xp.concat([found, (xp.take(x, at, axis=1) - self.shift) * self.scale], axis=1)
+        return found if self.kept is None else _columns(found, self.kept)
+
+    def independent(self, functions: Array) -> "MeanFunction":
+        """Return the mean without the functions that depend on those before them at some rows.
+
+        The flat prior of their coefficients would stay as it is there: they are zero instead.
+
+        Parameters
+        ----------
+        functions : array (n, m)
+            The functions at these rows.
+        """
+        kept = self.kept or tuple(range(functions.shape[1]))
+        chosen = _independent(functions)
+        return self if len(chosen) == len(kept) else replace(self, kept=tuple(kept[j] for j in chosen))
 
     @property
     def log_scale(self) -> float:
-        """Log of the determinant of the map from coefficients in natural units to those here, negative."""
+        """Log of the determinant of the map from coefficients in natural units to those here, negated."""
         xp = namespace_of(self.scale)
-        return float(xp.sum(xp.log(self.scale)))
+        logs = xp.log(self.scale)
+        if self.kept is None:
+            return float(xp.sum(logs))
+        first = 1 if self.constant else 0
+        return float(sum(float(logs[j - first]) for j in self.kept if j >= first))
 
 
 def check_mean(mean: Any) -> None:
@@ -102,19 +123,28 @@ def check_mean(mean: Any) -> None:
         raise ValueError(f"mean must be one of {list(MEANS)} or a basis with fit and transform, got {mean!r}")
 
 
-def check_independent(functions: Array) -> None:
-    """Refuse functions that are linearly dependent at the rows: their coefficients are not determined."""
-    n, m = functions.shape
-    if not m:
-        return
-    xp = namespace_of(functions)
+def _independent(functions: Array) -> list[int]:
+    """Return the positions of the columns that are independent of those before them."""
+    xp, (n, m) = namespace_of(functions), functions.shape
     size = column_lengths(functions)
-    good = m <= n and bool(xp.all(size > 0.0))
-    if good:
-        diagonal = xp.abs(xp.linalg.diagonal(xp.linalg.qr(functions / size)[1]))
-        good = bool(xp.all(diagonal > DEPENDENT))
-    if not good:
-        raise ValueError(
-            f"X has too few different rows, {n}, for a mean of {m} functions, or these are linearly "
-            "dependent there: their coefficients, which have a flat prior, are not determined"
-        )
+    scaled = functions / xp.where(size > 0.0, size, xp.ones_like(size))
+    if m <= n and m:
+        diagonal = xp.abs(xp.linalg.diagonal(xp.linalg.qr(scaled)[1]))
+        if bool(xp.all(diagonal > DEPENDENT)):
+            return list(range(m))
+    chosen: list[int] = []
+    span = scaled[:, :0]
+    for j in range(m):
+        rest = scaled[:, j]
+        for _ in range(2):  # once more, for what rounding left
+            rest = rest - span @ (span.T @ rest)
+        length = float(xp.sum(rest**2)) ** 0.5
+        if len(chosen) < n and length > DEPENDENT:
+            chosen.append(j)
+            span = xp.concat([span, (rest / length)[:, None]], axis=1)
+    return chosen
+
+
+def _columns(a: Array, positions: tuple[int, ...]) -> Array:
+    xp = namespace_of(a)
+    return xp.take(a, xp.asarray(positions, dtype=xp.int64, device=device(a)), axis=1)

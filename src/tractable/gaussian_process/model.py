@@ -1,13 +1,13 @@
 """A Gaussian process given its hyper-parameters: evidence of rows, and the posterior at others."""
 
-from math import log
+from math import inf, log
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.random import standard_normal
+from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.engines.gaussian_process import (
     DualPosterior,
     Evidence,
@@ -21,10 +21,11 @@ from tractable.engines.gaussian_process import (
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.kernels import Kernel, Sum, White
+from tractable.primitives.threads import blas_for_rows, even_rows, ordered_map
 from tractable.value import replace, value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
-BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**20
 
 
 def split_noise(kernel: Kernel) -> tuple[Kernel, White | None]:
@@ -146,6 +147,8 @@ class GaussianProcess:
         What targets were standardized by; 0 and 1 where they were not.
     join : bool
         Whether equal rows are one.
+    n_learned : int
+        Number of hyper-parameters that were learned from the rows.
     """
 
     prior: Prior
@@ -154,6 +157,26 @@ class GaussianProcess:
     shift: Array
     scale: Array
     join: bool = True
+    n_learned: int = 0
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom of predictions: targets less coefficients and hyper-parameters learned from them.
+
+        Infinite where the hyper-parameters are known. No fewer than three, so that there is a variance.
+        """
+        return max(self.n_residuals - self.n_learned, 3.0) if self.n_learned else inf
+
+    @property
+    def widening(self) -> float:
+        """What variances are multiplied by, since hyper-parameters were fitted to the same targets."""
+        return max(self.n_residuals / self.dof, 1.0) if self.n_learned else 1.0
+
+    @property
+    def n_residuals(self) -> float:
+        """Number of targets less that of the coefficients of their means."""
+        parts = ((part.posterior.rows, len(part.targets)) for part in self.parts)
+        return sum(t * (rows.dof + rows.n_repeats) for rows, t in parts)
 
     @property
     def log_evidence(self) -> float:
@@ -220,13 +243,13 @@ class GaussianProcess:
         return self._by_blocks(x, self._means)
 
     def moments(self, x: Array, *, include_noise: bool) -> tuple[Array, Array]:
-        """Return posterior means and variances at rows, (q, t) each."""
+        """Return the locations and squared scales of predictions at rows, (q, t) each."""
         found = self._by_blocks(x, lambda rows: self._moments(rows, include_noise))
         t = self.shift.shape[0]
-        return found[:, :t], found[:, t:]
+        return found[:, :t], self.widening * found[:, t:]
 
     def covariances(self, x: Array, *, include_noise: bool) -> Array:
-        """Return the posterior covariance of each target at rows, (t, q, q)."""
+        """Return the squared scale matrix of predictions of each target at rows, (t, q, q)."""
         xp, basis = namespace_of(x), self.mean(x)
         prior = symmetrize(self.prior.kernel(x, x))
         noise = xp.eye(x.shape[0], dtype=prior.dtype, device=device(prior))
@@ -239,20 +262,31 @@ class GaussianProcess:
             else:
                 explained, added = part.posterior.white(self._cross(x, part), basis)
                 covariance = prior - explained.T @ explained + added.T @ added
-            found |= {j: self.scale[j] ** 2 * (covariance + noise) for j in part.targets}
+            found |= {j: self.widening * self.scale[j] ** 2 * (covariance + noise) for j in part.targets}
         return xp.stack([found[j] for j in range(len(found))])
 
     def sample(self, x: Array, n_samples: int, rng: Any, *, include_noise: bool) -> Array:
-        """Draw functions from the posterior, at rows: (n_samples, q, t)."""
+        """Draw functions from the posterior, at rows: (n_samples, q, t).
+
+        Parameters
+        ----------
+        x : array (q, d)
+            Rows.
+        n_samples : int
+            Number of functions.
+        rng : Generator
+            Where randomness comes from.
+        include_noise : bool
+            Whether noise is added.
+        """
         xp = namespace_of(x)
         means, covariances = self.predict_mean(x), self.covariances(x, include_noise=include_noise)
-        return xp.stack(
-            [
-                means[:, j] + normal_draws(covariances[j, ...], n_samples, rng)
-                for j in range(self.shift.shape[0])
-            ],
-            axis=-1,
-        )
+        t = self.shift.shape[0]
+        draws = xp.stack([normal_draws(covariances[j, ...], n_samples, rng) for j in range(t)], axis=-1)
+        if self.n_learned:
+            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype)
+            draws = draws * xp.sqrt(half / standard_gamma(rng, half, n_samples))[:, None, None]
+        return means + draws
 
     def leave_one_out(self, rows: TrainingRows) -> tuple[Array, Array]:
         """Return means and variances of each target given all other rows, (n, t); NaN where it is missing.
@@ -304,8 +338,10 @@ class GaussianProcess:
     def _by_blocks(self, x: Array, function: Any) -> Array:
         xp = namespace_of(x)
         n = max(part.posterior.rows.x.shape[0] for part in self.parts)
-        step = max(1, BLOCK_ENTRIES // n)
-        blocks = [function(x[a : a + step, :]) for a in range(0, x.shape[0], step)]
+        step = even_rows(x.shape[0], max(1, BLOCK_ENTRIES // n))
+        rows = (x[a : min(a + step, x.shape[0]), :] for a in range(0, x.shape[0], step))
+        with blas_for_rows(n):
+            blocks = list(ordered_map(function, rows))
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks)
 
     def _means(self, x: Array) -> Array:
