@@ -22,6 +22,7 @@ from rows import (
     gaussian_mixture,
     gaussian_process,
     histogram,
+    kernels,
     kmeans,
     linear_basis,
     linear_bayes,
@@ -205,6 +206,7 @@ COVARIANCES = [
         ),
     ),
 ]
+KERNELS = kernels.ROWS
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),

@@ -147,7 +147,7 @@ def test_ordered_categories_stay_ordered():
     assert table.column("size").levels == ("low", "mid", "high")
     assert table.column("education").levels == ("1", "2", "3", "4")  # and not "1.0"
     X = frame[["size"]]
-    steps = encoder(X).fit_transform(X)[:3]  # of mid, low, high: beyond low, beyond mid, missing
+    steps = encoder(X)(X)[:3]  # of mid, low, high: beyond low, beyond mid, missing
     assert steps[:, :2].tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
 
 

@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from tractable.arrays.batched import as_reals
+from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.kernels.hyperparameters import Hyperparameter, content
@@ -14,11 +14,20 @@ from tractable.primitives import SILENT
 from tractable.primitives.threads import even_rows, ordered_map
 from tractable.value import parameters, set_fields
 
+if TYPE_CHECKING:
+    from tractable.kernels.fourier_features import FourierFeatures
+
 #: Entries of a block of rows of a kernel matrix. What is computed on the way to a matrix, or to a sum over
 #: its entries, is of this size and stays in the cache.
 BLOCK = 2**16
 
+#: Rows whose matrix is made for its diagonal.
+_FEW = 32
+
 T = TypeVar("T")
+
+#: From weights W_nm to Σ W_nm ∂k(x_n, y_m)/∂θ.
+Contraction = Callable[[Array], np.ndarray]
 
 
 class Kernel(ABC):
@@ -60,15 +69,15 @@ class Kernel(ABC):
             Other rows. Without them the matrix is that of x with itself, symmetric to the last digit; noise
             (`White`) is part of this one alone.
         """
-        x = self._rows("x", x)
+        kernel, x = self._bound(x)
         if y is None:
-            return _mirrored(self._lower(x))
-        y = self._rows("y", y, x)
+            return _mirrored(_lower(kernel, x))
+        y = as_rows("y", y, x)
         xp = namespace_of(x)
         out = xp.empty((x.shape[0], y.shape[0]), dtype=x.dtype, device=device(x))
 
         def fill(rows: slice) -> None:
-            out[rows, :] = self.block(x[rows, :], y, None)
+            out[rows, :] = kernel.block(x[rows, :], y, None)
 
         by_blocks(fill, x.shape[0], y.shape[0])
         return out
@@ -78,13 +87,14 @@ class Kernel(ABC):
 
         It is what a Cholesky factorisation reads, in half the time of the whole matrix.
         """
-        return self._lower(self._rows("x", x))
+        kernel, x = self._bound(x)
+        return _lower(kernel, x)
 
     @SILENT
     def diagonal(self, x: Any) -> Array:
         """Return k(x_n, x_n), (n,): the diagonal of ``kernel(x)``, without the matrix."""
-        x = self._rows("x", x)
-        return self.block_diagonal(x)
+        kernel, x = self._bound(x)
+        return kernel.block_diagonal(x)
 
     @SILENT
     def contract_gradient(self, weights: Any, x: Any) -> np.ndarray:
@@ -100,7 +110,7 @@ class Kernel(ABC):
         x : array (n, d)
             Rows.
         """
-        x = self._rows("x", x)
+        kernel, x = self._bound(x)
         weights = as_reals("weights", weights, x)
         n = x.shape[0]
         if tuple(weights.shape) != (n, n):
@@ -113,7 +123,7 @@ class Kernel(ABC):
             block = weights[rows, :e]
             # An entry below the diagonal stands for the one above it too.
             block = xp.tril(block, k=a) + xp.tril(block, k=a - 1)
-            return self.contract_block(block, x[rows, :], x[:e, :], a)
+            return kernel.pullback(x[rows, :], x[:e, :], a)[1](block)
 
         return sum(by_blocks(contract, n, n) if n_theta else [], np.zeros(n_theta))
 
@@ -126,62 +136,125 @@ class Kernel(ABC):
     @SILENT
     def features(self, x: Any) -> Array:
         """Return φ(x), (n, n_features), with k(x, x') = φ(x)ᵀφ(x')."""
-        x = self._rows("x", x)
-        self.n_features(x.shape[1])
-        return self.block_features(x)
+        kernel, x = self._bound(x)
+        kernel.n_features(x.shape[1])
+        return kernel.block_features(x)
 
     def block_features(self, x: Array) -> Array:
         """Return φ(x), where there is a finite map."""
         raise NotImplementedError(f"{type(self).__name__} must implement block_features")
 
-    @SILENT
-    def _lower(self, x: Array) -> Array:
-        xp, n = namespace_of(x), x.shape[0]
-        out = xp.empty((n, n), dtype=x.dtype, device=device(x))
+    # -- stationary kernels -----------------------------------------------------------------------------
 
-        def fill(rows: slice) -> None:
-            out[rows, : rows.stop] = self.block(x[rows, :], x[: rows.stop, :], rows.start)
+    def random_features(self, n: int, rng: Any = None, *, columns: int | None = None) -> "FourierFeatures":
+        """Return a random map φ of rows to n features with E[φ(x)ᵀφ(x')] = k(x, x'), Rahimi and Recht (2007).
 
-        by_blocks(fill, n, n)
-        return out
+        Frequencies ω are drawn from the spectral density of the kernel, and φ_i(x) = √(2k(0)/n) cos(ω_iᵀx +
+        b_i) with phases b uniform on [0, 2π).
+
+        Parameters
+        ----------
+        n : int
+            The number of features.
+        rng : int, Generator, optional
+            Source of randomness.
+        columns : int, optional
+            The columns of x; as many as there are length scales, or one, where None.
+        """
+        from tractable.kernels.fourier_features import FourierFeatures
+
+        return FourierFeatures.of(self, n, rng, self.n_columns if columns is None else columns)
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        """Return draws (n, columns) from the spectral density of k(x - x')/k(0), in radians.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        columns : int
+            The columns of x.
+        rng : Generator
+            Source of randomness.
+        """
+        raise ValueError(f"{type(self).__name__} has no spectral density to draw frequencies from")
+
+    @property
+    def n_columns(self) -> int:
+        """Return how many columns rows must have, as far as the hyper-parameters tell; else 1."""
+        own = [len(h.numbers) for h in self._hyperparameters if h.is_vector]
+        return max([1, *own, *(part.n_columns for _, part in self._parts)])
 
     @abstractmethod
     def block(self, x: Array, y: Array, same: int | None) -> Array:
-        """Return the new array k(x_n, y_m); row n of x is row n + same of y, or none is any where None."""
+        """Return k(x_n, y_m), a new array.
+
+        Parameters
+        ----------
+        x, y : arrays (n, d) and (m, d)
+            Rows, checked.
+        same : int or None
+            Row n of x is row n + same of y; None where they are other rows.
+        """
 
     @abstractmethod
     def block_diagonal(self, x: Array) -> Array:
         """Return k(x_n, x_n)."""
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
-        """Return Σ W_nm ∂k(x_n, y_m)/∂log h, a number or a vector, of each hyper-parameter h by its name."""
+    def derivatives(
+        self, weights: Array, matrix: Array, x: Array, y: Array, same: int | None
+    ) -> Mapping[str, Any]:
+        """Return Σ W_nm ∂k(x_n, y_m)/∂log h, a number or a vector, of each hyper-parameter h by its name.
+
+        Parameters
+        ----------
+        weights : array (n, m)
+            W.
+        matrix : array (n, m)
+            What `block` returned.
+        x, y, same
+            What it was given.
+        """
         raise NotImplementedError(f"{type(self).__name__} must implement derivatives")
 
-    def contract_block(self, weights: Array, x: Array, y: Array, same: int | None) -> np.ndarray:
-        """Return Σ W_nm ∂k(x_n, y_m)/∂θ: of the hyper-parameters of this kernel, then of its parts."""
+    def pullback(self, x: Array, y: Array, same: int | None) -> tuple[Array, Contraction]:
+        """Return `block`, and the function from weights W to Σ W_nm ∂k(x_n, y_m)/∂θ.
+
+        A kernel made of others gives each of its parts its own weights: the chain rule, a block at a time.
+
+        Parameters
+        ----------
+        x, y, same
+            As of `block`.
+        """
+        matrix = self.block(x, y, same)
+        return matrix, lambda weights: self.own_theta(lambda: self.derivatives(weights, matrix, x, y, same))
+
+    def own_theta(self, derivatives: Callable[[], Mapping[str, Any]]) -> np.ndarray:
+        """Return the derivatives of the free hyper-parameters of this kernel itself, in order."""
         own = [h for h in self._hyperparameters if h.free]
-        found = self.derivatives(weights, x, y, same) if own else {}
-        return np.concatenate(
-            [
-                *(_host(found[h.name]) for h in own),
-                *(part.contract_block(w, x, y, same) for part, w in self.part_weights(weights, x, y, same)),
-                np.empty(0),
-            ]
-        )
+        found = derivatives() if own else {}
+        return np.concatenate([*(_host(found[h.name]) for h in own), np.empty(0)])
 
-    def part_weights(
-        self,
-        weights: Array,
-        x: Array,
-        y: Array,
-        same: int | None,
-    ) -> "Iterator[tuple[Kernel, Array]]":
-        """Yield each part with Σ W ∂k/∂(its matrix): its own weights, one block at a time."""
-        yield from ()
+    def contract_diagonal(self, weights: Array, x: Array) -> np.ndarray:
+        """Return Σ_n w_n ∂k(x_n, x_n)/∂θ."""
+        total = np.zeros(len(self.theta_names))
+        for start in range(0, x.shape[0], _FEW):
+            some = slice(start, min(start + _FEW, x.shape[0]))
+            _, contract = self.pullback(x[some, :], x[some, :], 0)
+            total += contract(diagonal_matrix(weights[some]))
+        return total
 
-    def _rows(self, name: str, x: Any, like: Array | None = None) -> Array:
-        """Return rows, finite numbers of one array library, float64 or float32."""
-        return as_rows(name, x, like)
+    def with_columns(self, names: Any) -> Self:
+        """Return the kernel in which columns with a name (`Subspace`) have their positions in `names`."""
+        parts = [part.with_columns(names) for _, part in self._parts]
+        same = all(a is b for a, (_, b) in zip(parts, self._parts, strict=True))
+        return self if same else self._rebuilt({}, parts)
+
+    def _bound(self, x: Any) -> tuple[Self, Array]:
+        """Return the kernel with columns by position, and rows of finite numbers."""
+        names = getattr(x, "columns", None)
+        return self if names is None else self.with_columns(names), as_rows("x", x)
 
     # -- algebra ----------------------------------------------------------------------------------------
 
@@ -205,6 +278,11 @@ class Kernel(ABC):
 
     __rmul__ = __mul__
 
+    def __pow__(self, exponent: int) -> "Kernel":
+        from tractable.kernels.power import Power
+
+        return Power(kernel=self, exponent=exponent)
+
     # -- hyper-parameters -------------------------------------------------------------------------------
 
     @property
@@ -221,13 +299,18 @@ class Kernel(ABC):
     def theta_names(self) -> tuple[str, ...]:
         """The names of the free hyper-parameters: ``"RBF.length_scale[1]"``, in the order of `theta`.
 
-        Parts whose names are the same have their numbers before them: ``"k2.RBF.length_scale"``.
+        Where several parts have a name, the way to each stands before it: ``"k2.RBF.length_scale"``.
         """
-        own = [f"{type(self).__name__}.{name}" for h in self._hyperparameters if h.free for name in h.names]
-        below = [(label, name) for label, part in self._parts for name in part.theta_names]
-        plain = [name for _, name in below]
-        numbered = [f"{label}.{name}" if plain.count(name) > 1 else name for label, name in below]
-        return (*own, *numbered)
+        found = list(self._theta_paths(()))
+        plain = [name for _, name in found]
+        return tuple(name if plain.count(name) == 1 else ".".join((*path, name)) for path, name in found)
+
+    def _theta_paths(self, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the name of each free hyper-parameter, and the parts on the way to it."""
+        own = (name for h in self._hyperparameters if h.free for name in h.names)
+        yield from ((path, f"{type(self).__name__}.{name}") for name in own)
+        for label, part in self._parts:
+            yield from part._theta_paths((*path, label))  # noqa: SLF001
 
     def with_theta(self, theta: Any) -> Self:
         """Return the kernel whose free hyper-parameters have these logarithms, (p,)."""
@@ -406,6 +489,18 @@ def on_diagonal(matrix: Array, numbers: Any, same: int | None) -> Array:
         matrix[rows, rows + same] += numbers
         return matrix
     return matrix + numbers * xp.eye(n, m, k=same, dtype=matrix.dtype, device=device(matrix))
+
+
+def _lower(kernel: Kernel, x: Array) -> Array:
+    """Return a matrix whose lower triangle is that of the kernel's, a block of rows at a time."""
+    xp, n = namespace_of(x), x.shape[0]
+    out = xp.empty((n, n), dtype=x.dtype, device=device(x))
+
+    def fill(rows: slice) -> None:
+        out[rows, : rows.stop] = kernel.block(x[rows, :], x[: rows.stop, :], rows.start)
+
+    by_blocks(fill, n, n)
+    return out
 
 
 def _mirrored(lower: Array) -> Array:

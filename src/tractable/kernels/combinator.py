@@ -1,4 +1,4 @@
-"""What sums and products of kernels share."""
+"""What kernels made of others share."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -48,6 +48,31 @@ class Combinator(Kernel):
     def is_positive_semidefinite(self) -> bool:  # type: ignore[override]
         """Whether the kernel is positive semi-definite at all its parameters."""
         return all(k.is_positive_semidefinite for k in self._together)
+
+
+class Wrapped(Kernel):
+    """A kernel made of one other, its argument `kernel`."""
+
+    kernel: Kernel
+
+    @property
+    def _parts(self) -> tuple[tuple[str, Kernel], ...]:
+        return (("kernel", self.kernel),)
+
+    @property
+    def is_stationary(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is a function of x - x' alone."""
+        return self.kernel.is_stationary
+
+    @property
+    def is_isotropic(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is a function of |x - x'| alone."""
+        return self.kernel.is_isotropic
+
+    @property
+    def is_positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is positive semi-definite at all its parameters."""
+        return self.kernel.is_positive_semidefinite
 
 
 def as_kernel(x: Any) -> Kernel:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
 from tractable.kernels.base import Kernel, column_of
@@ -57,5 +59,18 @@ class Constant(Kernel):
     def block_diagonal(self, x: Array) -> Array:
         return column_of(x, self.constant_value)
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
+    def n_features(self, columns: int) -> int:
+        """Return the number of features of rows of so many columns."""
+        return 1
+
+    def block_features(self, x: Array) -> Array:
+        return column_of(x, self.constant_value**0.5)[:, None]
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        # The spectrum is all at zero.
+        return np.zeros((n, columns))
+
+    def derivatives(
+        self, weights: Array, matrix: Array, x: Array, y: Array, same: int | None
+    ) -> Mapping[str, Any]:
         return {"constant_value": self.constant_value * namespace_of(weights).sum(weights)}

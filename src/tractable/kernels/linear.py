@@ -55,7 +55,9 @@ class Linear(Kernel):
     def block_diagonal(self, x: Array) -> Array:
         return namespace_of(x).sum(x * x, axis=1) + self.sigma_0**2
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
+    def derivatives(
+        self, weights: Array, matrix: Array, x: Array, y: Array, same: int | None
+    ) -> Mapping[str, Any]:
         return {"sigma_0": 2.0 * self.sigma_0**2 * namespace_of(weights).sum(weights)}
 
     def n_features(self, columns: int) -> int:

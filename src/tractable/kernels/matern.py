@@ -3,6 +3,8 @@
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
 from tractable.kernels.hyperparameters import BOUNDS
@@ -68,13 +70,17 @@ class Matern(Stationary):
             decay *= 1.0 + r if self.nu == 1.5 else 1.0 + r + r * r / 3.0
         return decay
 
-    def _slope(self, s: Array) -> Array:
-        r = self._radii(s)
+    def _slope(self, matrix: Array, x: Array, y: Array) -> Array:
+        r = self._radii(self._squares(x, y))
         xp = namespace_of(r)
         decay = xp.exp(-r)
         if self.nu == 0.5:
             return decay / xp.where(r > 0.0, r, 1.0)  # times s, which is zero there
         return 3.0 * decay if self.nu == 1.5 else 5.0 / 3.0 * (1.0 + r) * decay
+
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """The spectral density is Student's t with 2ν degrees of freedom."""
+        return np.sqrt(2.0 * self.nu / rng.chisquare(2.0 * self.nu, n))
 
     def _radii(self, s: Array) -> Array:
         """Return √(2ν) r."""

@@ -1,12 +1,13 @@
 """Products of kernels."""
 
-from collections.abc import Iterator
 from functools import reduce
-from operator import mul
+from operator import add, mul
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.kernels.base import Kernel
+from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator
 from tractable.kernels.sum import Sum
 from tractable.value import set_fields, value
@@ -55,27 +56,39 @@ class Product(Combinator):
     def block_diagonal(self, x: Array) -> Array:
         return reduce(mul, (factor.block_diagonal(x) for factor in self.factors))
 
-    def part_weights(
-        self, weights: Array, x: Array, y: Array, same: int | None
-    ) -> Iterator[tuple[Kernel, Array]]:
-        """∂Πk/∂k_i is the product of the others."""
-        matrices = [factor.block(x, y, same) for factor in self.factors]
-        for i, factor in enumerate(self.factors):
-            yield factor, reduce(mul, matrices[:i] + matrices[i + 1 :], weights)
+    def pullback(self, x: Array, y: Array, same: int | None) -> tuple[Array, Contraction]:
+        # ∂Πk/∂k_i is the product of the others.
+        matrices, below = zip(*(factor.pullback(x, y, same) for factor in self.factors), strict=True)
+
+        def contract(weights: Array) -> np.ndarray:
+            others = (matrices[:i] + matrices[i + 1 :] for i in range(len(matrices)))
+            return np.concatenate(
+                [each(reduce(mul, rest, weights)) for each, rest in zip(below, others, strict=True)]
+            )
+
+        return reduce(mul, matrices), contract
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        # The convolution of those of the factors.
+        return reduce(add, (factor.frequencies(n, columns, rng) for factor in self.factors))
 
     def n_features(self, columns: int) -> int:
         """Return the number of features of rows of so many columns."""
         return reduce(mul, (factor.n_features(columns) for factor in self.factors))
 
     def block_features(self, x: Array) -> Array:
-        xp = namespace_of(x)
-        total = self.factors[0].block_features(x)
-        for factor in self.factors[1:]:
-            each = total[:, :, None] * factor.block_features(x)[:, None, :]
-            total = xp.reshape(each, (x.shape[0], -1))
-        return total
+        return feature_products([factor.block_features(x) for factor in self.factors])
 
     def __repr__(self) -> str:
         if len(self.factors) == 1:
             return super().__repr__()
         return " * ".join(f"({k!r})" if isinstance(k, Sum) else repr(k) for k in self.factors)
+
+
+def feature_products(features: list[Array]) -> Array:
+    """Return the products of one feature of each map, (n, Πk): the features of a product of kernels."""
+    xp, total = namespace_of(features[0]), features[0]
+    for each in features[1:]:
+        pairs = total[:, :, None] * each[:, None, :]
+        total = xp.reshape(pairs, (pairs.shape[0], pairs.shape[1] * pairs.shape[2]))
+    return total

@@ -1,19 +1,21 @@
 """Scaled kernels."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
+
+import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
-from tractable.kernels.base import Kernel
-from tractable.kernels.combinator import Combinator, as_kernel
+from tractable.kernels.base import Contraction, Kernel
+from tractable.kernels.combinator import Combinator, Wrapped, as_kernel
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.value import set_fields, value
 
 
 @value
-class Scaled(Kernel):
+class Scaled(Wrapped):
     """A kernel times a positive number and a function, ``2.0 * kernel``.
 
     k(x, x') = c f(x) k₁(x, x') f(x'): the covariance of √c f(x) g(x), where g has the covariance k₁.
@@ -64,10 +66,6 @@ class Scaled(Kernel):
         self._set_hyper(scale=(scale, scale_bounds, scale_prior))
 
     @property
-    def _parts(self) -> tuple[tuple[str, Kernel], ...]:
-        return (("kernel", self.kernel),)
-
-    @property
     def is_stationary(self) -> bool:  # type: ignore[override]
         """Whether the kernel is a function of x - x' alone."""
         return self.function is None and self.kernel.is_stationary
@@ -76,11 +74,6 @@ class Scaled(Kernel):
     def is_isotropic(self) -> bool:  # type: ignore[override]
         """Whether the kernel is a function of |x - x'| alone."""
         return self.function is None and self.kernel.is_isotropic
-
-    @property
-    def is_positive_semidefinite(self) -> bool:  # type: ignore[override]
-        """Whether the kernel is positive semi-definite at all its parameters."""
-        return self.kernel.is_positive_semidefinite
 
     def block(self, x: Array, y: Array, same: int | None) -> Array:
         found = self.kernel.block(x, y, same)
@@ -91,14 +84,24 @@ class Scaled(Kernel):
         found = self.scale * self.kernel.block_diagonal(x)
         return found if self.function is None else found * self._heights(x) ** 2
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
-        return {"scale": namespace_of(weights).sum(weights * self.block(x, y, same))}
+    def pullback(self, x: Array, y: Array, same: int | None) -> tuple[Array, Contraction]:
+        # The weights of the kernel inside are scaled as it is.
+        inner, below = self.kernel.pullback(x, y, same)
+        factors = self.scale if self.function is None else self.scale * self._factors(x, y)
+        matrix = factors * inner
 
-    def part_weights(
-        self, weights: Array, x: Array, y: Array, same: int | None
-    ) -> Iterator[tuple[Kernel, Array]]:
-        weights = self.scale * weights
-        yield self.kernel, weights if self.function is None else weights * self._factors(x, y)
+        def contract(weights: Array) -> np.ndarray:
+            own = self.own_theta(lambda: {"scale": namespace_of(x).sum(weights * matrix)})
+            return np.concatenate([own, below(factors * weights)])
+
+        return matrix, contract
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        return (
+            self.kernel.frequencies(n, columns, rng)
+            if self.function is None
+            else super().frequencies(n, columns, rng)
+        )
 
     def _heights(self, x: Array) -> Array:
         """Return f(x), (n,)."""

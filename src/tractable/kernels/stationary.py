@@ -12,7 +12,8 @@ from tractable.kernels.base import Kernel, column_of, like_rows
 from tractable.primitives import squared_distances
 
 #: Up to this squared length of the centred, scaled rows, squared distances are taken from products of rows: a
-#: matrix product, whose rounding errors are then below 1e-13.
+#: matrix product, whose rounding errors are then below 1e-13; up to its square, so are sums of squared
+#: distances, with errors below 1e-10 of what is summed.
 _SHORT = 256.0
 
 
@@ -38,8 +39,16 @@ class Stationary(Kernel):
         """Return g(s); s may be changed."""
 
     @abstractmethod
-    def _slope(self, s: Array) -> Array:
-        """Return -2 g'(s); s may be changed."""
+    def _slope(self, matrix: Array, x: Array, y: Array) -> Array:
+        """Return -2 g'(s), a new array."""
+
+    @abstractmethod
+    def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return n draws (n,) of τ with g(s) = E[exp(-τ²s/2)]: the kernel is a mixture of Gaussian ones."""
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        scale = like_rows(self.length_scale, np.empty((0, columns)), "length_scale")
+        return self._spectral_scales(n, rng)[:, None] * rng.standard_normal((n, columns)) / scale
 
     def block(self, x: Array, y: Array, same: int | None) -> Array:
         return self._profile(self._squares(x, y))
@@ -47,12 +56,14 @@ class Stationary(Kernel):
     def block_diagonal(self, x: Array) -> Array:
         return column_of(x, 1.0)
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
-        s = self._squares(x, y)
-        if not isinstance(self.length_scale, np.ndarray):
-            xp = namespace_of(s)
-            return {"length_scale": xp.sum(xp.where(s > 0.0, weights * self._slope(s + 0.0) * s, 0.0))}
-        return {"length_scale": self._by_column(weights * self._slope(s), x, y)}
+    def derivatives(
+        self, weights: Array, matrix: Array, x: Array, y: Array, same: int | None
+    ) -> Mapping[str, Any]:
+        slope = self._slope(matrix, x, y)
+        slope *= weights
+        by_column = self._by_column(slope, x, y)
+        together = not isinstance(self.length_scale, np.ndarray)
+        return {"length_scale": namespace_of(x).sum(by_column) if together else by_column}
 
     def _squares(self, x: Array, y: Array) -> Array:
         """Return s, a new array (n, m)."""
@@ -88,14 +99,13 @@ class Stationary(Kernel):
     def _by_column(self, v: Array, x: Array, y: Array) -> Array:
         """Return Σ V_nm (z_nd - z'_md)² of each column d."""
         xp = namespace_of(x)
-        z, w, squarable = self._scaled(x, y)
-        if self._smooth and squarable:
-            # Two products of matrices: the terms cancel only as far as rows are far from their centre.
+        z, w, _ = self._scaled(x, y)
+        if self._smooth and all(_is_short(xp, xp.sum(a * a, axis=1), _SHORT**2) for a in (z, w)):
             rows, columns = xp.sum(v, axis=1), xp.sum(v, axis=0)
             return rows @ (z * z) + columns @ (w * w) - 2.0 * xp.sum(z * (v @ w), axis=0)
         gaps = (z[:, d : d + 1] - w[None, :, d] for d in range(x.shape[1]))
         return xp.stack([xp.sum(xp.where(gap == 0.0, 0.0, v * gap * gap)) for gap in gaps])
 
 
-def _is_short(xp: Any, squares: Array) -> bool:
-    return not squares.shape[0] or bool(xp.max(squares) <= _SHORT)
+def _is_short(xp: Any, squares: Array, most: float = _SHORT) -> bool:
+    return not squares.shape[0] or bool(xp.max(squares) <= most)

@@ -1,10 +1,13 @@
 """Sums of kernels."""
 
-from collections.abc import Iterator
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.kernels.base import Kernel
+from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator, as_kernel
 from tractable.value import set_fields, value
 
@@ -56,10 +59,18 @@ class Sum(Combinator):
     def block_diagonal(self, x: Array) -> Array:
         return sum((term.block_diagonal(x) for term in self.terms[1:]), self.terms[0].block_diagonal(x))
 
-    def part_weights(
-        self, weights: Array, x: Array, y: Array, same: int | None
-    ) -> Iterator[tuple[Kernel, Array]]:
-        return ((term, weights) for term in self.terms)
+    def pullback(self, x: Array, y: Array, same: int | None) -> tuple[Array, Contraction]:
+        # Every term has the weights of the sum.
+        matrices, below = zip(*(term.pullback(x, y, same) for term in self.terms), strict=True)
+        return reduce(add, matrices), lambda weights: np.concatenate([each(weights) for each in below])
+
+    def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
+        # A mixture of those of the terms.
+        at = np.zeros((1, columns))
+        heights = np.array([float(term.diagonal(at)[0]) for term in self.terms])
+        counts = rng.multinomial(n, heights / heights.sum())
+        drawn = [t.frequencies(int(k), columns, rng) for t, k in zip(self.terms, counts, strict=True)]
+        return rng.permutation(np.concatenate(drawn))
 
     def n_features(self, columns: int) -> int:
         """Return the number of features of rows of so many columns."""

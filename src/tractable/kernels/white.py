@@ -58,7 +58,9 @@ class White(Kernel):
     def block_diagonal(self, x: Array) -> Array:
         return column_of(x, self.noise_level)
 
-    def derivatives(self, weights: Array, x: Array, y: Array, same: int | None) -> Mapping[str, Any]:
+    def derivatives(
+        self, weights: Array, matrix: Array, x: Array, y: Array, same: int | None
+    ) -> Mapping[str, Any]:
         if same is None:
             return {"noise_level": 0.0}
         xp = namespace_of(weights)

@@ -21,6 +21,9 @@ STRONG_SKEWNESS, STRONG_QUANTILE_SKEWNESS = 1.0, 0.2
 #: Folds of a training set by which noise and temperature of boosted trees are found, and temperatures tried.
 N_INNER, TEMPERATURES = 3, np.geomspace(0.5, 6.0, 20)
 
+#: The most levels of a category that are told apart; all others are as the most frequent.
+MAX_LEVELS = 20
+
 #: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
 
@@ -78,49 +81,78 @@ def classifiers() -> tuple[Candidate, ...]:
     )
 
 
-def encoder(X: Any) -> Any:
-    """Return a transformer, not yet fitted, from the columns of a frame to numbers.
+def encoder(X: Any) -> Callable[[Any], np.ndarray]:
+    """Return a function from frames with the columns of X to numbers, as learned from X.
 
-    Numbers are standardised, with missing ones replaced by the mean and an indicator column. A category is
-    one column a level but the first; an ordered one is a column for each step, which says whether an entry is
-    beyond it, so that a model that shrinks coefficients takes neighbouring levels to be alike.
+    Numbers are standardised. A category is one column a level but the most frequent, of the `MAX_LEVELS` most
+    frequent; an ordered one is a column for each step, which says whether an entry is beyond it, so that a
+    model that shrinks coefficients takes neighbouring levels to be alike. A missing entry is the mean of each
+    of them, and a column that has some gives one more that says where.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> X = DataFrame({"x": [1.0, 3.0, 5.0, 3.0], "c": ["a", "b", "a", None]})
+    >>> encoder(X)(X).round(3)
+    array([[-1.414,  0.   ,  0.   ],
+           [ 0.   ,  1.   ,  0.   ],
+           [ 1.414,  0.   ,  0.   ],
+           [ 0.   ,  0.333,  1.   ]])
     """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-
     numbers = [name for name in X.columns if X[name].dtype.kind == "f"]
     ordered = [name for name in X.columns if getattr(X[name].dtype, "ordered", False)]
-    others = [name for name in X.columns if name not in numbers and name not in ordered]
-    levels = OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False, max_categories=20)
-    steps = make_pipeline(FunctionTransformer(_steps), SimpleImputer(add_indicator=True))
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), numbers),
-            ("ordered", steps, ordered),
-            ("categories", levels, others),
-        ]
-    )
+    levels = {name: _levels(X[name]) for name in X.columns if name not in numbers and name not in ordered}
+    gaps = [name for name in X.columns if X[name].isna().any()]
+
+    def columns(new: Any) -> np.ndarray:
+        steps = [_steps(new[name]) for name in ordered]
+        indicators = [_indicators(new[name], known) for name, known in levels.items()]
+        return np.hstack([new[numbers].to_numpy(dtype=np.float64), *steps, *indicators])
+
+    x = columns(X)
+    known = ~np.isnan(x)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, x, 0.0).sum(axis=0) / count
+    spread = np.sqrt((np.where(known, x - mean, 0.0) ** 2).sum(axis=0) / count)
+    is_number = np.arange(x.shape[1]) < len(numbers)
+    shift, scale = np.where(is_number, mean, 0.0), np.where(is_number & (spread > 0.0), spread, 1.0)
+
+    def encode(new: Any) -> np.ndarray:
+        x = columns(new)
+        filled = (np.where(np.isnan(x), mean, x) - shift) / scale
+        return np.hstack([filled, new[gaps].isna().to_numpy(dtype=np.float64)])
+
+    return encode
 
 
-def _steps(X: Any) -> np.ndarray:
-    """Return whether entries of ordered categories are beyond each level; NaN where they are missing."""
-    found = []
-    for name in X.columns:
-        codes = np.asarray(X[name].cat.codes, dtype=np.float64)[:, None]
-        beyond = codes >= np.arange(1, max(len(X[name].cat.categories), 2))
-        found.append(np.where(codes < 0.0, np.nan, beyond))
-    return np.hstack(found) if found else np.empty((len(X), 0))
+def _levels(column: Any) -> Any:
+    """Return the levels that have a column: the most frequent, without the first."""
+    from pandas import Index
+
+    counts = column.value_counts()
+    counts = counts[counts > 0].sort_index().sort_values(ascending=False, kind="stable")
+    return Index(list(counts.index[1:MAX_LEVELS]), dtype=object)
+
+
+def _indicators(column: Any, levels: Any) -> np.ndarray:
+    """Return which level each entry is, (n, levels); NaN where it is missing."""
+    which = levels.get_indexer(column.astype(object))[:, None] == np.arange(len(levels))
+    return np.where(column.isna().to_numpy()[:, None], np.nan, which)
+
+
+def _steps(column: Any) -> np.ndarray:
+    """Return whether entries of an ordered category are beyond each level; NaN where they are missing."""
+    codes = np.asarray(column.cat.codes, dtype=np.float64)[:, None]
+    return np.where(codes < 0.0, np.nan, codes >= np.arange(1, max(len(column.cat.categories), 2)))
 
 
 def _encoded(make: Callable[[], Any]) -> Learn:
     def learn(X: Any, y: np.ndarray) -> Predict:
-        encode = encoder(X).fit(X)
-        model = make().fit(encode.transform(X), y)
+        encode = encoder(X)
+        model = make().fit(encode(X), y)
         if hasattr(model, "classes_"):
-            return lambda new: _classes(model.predict_proba(encode.transform(new)))
-        return lambda new: model.predict_dist(encode.transform(new))
+            return lambda new: _classes(model.predict_proba(encode(new)))
+        return lambda new: model.predict_dist(encode(new))
 
     return learn
 
@@ -137,19 +169,19 @@ def _base_rate(X: Any, y: np.ndarray) -> Predict:  # noqa: ARG001
 
 def _near_numbers(X: Any, y: np.ndarray) -> Predict:
     """Predict the mean of the neighbours, with the leave-one-out residual variance (1 - R²) var y."""
-    encode = encoder(X).fit(X)
-    model = KNeighborsRegressor("loo").fit(*_shuffled(encode.transform(X), y))
+    encode = encoder(X)
+    model = KNeighborsRegressor("loo").fit(*_shuffled(encode(X), y))
     r2 = float(model.loo_scores_[model.n_neighbors_ - 1])
     noise = np.sqrt(max(1.0 - r2, 1e-6) * y.var())
-    return lambda new: Normal(mean=model.predict(encode.transform(new)), stddev=noise)
+    return lambda new: Normal(mean=model.predict(encode(new)), stddev=noise)
 
 
 def _near_classes(X: Any, y: np.ndarray) -> Predict:
     """Predict by the votes of the neighbours, and one more vote split by the base rates."""
-    encode = encoder(X).fit(X)
-    model = KNeighborsClassifier("loo").fit(*_shuffled(encode.transform(X), y))
+    encode = encoder(X)
+    model = KNeighborsClassifier("loo").fit(*_shuffled(encode(X), y))
     rates, k = np.bincount(y) / len(y), model.n_neighbors_
-    return lambda new: _classes((k * model.predict_proba(encode.transform(new)) + rates) / (k + 1))
+    return lambda new: _classes((k * model.predict_proba(encode(new)) + rates) / (k + 1))
 
 
 def _shuffled(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +200,7 @@ def _boosted_numbers(X: Any, y: np.ndarray) -> Predict:
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.model_selection import KFold, cross_val_predict
 
-    model = HistGradientBoostingRegressor(**_tree_options(y))
+    model = HistGradientBoostingRegressor(**_tree_options(len(y), 40))
     Z, splits = _as_categories(X), KFold(N_INNER, shuffle=True, random_state=0)
     noise = StudentT.fit(y - cross_val_predict(model, Z, y, cv=splits))
     model.fit(Z, y)
@@ -185,7 +217,8 @@ def _boosted_classes(X: Any, y: np.ndarray) -> Predict:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    model = HistGradientBoostingClassifier(**_tree_options(y))
+    # A round grows a tree for each class.
+    model = HistGradientBoostingClassifier(**_tree_options(len(y), 30))
     Z, splits = _as_categories(X), StratifiedKFold(N_INNER, shuffle=True, random_state=0)
     proba = cross_val_predict(model, Z, y, cv=splits, method="predict_proba")
     losses = [-np.mean(_tempered(proba, t).log_prob(y)) for t in TEMPERATURES]
@@ -194,10 +227,16 @@ def _boosted_classes(X: Any, y: np.ndarray) -> Predict:
     return lambda new: _tempered(model.predict_proba(_as_categories(new)), best)
 
 
-def _tree_options(y: np.ndarray) -> dict[str, Any]:
-    """Return the options of boosted trees: smaller leaves where there are few rows."""
-    leaf = int(np.clip(len(y) // 20, 3, 20))
-    return {"min_samples_leaf": leaf, "max_iter": 60, "max_leaf_nodes": 15, "random_state": 0}
+def _tree_options(n: int, rounds: int) -> dict[str, Any]:
+    """Return the options of trees boosted in so many rounds: smaller leaves where there are few rows."""
+    leaf = int(np.clip(n // 20, 3, 20))
+    return {
+        "max_iter": rounds,
+        "learning_rate": 6.0 / rounds,
+        "min_samples_leaf": leaf,
+        "max_leaf_nodes": 15,
+        "random_state": 0,
+    }
 
 
 def _tempered(proba: np.ndarray, temperature: float) -> Categorical:

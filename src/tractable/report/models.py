@@ -131,7 +131,7 @@ def _compared_models(
     candidates: tuple[Candidate, ...] = classifiers() if rows.classes else regressors()
     if logged is not None:
         candidates = (*candidates, *log_regressors(logged))
-    width = int(encoder(rows.X).fit_transform(rows.X).shape[1])
+    width = int(encoder(rows.X)(rows.X).shape[1])
     found: list[HeldOut] = []
     failed: list[str] = []
     for candidate in candidates:
