@@ -146,6 +146,11 @@ class DualPosterior:
             return explained, explained[:0, :]
         return explained, solve_triangular(self.basis_factor.T, basis.T) - self.basis_white.T @ explained
 
+    def explained(self, cross: Array) -> Array:
+        """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
+        xp, white = namespace_of(cross), solve_triangular(self.lower, cross.T)
+        return xp.sum(white**2, axis=0) - xp.sum((self.basis_white.T @ white) ** 2, axis=0)
+
     def leave_one_out(self) -> tuple[Array, Array]:
         """Return means (n, t) and variances (n,) of each target given the other rows.
 
@@ -216,6 +221,12 @@ class PrimalPosterior:
         """Return A (m + r, q): the posterior covariance of f + hᵀβ at the features is AᵀA."""
         design = namespace_of(features).concat([basis, features], axis=1)
         return solve_triangular(self.factor.T, design.T)
+
+    def explained(self, cross: Array) -> Array:
+        """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
+        xp, variance = namespace_of(cross), self.noise * self.rows.noise_scale
+        root = solve_triangular(self.factor.T, self.design().T @ (cross / variance).T)
+        return xp.sum(cross**2 / variance, axis=1) - xp.sum(root**2, axis=0)
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Return means (n, t) and variances (n,) of each target given the other rows."""

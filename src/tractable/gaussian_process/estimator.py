@@ -22,6 +22,7 @@ from tractable.base import (
     check_number,
     check_targets,
     check_weights,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.validation import as_rows_source, check_names, require_targets
@@ -29,13 +30,21 @@ from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
 from tractable.data.table_columns import coded_frame, learn_columns
-from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
+from tractable.distributions import Gamma, MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
+from tractable.gaussian_process.explain import (
+    FunctionParts,
+    KernelDiagnosis,
+    Relevance,
+    column_relevance,
+    function_parts,
+    kernel_diagnosis,
+)
 from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws, split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.kernels import RBF, Kernel, Scaled, White
+from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace, White
 from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
@@ -62,10 +71,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     rows (`Linear`, `Polynomial`, sums and products of them) is fitted in the space of its features. Rows with
     equal x are joined, exactly, so that repetitions cost nothing.
 
-    Where the hyper-parameters are known (``optimizer=None``, or fixed) predictions are normal. Where p of them
-    were learned from n targets, which fit them better than new ones will, predictions are Student's t of
+    Where hyper-parameters are known (``optimizer=None``, or fixed) predictions are normal. Where p of them
+    were learned from n targets, which they fit better than new ones, predictions are Student's t of
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
-    hyper-parameters, as of a regression with so many coefficients; so intervals cover of few rows, too.
+    hyper-parameters, as of a regression with so many coefficients: so intervals cover of few rows, too. In p,
+    a hyper-parameter that has a prior counts for a half.
 
     Parameters
     ----------
@@ -378,6 +388,37 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         densities = -0.5 * (gap**2 / variance + xp.log(2.0 * np.pi * variance))
         return float(xp.sum(weights * densities) / xp.sum(weights))
 
+    def decompose(self, X: Any) -> FunctionParts:
+        """Return the posterior of the mean and of each term of a kernel that is a sum, at rows.
+
+        Their means add up to `predict`. The parts are those of the hyper-parameters of the fit.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        """
+        rows = self._query(X)
+        if self._rows_.y.shape[1] != 1:
+            raise ValueError(f"decompose is of one target, and y had {self._rows_.y.shape[1]}")
+        return function_parts(self._process_, rows, self._column_names())
+
+    def relevance(self) -> Relevance:
+        """Return how much each column matters to the fitted kernel (automatic relevance determination).
+
+        With a length scale for each column, a column that does not matter has a long one, in its units;
+        this is a number between 0 and 1 whatever the kernel and the units.
+        """
+        process = self._process_of()
+        refuse_foreign(self._rows_.x)
+        return column_relevance(process.prior.kernel, self._rows_.x, self._column_names())
+
+    def kernel_diagnosis(self) -> KernelDiagnosis:
+        """Return whether the matrix of the kernel at the rows is near a diagonal or a constant one."""
+        process = self._process_of()
+        refuse_foreign(self._rows_.x)
+        return kernel_diagnosis(process.prior.kernel, self._rows_.x)
+
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """Return the log evidence at other hyper-parameters, and on request its gradient.
 
@@ -489,6 +530,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         check_answerable(self)
         return self._process_
 
+    def _column_names(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
+
     def _spread(self) -> float:
         """Return the variance of a prediction over its squared scale."""
         dof = self._process_.dof
@@ -541,7 +586,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             shift=shift,
             scale=scale,
             join=join,
-            n_learned=0 if self.optimizer is None else len(prior.theta),
+            n_learned=0.0 if self.optimizer is None else prior.n_learned,
         )
         self._set_fitted(process, rows)
         if search.interrupted:
@@ -578,7 +623,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if self.kernel is None:
             kernel, white = default_kernel(standardizer, self._numeric(x.shape[1]), variance), None
         else:
-            kernel, white = split_noise(self.kernel)
+            names = getattr(self, "feature_names_in_", None)
+            kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
         if self.noise_variance is not None:
             if white is not None:
                 raise ValueError(
@@ -657,13 +703,27 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
 
 def default_kernel(standardizer: Standardizer, numeric: list[int], variance: float) -> Kernel:
-    """Return the kernel of columns in their units: values and bounds by their standard deviations."""
-    scale = to_numpy(standardizer.scale)
-    varies = to_numpy(standardizer.varies)
+    """Return the kernel of columns in their units: values, bounds and priors by their standard deviations.
+
+    Length scales have the prior Gamma(2) with mean √d standard deviations: few rows say little of them.
+    """
+    scale, varies = to_numpy(standardizer.scale), to_numpy(standardizer.varies)
     spread = np.where(varies, 1.0 / scale, 1.0)
-    length = spread * max(len(numeric), 1) ** 0.5
-    kernel: Kernel = RBF(length, length_scale_bounds=np.stack([1e-2 * spread, 1e4 * spread], axis=1))
-    return Scaled(kernel, variance, scale_bounds=(1e-6 * variance, 1e4 * variance))
+    words = [j for j in range(len(spread)) if j not in set(numeric)]
+    parts: list[Kernel] = []
+    if numeric:
+        unit = spread[numeric]
+        length = unit * len(numeric) ** 0.5
+        bounds = np.stack([1e-2 * unit, 1e4 * unit], axis=1)
+        prior = Gamma(shape=np.full(len(numeric), 2.0), rate=2.0 / length)
+        kernel: Kernel = RBF(length, length_scale_bounds=bounds, length_scale_prior=prior)
+        parts.append(Subspace(kernel, numeric) if words else kernel)
+    if words:
+        prior = Gamma(shape=np.full(len(words), 2.0), rate=np.full(len(words), 2.0 / len(words)))
+        equal = Categorical(np.full(len(words), float(len(words))), length_scale_prior=prior)
+        parts.append(Subspace(equal, words) if numeric else equal)
+    joined = parts[0] if len(parts) == 1 else parts[0] * parts[1]
+    return Scaled(joined, variance, scale_bounds=(1e-6 * variance, 1e4 * variance))
 
 
 def _names(prior: Prior) -> list[str]:

@@ -6,13 +6,15 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.gradient import numerical_gradient
 from tractable.arrays.namespace import freeze, to_numpy
 from tractable.distributions.distribution import Distribution
 from tractable.value import parameters, value
 
 #: Where a search looks for a hyper-parameter that has no bounds of its own.
 BOUNDS = (1e-5, 1e5)
+
+#: The step in logarithms by which densities are differentiated.
+STEP = 1e-3
 
 
 @value
@@ -92,7 +94,15 @@ class Hyperparameter:
         """Return d log p(exp θ)/dθ of each number, by differences; zeros without a prior."""
         if self.prior is None:
             return np.zeros(len(self.numbers))
-        return np.asarray(numerical_gradient(self._log_prior, np.log(self.numbers)))
+        # Each number has a density of its own: differences of all at once, of fourth order.
+        near, far = (self._log_priors(step) - self._log_priors(-step) for step in (STEP, 2.0 * STEP))
+        return (8.0 * near - far) / (12.0 * STEP)
+
+    def _log_priors(self, step: float) -> np.ndarray:
+        """Return the log density of each number times exp(step)."""
+        assert self.prior is not None
+        h = np.exp(step) * self.value
+        return np.atleast_1d(to_numpy(np.asarray(self.prior.log_prob(h))))
 
     def _log_prior(self, theta: np.ndarray) -> Any:
         assert self.prior is not None
