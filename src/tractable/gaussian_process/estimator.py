@@ -404,14 +404,14 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         return function_parts(self._process_, rows, self._column_names())
 
     def relevance(self) -> Relevance:
-        """Return how much each column matters to the fitted kernel (automatic relevance determination).
+        """Return how much each column matters to the prediction (automatic relevance determination).
 
-        With a length scale for each column, a column that does not matter has a long one, in its units;
-        this is a number between 0 and 1 whatever the kernel and the units.
+        A column that does not matter has a long length scale, in its units; this is a number from 0 to about
+        1 whatever the kernel and the units.
         """
         process = self._process_of()
         refuse_foreign(self._rows_.x)
-        return column_relevance(process.prior.kernel, self._rows_.x, self._column_names())
+        return column_relevance(process, self._rows_.x, self._column_names())
 
     def kernel_diagnosis(self) -> KernelDiagnosis:
         """Return whether the matrix of the kernel at the rows is near a diagonal or a constant one."""
