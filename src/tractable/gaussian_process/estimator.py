@@ -30,9 +30,7 @@ from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
 from tractable.data.table_columns import coded_frame, learn_columns
-from tractable.distributions import Gamma, MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.engines.lbfgs import bounded_lbfgs
-from tractable.engines.newton import NewtonResult
+from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.gaussian_process.explain import (
     FunctionParts,
     KernelDiagnosis,
@@ -44,8 +42,8 @@ from tractable.gaussian_process.explain import (
 from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws, split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace, White
-from tractable.primitives.threads import blas_for_rows
+from tractable.gaussian_process.search import default_kernel, most_probable
+from tractable.kernels import Kernel, White
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
@@ -476,10 +474,9 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if is_frame(X):
             X, y, sample_weight = split_frame(X, y, sample_weight)
         elif is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):
-            held = as_rows_source(X, y, sample_weight)
-            names, width = held.feature_names, held.n_features
-            held = held.collect()
-            check_names(self, names, width, reset=reset)
+            source = as_rows_source(X, y, sample_weight)
+            names, held = source.feature_names, source.collect()
+            check_names(self, names, source.n_features, reset=reset)
             X, y, sample_weight = held.X, held.y, held.weights
             if names is not None:
                 import pandas as pd
@@ -563,12 +560,20 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         for _, _, own in by_target:
             mean = mean.independent(mean(own.x))
         groups = [(targets, which, own.observations(mean, join=join)) for targets, which, own in by_target]
-        for _, _, own in groups:
-            if own.within > 0.0 and prior.noise_variance == 0.0:
+        for _, _, joined in groups:
+            if joined.within > 0.0 and prior.noise_variance == 0.0:
                 raise ValueError(
                     "X has equal rows with different targets y, which needs a noise_variance above 0"
                 )
-        search = self._search(prior, [own for _, _, own in groups])
+        search = most_probable(
+            prior,
+            [own for _, _, own in groups],
+            optimize=self.optimizer is not None,
+            n_restarts=self.n_restarts_optimizer,
+            rng=as_generator(self.random_state),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
         prior = prior.with_theta(search.x)
         parts = tuple(
             FittedTargets(targets=targets, rows=which, posterior=prior.posterior(own))
@@ -640,53 +645,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         columns: TableColumns | None = self._columns_
         return [j for j in range(width) if columns is None or columns.categories[j] is None]
 
-    def _search(self, prior: Prior, groups: list[Any]) -> NewtonResult:
-        """Return the minimum of minus log evidence less log prior over the hyper-parameters."""
-        start, bounds = prior.theta, prior.bounds
-        outside = [
-            name
-            for name, at, (low, high) in zip(_names(prior), start, bounds, strict=True)
-            if not low - 1e-9 <= at <= high + 1e-9
-        ]
-        if outside and self.optimizer is not None:
-            raise ValueError(f"kernel has the starting value of {outside[0]} outside its bounds")
-
-        def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            at = prior.with_theta(theta)
-            density, slope = at.log_density()
-            found = [at.log_evidence(rows) for rows in groups]
-            total = density + sum(part.value for part in found)
-            return -total, -(slope + sum(at.gradient_of(part) for part in found))
-
-        with blas_for_rows(max(own.x.shape[0] for own in groups)):
-            if self.optimizer is None or not len(start):
-                found = [prior.log_evidence(rows, gradient=False) for rows in groups]
-                total = -(prior.log_density()[0] + sum(part.value for part in found))
-                return NewtonResult(
-                    x=start, value=total, gradient=start, n_iter=0, converged=True, trace=np.array([total])
-                )
-            rng = as_generator(self.random_state)
-            starts = [start, *(rng.uniform(*bounds.T) for _ in range(self.n_restarts_optimizer))]
-            best: NewtonResult | None = None
-            for at in starts:
-                try:
-                    found = bounded_lbfgs(
-                        objective, np.clip(at, *bounds.T), bounds, tol=self.tol, max_iter=self.max_iter
-                    )
-                except ValueError as error:
-                    if "start must" not in str(error):
-                        raise
-                    continue
-                best = found if best is None or found.value < best.value else best
-                if found.interrupted:
-                    break
-        if best is None:
-            raise ValueError(
-                f"kernel must be positive semi-definite and finite at the rows of X, and {prior.kernel!r} "
-                "is not, at its starting values"
-            )
-        return replace(best, interrupted=found.interrupted)
-
     def _set_fitted(self, process: GaussianProcess, rows: TrainingRows) -> None:
         prior = process.prior
         self._process_, self._rows_ = process, rows
@@ -700,34 +658,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         self.X_train_, self.y_train_ = rows.x, self._shaped(rows.y)
         self.dual_coef_ = self._shaped(_scattered(process, rows.x.shape[0]))
         self.mean_coef_ = self._shaped(_mean_coefficients(process))
-
-
-def default_kernel(standardizer: Standardizer, numeric: list[int], variance: float) -> Kernel:
-    """Return the kernel of columns in their units: values, bounds and priors by their standard deviations.
-
-    Length scales have the prior Gamma(2) with mean √d standard deviations: few rows say little of them.
-    """
-    scale, varies = to_numpy(standardizer.scale), to_numpy(standardizer.varies)
-    spread = np.where(varies, 1.0 / scale, 1.0)
-    words = [j for j in range(len(spread)) if j not in set(numeric)]
-    parts: list[Kernel] = []
-    if numeric:
-        unit = spread[numeric]
-        length = unit * len(numeric) ** 0.5
-        bounds = np.stack([1e-2 * unit, 1e4 * unit], axis=1)
-        prior = Gamma(shape=np.full(len(numeric), 2.0), rate=2.0 / length)
-        kernel: Kernel = RBF(length, length_scale_bounds=bounds, length_scale_prior=prior)
-        parts.append(Subspace(kernel, numeric) if words else kernel)
-    if words:
-        prior = Gamma(shape=np.full(len(words), 2.0), rate=np.full(len(words), 2.0 / len(words)))
-        equal = Categorical(np.full(len(words), float(len(words))), length_scale_prior=prior)
-        parts.append(Subspace(equal, words) if numeric else equal)
-    joined = parts[0] if len(parts) == 1 else parts[0] * parts[1]
-    return Scaled(joined, variance, scale_bounds=(1e-6 * variance, 1e4 * variance))
-
-
-def _names(prior: Prior) -> list[str]:
-    return [name for part in prior.parts for name in part.theta_names]
 
 
 def _row_noise(noise_variance: Any, x: Array) -> Array:
@@ -773,7 +703,8 @@ def _scattered(process: GaussianProcess, n: int) -> Array:
 
 
 def _mean_coefficients(process: GaussianProcess) -> Array:
-    xp, columns = namespace_of(process.shift), {}
+    xp = namespace_of(process.shift)
+    columns: dict[int, Any] = {}
     for part in process.parts:
         m = part.posterior.rows.basis.shape[1]
         columns |= {j: part.posterior.coef[:m, k] for k, j in enumerate(part.targets)}

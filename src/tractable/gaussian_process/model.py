@@ -350,7 +350,8 @@ class GaussianProcess:
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks)
 
     def _means(self, x: Array) -> Array:
-        xp, basis, found = namespace_of(x), self.mean(x), {}
+        xp, basis = namespace_of(x), self.mean(x)
+        found: dict[int, Array] = {}
         for part in self.parts:
             if isinstance(part.posterior, PrimalPosterior):
                 design = xp.concat([basis, self.prior.kernel.features(x)], axis=1)

@@ -88,33 +88,25 @@ class Hyperparameter:
 
     def log_prior(self) -> float:
         """Return log p(h), summed over columns; 0 without a prior."""
-        return 0.0 if self.prior is None else float(self._log_prior(np.log(self.numbers)))
+        return 0.0 if self.prior is None else float(np.sum(to_numpy(self.prior.log_prob(self.value))))
 
     def log_prior_gradient(self) -> np.ndarray:
         """Return d log p(exp θ)/dθ of each number, by differences; zeros without a prior."""
         if self.prior is None:
             return np.zeros(len(self.numbers))
         # Each number has a density of its own: differences of all at once, of fourth order.
-        near, far = (self._log_priors(step) - self._log_priors(-step) for step in (STEP, 2.0 * STEP))
-        return (8.0 * near - far) / (12.0 * STEP)
-
-    def _log_priors(self, step: float) -> np.ndarray:
-        """Return the log density of each number times exp(step)."""
-        assert self.prior is not None
-        h = np.exp(step) * self.value
-        return np.atleast_1d(to_numpy(np.asarray(self.prior.log_prob(h))))
-
-    def _log_prior(self, theta: np.ndarray) -> Any:
-        assert self.prior is not None
-        h = np.exp(theta) if self.is_vector else np.exp(theta[0])
-        return np.sum(to_numpy(np.asarray(self.prior.log_prob(h))))
+        factors = np.exp(STEP * np.array([1.0, -1.0, 2.0, -2.0]))
+        density = to_numpy(self.prior.log_prob(np.multiply.outer(factors, self.value)))
+        return np.atleast_1d((8.0 * (density[0] - density[1]) - (density[2] - density[3])) / (12.0 * STEP))
 
     def _check_prior(self) -> None:
         if self.prior is None or not np.all(self.numbers > 0.0):
             return
         shape = np.shape(self.value)
         try:
-            good = np.shape(self.prior.log_prob(self.value)) == shape
+            good = (
+                self.prior.event_shape == () and np.broadcast_shapes(self.prior.batch_shape, shape) == shape
+            )
         except ValueError:
             good = False
         if not good:
