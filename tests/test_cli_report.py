@@ -32,6 +32,7 @@ def test_a_report_is_one_page(geyser):
     assert "eruptions" in page
 
 
+@pytest.mark.slow
 def test_a_report_for_programs(geyser):
     found = run("geyser.csv", "--json")
     assert (found.exit_code, found.stderr) == (0, "")

@@ -402,6 +402,7 @@ def test_saved_and_loaded():
         check_persistence(d)
 
 
+@pytest.mark.slow
 def test_many_of_few_numbers_are_looked_up(backend):
     """A table of the numbers that occur gives what each would give by itself."""
     d = Binomial(n_trials=12, probability=backend.asarray(np.array(0.3)))

@@ -92,6 +92,7 @@ def test_the_variance_is_biased_by_minus_variance_over_n(estimates, draws):
     assert abs(unbiased.var() - 8.0) < 5 * spread_error(unbiased)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("EST-11", "E001-30", "W-25")
 def test_the_variance_of_the_mean_is_variance_over_n(estimates):
     means = estimates[0]

@@ -51,6 +51,7 @@ def test_gaussian_modes_are_those_of_the_density(dim, h, rng):
     np.testing.assert_allclose(model.log_heights_, density.log_prob(model.cluster_centers_), atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", some([1, 2, 3, 6]))
 def test_flat_modes_are_those_of_the_peer(dim, rng):
     X = clouds(rng, 250, dim)

@@ -78,6 +78,7 @@ def columns(n=60, **more):
     )
 
 
+@pytest.mark.slow
 def test_the_bundled_table(bundled):
     summary, page = bundled
     assert (summary.rows, summary.columns, summary.target) == (344, 8, "species")
@@ -192,6 +193,7 @@ def test_ten_thousand_columns(report, tmp_path):
         make_report(tmp_path / "w.csv", target="C9998", path=tmp_path / "r.html")
 
 
+@pytest.mark.slow
 def test_dates_and_text(report):
     days = pd.date_range("2024-01-01", periods=60)
     words = [
@@ -211,6 +213,7 @@ def test_a_target_that_does_not_exist(tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entries", "words"),
     some(

@@ -24,6 +24,7 @@ def test_information_of_copies_and_of_independent_codes():
     assert information(np.array([-1, 0, 1]), np.array([0, -1, 1])) == (0.0, 0, 1)
 
 
+@pytest.mark.slow
 def test_strength_of_normal_numbers_is_their_correlation(rng):
     n = 20_000
     for correlation in (0.3, -0.6, 0.8):

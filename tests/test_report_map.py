@@ -23,6 +23,7 @@ def correlated(rng, n=300):
     )
 
 
+@pytest.mark.slow
 def test_the_planted_direction_is_first(rng):
     frame = correlated(rng)
     found = section(table_of(frame), rng=rng)

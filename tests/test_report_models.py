@@ -21,6 +21,7 @@ def linear(rng, n=150):
     return pd.DataFrame({"strong": x[:, 0], "weak": x[:, 1], "idle": x[:, 2], "side": side, "y": y})
 
 
+@pytest.mark.slow
 def test_a_planted_relation_is_found_and_its_columns_named(rng):
     frame = linear(rng)
     found = section(table_of(frame), target="y", rng=rng)

@@ -194,6 +194,7 @@ def test_every_row_is_kept_as_often_as_any_other():
     assert np.abs(kept - 200).max() < 5 * np.sqrt(2000 * 0.1 * 0.9)
 
 
+@pytest.mark.slow
 def test_wide_tables_are_cut_and_say_so(read):
     names = [f"c{i}" for i in range(2_000)]
     rng = np.random.default_rng(0)

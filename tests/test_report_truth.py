@@ -17,6 +17,7 @@ from tractable.report.page import Section, number_text, summary_of
 from tractable.report.time_order import time_order
 
 
+@pytest.mark.slow
 def test_outliers_of_a_sample_have_the_numbers_of_the_table(rng):
     frame = pd.DataFrame(rng.normal(size=(3000, 3)), columns=list("abc"))
     strange = np.arange(0, 3000, 100)

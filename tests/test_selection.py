@@ -77,6 +77,7 @@ def test_the_parts_are_right_and_add_up(degree, measured):
     assert found.n_repeats == 400
 
 
+@pytest.mark.slow
 @pytest.mark.spec("ASSESS-03", "W-24")
 def test_richer_models_trade_bias_for_variance(measured):
     parts = [measured[degree].average for degree in (1, 3, 8)]

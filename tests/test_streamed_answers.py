@@ -112,6 +112,7 @@ def test_criteria_of_mixtures_are_those_of_the_rows(table, path):
         assert found == pytest.approx(getattr(model, name)(kinds), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["MixtureOfRegressors", "MixtureOfExperts"])
 def test_criteria_of_mixtures_of_regressions_are_those_of_the_rows(table, path, kind):
     source = scan(path, features=NAMES, target="y", weight="w")

@@ -76,6 +76,7 @@ def moment_by_mpmath(name, power, times):
         return mp.log(mp.quad(lambda r: profile(r) ** times * r**power, points))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", some([436, 784, 2000]))
 @pytest.mark.parametrize("name", NAMES)
 def test_constants_of_volume_are_right_in_thousands_of_dimensions(name, dim):

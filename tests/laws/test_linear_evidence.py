@@ -69,6 +69,7 @@ def test_the_intercept_is_integrated_out(rng, estimate):
     assert model.log_evidence_ == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::tractable.linear_model.NoiseVanishedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("hyper", some([{}, FLAT, STRONG]), ids=["default", "flat", "strong"])

@@ -25,6 +25,7 @@ def test_joint_law(law, make, rng):
     law(make(), rng)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("DIST-13", "DIST-39", "DIST-48", "DIST-49")
 @pytest.mark.parametrize(
     ("p", "q"),

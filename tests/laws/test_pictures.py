@@ -181,6 +181,7 @@ def test_a_whole_figure_of_one_kind():
     mpl.pyplot.close(ax.figure)
 
 
+@pytest.mark.slow
 def test_many_components_are_not_drawn_one_by_one():
     """A kernel density is drawn without the hundred circles it is made of, not with the first of them."""
     few, many = (

@@ -7,7 +7,14 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend_label
-from tractable.report.mutual_information import MIN_ROWS, Pair, coded, correlation_interval, pairs_of
+from tractable.report.mutual_information import (
+    COMPARED,
+    MIN_ROWS,
+    Pair,
+    coded,
+    correlation_interval,
+    pairs_of,
+)
 from tractable.report.overview import density_of, view_limits
 from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
 from tractable.report.rows import deduplicated, listed, sampled
@@ -62,7 +69,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         key="dependence",
         title="What depends on what",
         done=(
-            f"All {len(pairs):,} pairs of columns were compared on one scale: numbers and dates in bins of "
+            f"{_count_of(pairs, once)} were compared on one scale: numbers and dates in bins of "
             "as many rows each, categories as they are, and the mutual information I of each pair, less "
             "what chance gives, as strength √(1 − exp(−2 I)). For two normal numbers that is the size of "
             "their correlation. Pairs of numbers have their correlation too, with an interval of 95%. Of "
@@ -112,6 +119,17 @@ def _more_than_chance(pairs: list[Pair], rate: float = 0.01) -> set[Pair]:
     return set(ordered[: max(accepted, default=0)])
 
 
+def _count_of(pairs: list[Pair], table: Table) -> str:
+    """Return how many of the pairs of columns are compared, in words."""
+    every = math.comb(len(table.names(*COMPARED)), 2)
+    if len(pairs) == every:
+        return f"All {every:,} pairs of columns"
+    return (
+        f"{len(pairs):,} of {every:,} pairs of columns (all but those with few rows in common, or a column "
+        "whose entries are nearly all the same)"
+    )
+
+
 def _pictured(pairs: list[Pair], of_target: list[Pair]) -> list[Pair]:
     """Return the pairs to draw: up to half of them with the target, none twice."""
     shown = [pair for pair in of_target if pair in set(pairs)][: MAX_PICTURES // 2]
@@ -124,8 +142,9 @@ def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], targe
         words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The only pair"
         return f"{words} depends on each other by more than chance would give."
     best = pairs[0]
+    count = f"{len(certain):,} of {len(pairs):,} pairs depend" if len(pairs) > 1 else "The only pair depends"
     parts = [
-        f"{len(certain):,} of {len(pairs):,} pairs depend on each other by more than chance.",
+        f"{count} on each other by more than chance.",
         f"The strongest is {best.a} with {best.b}: strength {best.strength:.2f}{_with_correlation(best)}.",
     ]
     if target is not None and of_target:
@@ -136,7 +155,7 @@ def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], targe
     copies = [pair for pair in pairs if pair.correlation is not None and abs(pair.correlation) > 0.999]
     if copies:
         same = ", ".join(f"{pair.a} and {pair.b}" for pair in copies[:3])
-        parts.append(f"Nearly identical columns: {same}.")
+        parts.append(f"Nearly linear functions of each other: {same}.")
     return " ".join(parts)
 
 

@@ -12,6 +12,9 @@ from tractable.value import value
 #: Bins of a number, and categories with a bin of their own.
 MAX_BINS, MAX_LEVELS = 8, 12
 
+#: The kinds of columns that are compared.
+COMPARED = ("number", "category", "boolean", "date")
+
 #: Complete rows that a pair must have.
 MIN_ROWS = 10
 
@@ -66,7 +69,7 @@ def pairwise_dependence(table: Table) -> Any:
 def pairs_of(table: Table) -> list[Pair]:
     """Return the dependence of all pairs of numbers, dates, categories and truth values, strongest first."""
     table = deduplicated(table)
-    names = table.names("number", "category", "boolean", "date")
+    names = table.names(*COMPARED)
     codes = {name: coded(table, name) for name in names}
     numbers = {name: table.frame[name].to_numpy(dtype=float) for name in table.names("number")}
     pairs = []

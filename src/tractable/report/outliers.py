@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.special import pdtrc
 from sklearn.base import clone
 
 from tractable.data.names import number_of
@@ -41,6 +42,9 @@ MAX_PATTERNS, COMMON = 100, 5
 #: If more rows than this share are outliers, the model does not describe the table, and none is called one.
 MAX_SHARE = 0.05
 
+#: The probability that a table without outliers is said to have some.
+CHANCE = 0.05
+
 #: An entry is unexpected below this tail probability given the rest of the row.
 UNEXPECTED = 0.01
 
@@ -62,6 +66,10 @@ class OutlierScores:
         order = np.lexsort((-self.below, self.tails))
         return order[~np.isnan(self.tails[order])]
 
+    def beyond(self, limit: float) -> np.ndarray:
+        """Return the positions of the rows whose tail probability is at most a limit, in that order."""
+        return self.order[self.tails[self.order] <= limit]
+
 
 @value
 class UnexpectedEntry:
@@ -82,14 +90,17 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     frame = found.rows.frame
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
     model, scores, left = _density(found, limit, rng)
-    beyond = scores.order[scores.tails[scores.order] <= limit]
+    beyond = scores.beyond(limit)
     fits = len(beyond) <= max(MAX_SHARE * len(frame), 3)
-    flagged = beyond if fits else beyond[:0]
+    limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
     listed_rows = [(i, _unexpected(found, model, i)) for i in scores.order[:MAX_LISTED]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
-    said = _meaning(table, frame, flagged, limit, listed_rows) if fits else _no_fit(len(frame), beyond, model)
+    if fits:
+        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows)
+    else:
+        said = _no_fit(len(frame), beyond, model)
     return Section(
         key="outliers",
         title="Outliers",
@@ -118,10 +129,25 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     )
 
 
+def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.ndarray]:
+    """Return the rows beyond a limit if they are more than chance gives, or those beyond a stricter one.
+
+    Of n rows of the model n times the limit are beyond it on average, and their number is Poisson.
+    """
+    n = len(scores.order)
+    for one in (limit, max(CHANCE / n, 1.0 / N_DRAWS)):
+        beyond = scores.beyond(one)
+        if len(beyond) and float(pdtrc(len(beyond) - 1, one * n)) <= CHANCE:
+            return one, beyond
+    return limit, beyond[:0]
+
+
 def _unexpected(found: FittedMixtures, model: Any, i: int) -> list[UnexpectedEntry]:
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
-    return unexpected_entries(model, row, found.rows.categories, logged=found.logged)
+    numbers = found.modelled.select_dtypes("number")
+    positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
+    return unexpected_entries(model, row, found.rows.categories, logged=found.logged, positive=positive)
 
 
 def _headline(
@@ -218,22 +244,22 @@ def _meaning(
     table: Table,
     frame: Any,
     flagged: np.ndarray,
+    n_beyond: int,
     limit: float,
     listed_rows: list[tuple[Any, list[UnexpectedEntry]]],
 ) -> str:
-    expected = limit * len(frame)
+    draws = f"a lower density than all but one in {1.0 / limit:,.0f} draws from the model"
+    expected = f"where {limit * len(frame):.2g} would be expected by chance"
     if not len(flagged):
+        have = {0: "no row has", 1: "1 row has"}.get(n_beyond, f"{n_beyond:,} rows have")
         return (
-            "No row is more extreme than chance allows: none has a lower density than all but "
-            f"{_once_in(limit)} draws from the model, where {expected:.2g} would be expected of "
-            f"{len(frame):,} rows."
+            f"No row is more extreme than chance allows: {have} {draws}, {expected} of {len(frame):,} rows."
         )
     found = (entry for _, entries in listed_rows[: len(flagged)] for entry in entries)
     columns = listed(dict.fromkeys(entry.column for entry in found))
     have = "row has" if len(flagged) == 1 else "rows have"
     return (
-        f"{len(flagged):,} {have} a lower density than all but {_once_in(limit)} draws from the model, where "
-        f"{expected:.2g} would be expected by chance. The most extreme is "
+        f"{len(flagged):,} {have} {draws}, {expected}. The most extreme is "
         f"{_first_row(table, frame, listed_rows)}. Columns with unexpected entries: {columns}."
     )
 
@@ -281,10 +307,6 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
         + "log_density = model.score_samples(rows)\n"
         + f"print(rows.assign(log_density=log_density).nsmallest({MAX_LISTED}, 'log_density'))\n"
     )
-
-
-def _once_in(probability: float) -> str:
-    return f"one in {1.0 / probability:,.0f}"
 
 
 def _shown(entry: Any) -> str:
@@ -396,11 +418,12 @@ def unexpected_entries(
     most: int = 3,
     *,
     logged: tuple[str, ...] = (),
+    positive: tuple[str, ...] = (),
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
     The most improbable entry is taken first and left out of the conditions of the others. Entries of the
-    columns `logged` are logarithms, and returned without them.
+    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero.
     """
     found: list[UnexpectedEntry] = []
     known = dict(row)
@@ -410,7 +433,8 @@ def unexpected_entries(
         tail = _tail(given_rest[name], known[name])[0]
         if found and tail > UNEXPECTED:
             break
-        expected, entry = _expected(given_rest[name], logged=name in logged), known.pop(name)
+        least = 0.0 if name in positive and name not in logged else -np.inf
+        expected, entry = _expected(given_rest[name], least, logged=name in logged), known.pop(name)
         if name in logged:
             entry = float(np.exp(entry))
         found.append(UnexpectedEntry(column=name, entry=entry, expected=expected, tail=tail))
@@ -437,11 +461,12 @@ def _tail(rest: Any, entry: Any) -> tuple[float, float]:
     return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
 
 
-def _expected(rest: Any, *, logged: bool) -> str:
+def _expected(rest: Any, least: float, *, logged: bool) -> str:
+    """Return the most probable level, or the interval of 90 % above the least number there is, in words."""
     if isinstance(rest, dict):
         best = max(rest, key=lambda level: rest[level])
         return f"{best} ({rest[best]:.0%})"
-    low, high = (float(end) for end in rest.interval(0.9))
+    low, high = (max(float(end), least) for end in rest.interval(0.9))
     low, high = (np.exp(end) if logged else end for end in (low, high))
     return f"{number_text(low)} to {number_text(high)}"
 

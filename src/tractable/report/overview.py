@@ -11,8 +11,8 @@ from tractable.plotting.style import COLOURS
 from tractable.report.candidates import is_skewed
 from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
-from tractable.report.table import MAX_DISTINCT, Column, Table
-from tractable.report.time_order import TIMES, TimeOrder, time_order
+from tractable.report.table import MAX_DISTINCT, TIMES, Column, Table
+from tractable.report.time_order import TimeOrder, time_order
 
 #: Columns with a picture, and columns that are named in a sentence.
 MAX_PICTURES, FEW = 24, 4
@@ -243,7 +243,7 @@ def _column_picture(table: Table, column: Column) -> Picture | None:
     if len(values) == 0 or not _is_drawable(values):
         return None
     if _shows_density(table, column):
-        return _heaps(column.name, values) if _is_heaped(values) else _curve(column, values)
+        return _heaps(column, values) if _is_heaped(values) else _curve(column, values)
     if len(values) <= MAX_DOTS:
         return _dots(column.name, values)
     shown, counts = np.unique(values, return_counts=True)
@@ -318,18 +318,19 @@ def _is_heaped(values: np.ndarray) -> bool:
     return whole and n_values <= MAX_HEAPS and len(values) >= 5 * n_values
 
 
-def _heaps(name: str, values: np.ndarray) -> Picture:
+def _heaps(column: Column, values: np.ndarray) -> Picture:
     """Draw the frequency of each whole number as a bar."""
+    name = column.name
     shown, counts = np.unique(values, return_counts=True)
     with canvas(width=3.6, height=2.3) as (figure, ax):
         ax.bar(shown, counts / len(values), width=0.8 * float(np.diff(shown).min()), color=COLOURS[0])
         _finish(ax, name)
-        caption = f"{_moments_text(values)}; a bar for each of {len(shown)} values"
+        caption = f"{_moments_text(column, values)}; a bar for each of {len(shown)} values"
         return picture_of(figure, alt=f"frequencies of {name}: {caption}", caption=caption)
 
 
-def _moments_text(values: np.ndarray) -> str:
-    mean, spread = number_text(values.mean()), number_text(values.std(ddof=1))
+def _moments_text(column: Column, values: np.ndarray) -> str:
+    mean, spread = number_text(values.mean(), commas=not _is_year(column)), number_text(values.std(ddof=1))
     return f"mean {mean}, standard deviation {spread}, n = {len(values):,}"
 
 
@@ -387,7 +388,7 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
         if found is not None and not (logged and found[0] <= 0.0):
             ax.plot([found[0]] * 2, [0.0, ax.get_ylim()[1]], color=COLOURS[5], lw=3)
         _finish(ax, column.name)
-        caption = _moments_text(values)
+        caption = _moments_text(column, values)
         if found is not None:
             of = " (not drawn: no logarithm)" if logged and found[0] <= 0.0 else ", the bar"
             caption += f"; {found[1]:.0%} are {number_text(found[0])}{of}"

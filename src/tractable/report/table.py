@@ -34,6 +34,9 @@ TRUTH = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"0", "1"}, {
 #: Names of columns that identify rows.
 KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 0$", re.IGNORECASE)
 
+#: Names of columns of numbers that are times.
+TIMES = re.compile(r"^(year|yr|date|time|day|month|week|quarter|t|period|decade)s?$", re.IGNORECASE)
+
 #: Different values are counted up to this number.
 MAX_DISTINCT = 10_000
 
@@ -340,7 +343,7 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
 
 def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
     n, different = counted.n_numbers, counted.n_distinct
-    if counted.whole and counted.stepping and n >= 5:
+    if counted.whole and counted.stepping and n >= 5 and not TIMES.match(name):
         return "identifier", f"the numbers {counted.low:.0f} to {counted.high:.0f} in order"
     every = different >= min(n, MAX_DISTINCT)
     if counted.whole and every and KEY.search(name):

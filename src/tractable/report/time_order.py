@@ -1,15 +1,11 @@
 """Dates as numbers and seasons, the order of rows in time, and the dependence of rows on those before."""
 
-import re
 from typing import Any
 
 import numpy as np
 
-from tractable.report.table import Column, Table
+from tractable.report.table import TIMES, Column, Table
 from tractable.value import replace, value
-
-#: Names of columns of numbers that are times.
-TIMES = re.compile(r"^(year|yr|date|time|day|month|week|quarter|t|period|decade)s?$", re.IGNORECASE)
 
 #: Rows at least, and the share of different times at least, of a series in time.
 MIN_ROWS, MIN_DISTINCT = 30, 0.5
