@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags, plain_numbers
-from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
 
 
@@ -108,13 +108,14 @@ class Estimator(BaseEstimator):
         return found
 
 
-def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
+def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
     It runs on a copy, once parameters that are True or False are seen to be, with the numbers of NumPy among
     its parameters as Python's: eight bits hold what was given, and not what is computed from it. An
     interruption (Ctrl-C) leaves the estimator as it was too, unless the method raises `FitInterrupted`: a
     model was learned before it stopped. With `afresh`, the copy begins without what earlier fits learned.
+    A model whose matrices are of rows × rows says so by `square`: BLAS then has a thread for few rows alone.
     """
 
     def decorate(learn: F) -> F:
@@ -127,7 +128,7 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             narrow = plain_numbers(self)
             vars(work).update(narrow)
             try:
-                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"))):
+                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"), square)):
                     learn(work, *args, **options)
             except FitInterrupted:
                 _take_over(self, work, narrow)
@@ -140,13 +141,15 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     return decorate
 
 
-def _is_narrow(X: Any) -> bool:
+def _is_narrow(X: Any, square: bool) -> bool:
     """Return whether the matrices of a fit to X are too small for several threads of BLAS.
 
     Folds use every core, a block a thread. Threads that share one small product or factor wait for each
     other, for a thousand times the work where the cores are busy.
     """
     shape: Any = getattr(X, "shape", ())
+    if square:
+        return len(shape) == 2 and shape[0] <= FEW_ROWS
     return len(shape) == 2 and shape[1] <= FEW_COLUMNS and shape[0] * shape[1] <= SMALL
 
 

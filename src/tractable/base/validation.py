@@ -144,15 +144,15 @@ def require_targets(estimator: Any, y: Any) -> None:
         )
 
 
-def check_targets(estimator: Any, y: Any, X: Array) -> Array:
-    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+def check_targets(estimator: Any, y: Any, X: Array, *, allow_nan: bool = False) -> Array:
+    """Check the targets of rows: numbers, finite (or NaN where it is allowed), one (or one vector) a row."""
     require_targets(estimator, y)
     check_real_kind("y", y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
         y = xp.astype(xp.asarray(y), xp.float64)
-        if not bool(xp.all(xp.isfinite(y))):
-            raise ValueError("y contains NaN or infinity")
+        if bool(xp.any(xp.isinf(y) if allow_nan else ~xp.isfinite(y))):
+            raise ValueError(f"y contains {'infinity' if allow_nan else 'NaN or infinity'}")
         check_squarable("y", y)
     else:
         try:
@@ -165,7 +165,7 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
                     ensure_all_finite=False,
                     input_name="y",
                 )
-            _check_finite(estimator, y, "y")
+            _check_finite(estimator, y, "y", allow_nan=allow_nan)
         except (ValueError, TypeError) as error:
             # Some of scikit-learn's messages do not say which argument they mean.
             if isinstance(error, ValueError) and " y" in str(error):

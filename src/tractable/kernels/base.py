@@ -364,6 +364,16 @@ class Kernel(ABC):
         """
         return float(sum(h.log_prior() for h in self._free))
 
+    @property
+    def parts(self) -> "tuple[Kernel, ...]":
+        """The kernels that this one is made of."""
+        return tuple(part for _, part in self._parts)
+
+    @property
+    def has_prior(self) -> np.ndarray:
+        """Which of the free hyper-parameters have a prior, (p,), in the order of `theta`."""
+        return np.array([h.prior is not None for h in self._free for _ in h.numbers], dtype=bool)
+
     def log_prior_gradient(self) -> np.ndarray:
         """Return the derivative of `log_prior` in `theta`, (p,)."""
         return np.concatenate([*(h.log_prior_gradient() for h in self._free), np.empty(0)])

@@ -6,13 +6,15 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.gradient import numerical_gradient
 from tractable.arrays.namespace import freeze, to_numpy
 from tractable.distributions.distribution import Distribution
 from tractable.value import parameters, value
 
 #: Where a search looks for a hyper-parameter that has no bounds of its own.
 BOUNDS = (1e-5, 1e5)
+
+#: The step in logarithms by which densities are differentiated.
+STEP = 1e-3
 
 
 @value
@@ -86,25 +88,25 @@ class Hyperparameter:
 
     def log_prior(self) -> float:
         """Return log p(h), summed over columns; 0 without a prior."""
-        return 0.0 if self.prior is None else float(self._log_prior(np.log(self.numbers)))
+        return 0.0 if self.prior is None else float(np.sum(to_numpy(self.prior.log_prob(self.value))))
 
     def log_prior_gradient(self) -> np.ndarray:
         """Return d log p(exp θ)/dθ of each number, by differences; zeros without a prior."""
         if self.prior is None:
             return np.zeros(len(self.numbers))
-        return np.asarray(numerical_gradient(self._log_prior, np.log(self.numbers)))
-
-    def _log_prior(self, theta: np.ndarray) -> Any:
-        assert self.prior is not None
-        h = np.exp(theta) if self.is_vector else np.exp(theta[0])
-        return np.sum(to_numpy(np.asarray(self.prior.log_prob(h))))
+        # Each number has a density of its own: differences of all at once, of fourth order.
+        factors = np.exp(STEP * np.array([1.0, -1.0, 2.0, -2.0]))
+        density = to_numpy(self.prior.log_prob(np.multiply.outer(factors, self.value)))
+        return np.atleast_1d((8.0 * (density[0] - density[1]) - (density[2] - density[3])) / (12.0 * STEP))
 
     def _check_prior(self) -> None:
         if self.prior is None or not np.all(self.numbers > 0.0):
             return
         shape = np.shape(self.value)
         try:
-            good = np.shape(self.prior.log_prob(self.value)) == shape
+            good = (
+                self.prior.event_shape == () and np.broadcast_shapes(self.prior.batch_shape, shape) == shape
+            )
         except ValueError:
             good = False
         if not good:
