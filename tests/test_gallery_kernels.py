@@ -5,12 +5,21 @@ import pytest
 
 from gallery_pages import page, pages
 
-NAMES = pages("kernels")
+#: Pages that take their time.
+SLOW = {"plot_kernel_search"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_runs_and_draws(name):
     assert page("kernels", name).n_axes >= 1
+
+
+@pytest.mark.slow
+def test_a_trend_and_a_growing_season_are_found():
+    found = page("kernels", "plot_kernel_search").names
+    assert found["found"].best.expression == "Linear + Periodic * Linear"
+    assert found["error"] < 1.0
 
 
 def test_smoothers_of_old_faithful():

@@ -113,6 +113,7 @@ PUBLIC: dict[str, str] = {
     "grid_posterior": "tractable.distributions",
     "one_hot": "tractable.distributions",
     # functions of linear models
+    "search_kernel": "tractable.gaussian_process",
     "dual_objective": "tractable.kernel_regression",
     "bridge_regression": "tractable.linear_model",
     "diagnose": "tractable.linear_model",
