@@ -143,6 +143,7 @@ def test_every_package_is_under_every_ban():
                 "base",
                 "classification",
                 "density",
+                "gaussian_process",
                 "linear_model",
                 "mixture",
                 "neighbors",
