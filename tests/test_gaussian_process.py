@@ -240,7 +240,7 @@ def test_equal_rows_are_joined_exactly():
     )
 
 
-@pytest.mark.spec("KREG-06", "E000-50", "KREG-04")
+@pytest.mark.spec("KREG-06", "E000-50")
 def test_the_mean_is_kernel_ridge_regression():
     from sklearn.kernel_ridge import KernelRidge
 
@@ -257,7 +257,7 @@ def test_the_mean_is_kernel_ridge_regression():
 
 
 @pytest.mark.parametrize("kernel", [Linear(0.5), Polynomial(2), Linear(1.0) + Constant(2.0)])
-@pytest.mark.spec("GP-14", "KER-24", "GP-02")
+@pytest.mark.spec("GP-14", "GP-02")
 def test_features_and_rows_say_the_same(kernel):
     rows = observations(basis=np.ones((40, 1)))
     dual, primal = (find(kernel, 0.3, rows) for find in (log_evidence, primal_log_evidence))
