@@ -59,6 +59,10 @@ def test_kernels_in_every_library(row, backend, rng):
     for theirs, ours in ((k(own), k(x)), (k(own, other), k(x, y)), (k.diagonal(own), k.diagonal(x))):
         assert backend.owns(theirs)
         np.testing.assert_allclose(to_numpy(theirs), ours, rtol=1e-11, atol=size)
+    assert tuple(k(own, other[:0, :]).shape) == (9, 0)
+    np.testing.assert_allclose(
+        to_numpy(k.multiply(own, other, other)), k.multiply(x, y, y), rtol=1e-10, atol=10.0 * size
+    )
     gradient = k.contract_gradient(backend.asarray(W), own)
     assert isinstance(gradient, np.ndarray)
     np.testing.assert_allclose(gradient, k.contract_gradient(W, x), rtol=1e-10, atol=1e2 * size)
