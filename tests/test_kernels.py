@@ -321,6 +321,8 @@ BAD = [
     (lambda: Matern(nu="rough"), "nu"),
     (lambda: White([0.1, 0.2]), "noise_level"),
     (lambda: Linear(-1.0), "sigma_0"),
+    (lambda: Linear(center=np.nan), "center"),
+    (lambda: Linear(center=[1.0, 2.0])([[1.0]]), "center"),
     (lambda: Polynomial(0), "degree"),
     (lambda: Polynomial(1.5), "degree"),
     (lambda: Polynomial(2, coef0=-1.0), "coef0"),

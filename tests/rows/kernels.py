@@ -55,6 +55,7 @@ ROWS = [
     Row("White", lambda: White(0.3)),
     Row("Linear", lambda: Linear(0.7)),
     Row("Linear-origin", lambda: Linear(0.0)),
+    Row("Linear-center", lambda: Linear(0.4, center=[1.0, -2.0])),
     Row("Polynomial", lambda: Polynomial(3, gamma=0.5, coef0=0.8)),
     Row("Polynomial-homogeneous", lambda: Polynomial(2, coef0=0.0)),
     Row("RBF", lambda: RBF(1.3)),

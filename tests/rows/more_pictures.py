@@ -27,7 +27,7 @@ from tractable.distributions import (
     Wishart,
 )
 from tractable.engines import decompose_evidence
-from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
 from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
@@ -139,6 +139,10 @@ PICTURES = [
     row("FunctionParts", lambda: process(1).decompose(ROWS[:, :1])),
     row("FunctionParts-slice", lambda: process(3).decompose(ROWS), column=2, coverage=0.5),
     row("Relevance", lambda: process(3).relevance()),
+    row(
+        "KernelSearch",
+        lambda: search_kernel(ROWS[:30, :2], NUMBERS[:30], kernels=["rbf", "linear"], max_depth=2),
+    ),
     row("NearestNeighbors", lambda: NearestNeighbors(n_neighbors=2).fit(ROWS[:, :2])),
     row("NearestNeighbors-asked", lambda: NearestNeighbors(n_neighbors=3).fit(ROWS), data=ROWS[:2] + 0.1),
     row("Brute", lambda: Brute(ROWS[:, :2]), row=[0.5, 0.0], k=3),

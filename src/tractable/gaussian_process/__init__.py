@@ -2,6 +2,7 @@
 
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts, KernelDiagnosis, Relevance
+from tractable.gaussian_process.kernel_search import KernelCandidate, KernelSearch, search_kernel
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
 from tractable.gaussian_process.rows import TrainingRows
@@ -11,9 +12,12 @@ __all__ = [
     "FunctionParts",
     "GaussianProcess",
     "GaussianProcessRegressor",
+    "KernelCandidate",
     "KernelDiagnosis",
+    "KernelSearch",
     "MeanFunction",
     "Prior",
     "Relevance",
     "TrainingRows",
+    "search_kernel",
 ]

@@ -365,7 +365,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
         Of hyper-parameters that stay as they are: N(yᵢ - αᵢ / Pᵢᵢ, 1 / Pᵢᵢ), Rasmussen and Williams (5.12).
         Its `log_prob` at `y_train_` is the leave-one-out log density of each row. A row with a weight is left
-        out with all of it. NaN where a target is missing is answered by the distribution of others.
+        out with all of it; where a target is missing, it is the prediction of it.
         """
         process = self._process_of()
         rows = _standardized(self._rows_, process.shift, process.scale)

@@ -97,6 +97,32 @@ class Kernel(ABC):
         return kernel.block_diagonal(x)
 
     @SILENT
+    def multiply(self, x: Any, y: Any, vectors: Any) -> Array:
+        """Return k(x, y) V, (n, p), block by block: the matrix is never held whole.
+
+        Parameters
+        ----------
+        x, y : arrays (n, d) and (m, d)
+            Rows.
+        vectors : array (m, p)
+            V.
+        """
+        kernel, x = self._bound(x)
+        y = as_rows("y", y, x)
+        vectors = as_reals("vectors", vectors, x)
+        xp = namespace_of(x)
+        if vectors.ndim != 2 or vectors.shape[0] != y.shape[0]:
+            raise ValueError(
+                f"vectors must have {y.shape[0]} rows, as y has, got shape {tuple(vectors.shape)}"
+            )
+
+        def product(rows: slice) -> Array:
+            return kernel.block(x[rows, :], y, None) @ vectors
+
+        parts = by_blocks(product, x.shape[0], y.shape[0])
+        return xp.concat(parts) if parts else xp.zeros_like(x[:, :1] @ vectors[:1, :])
+
+    @SILENT
     def contract_gradient(self, weights: Any, x: Any) -> np.ndarray:
         r"""Return Σ_nm W_nm ∂k(x_n, x_m)/∂θ_p, (p,): the chain rule, block by block of rows.
 

@@ -159,3 +159,11 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     rows = check_rows(estimator, held.X, held.y, held.weights, reset=True, min_rows=min_rows, supervised=True)
     check_names(estimator, source.feature_names, source.n_features, reset=True)
     return rows
+
+
+def check_penalized_intercept(estimator: Any) -> None:
+    """Refuse a penalised intercept of a model without an intercept."""
+    if estimator.penalize_intercept and not estimator.fit_intercept:
+        raise ValueError(
+            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
+        )

@@ -58,6 +58,10 @@ def blocks_of_rows_make_the_matrix(k: Any, rng: np.random.Generator) -> None:
         alone = k(x[[i]], x)[0]
         alone[i] = k.diagonal(x[[i]])[0]
         np.testing.assert_allclose(K[i], alone, rtol=1e-11, atol=1e-12 * np.max(np.abs(K)))
+    V = rng.standard_normal((400, 2))
+    np.testing.assert_allclose(
+        k.multiply(x[some], x, V), k(x[some], x) @ V, rtol=1e-10, atol=1e-11 * np.max(np.abs(K))
+    )
     assert k(x[:0]).shape == (0, 0)
     assert k(x[:0], x).shape == (0, 400)
     assert k.diagonal(x[:0]).shape == (0,)

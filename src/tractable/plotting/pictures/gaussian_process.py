@@ -1,4 +1,4 @@
-"""Gaussian processes: functions with bands along a column, parts of a sum, relevance of columns."""
+"""Gaussian processes: functions with bands, parts of a sum, relevance of columns, searches for a kernel."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tractable.base import check_number
-from tractable.gaussian_process import FunctionParts, GaussianProcessRegressor, Relevance
+from tractable.gaussian_process import FunctionParts, GaussianProcessRegressor, KernelSearch, Relevance
 from tractable.plotting.pictures.regression import draw_band_and_rows
 from tractable.plotting.plot import draw_as, picture
 from tractable.plotting.rows import (
@@ -90,6 +90,23 @@ def _relevance(x: Any, ax: Any) -> Any:
         ax, f"the {len(chosen)} most relevant of {len(x.names)} columns" if len(x.names) > len(chosen) else ""
     )
     return finish(ax, xlabel="relevance", ylabel="column", xlim=(0, None))
+
+
+@picture.register(KernelSearch)
+def _kernel_search(x: Any, ax: Any) -> Any:
+    """Draw the criterion of all kernels that were tried by their depth, and the path with their names."""
+    for depth in sorted({one.depth for one in x.candidates}):
+        tried = [one.criterion for one in x.candidates if one.depth == depth]
+        ax.plot(np.full(len(tried), depth), tried, "o", ms=4, color="0.7", zorder=1)
+    ax.plot([], [], "o", ms=4, color="0.7", label="tried")
+    depths, heights = [one.depth for one in x.path], [one.criterion for one in x.path]
+    ax.plot(depths, heights, "o-", color=COLOURS[0], label="best of each depth")
+    ax.set_xticks(depths, [one.expression.replace(" + ", "\n+ ") for one in x.path])
+    # Kernels that explain nothing would press those on the path together.
+    span = max(heights) - min(heights) or 1.0
+    least = min(one.criterion for one in x.candidates)
+    ax.set_ylim(max(least, min(heights) - span) - 0.1 * span, max(heights) + 0.1 * span)
+    return finish(ax, xlabel="kernel", ylabel="log evidence - ½ p log n")
 
 
 def _place(names: list[str], column: Any) -> int:

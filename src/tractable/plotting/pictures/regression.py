@@ -56,12 +56,13 @@ def _regression(
 
 
 def _default_rows(x: Any, rows: Any, y: Any, grid: Any) -> tuple[Any, Any]:
-    """Return the rows to draw: when none are given, those that a model of neighbours stores."""
-    if rows is not None or grid is not None or not hasattr(x, "targets_") or not hasattr(x, "index_"):
+    """Return the rows to draw: when none are given, those that a model stores with their targets."""
+    held = x.index_.points if hasattr(x, "index_") else getattr(x, "X_fit_", None)
+    if rows is not None or grid is not None or not hasattr(x, "targets_") or held is None:
         return rows, y
     targets = np.asarray(x.targets_, dtype=float)
     single = targets.ndim == 1 or targets.shape[1] == 1
-    return with_column_names(x, np.asarray(x.index_.points)), targets.reshape(-1) if single else None
+    return with_column_names(x, np.asarray(held)), targets.reshape(-1) if single else None
 
 
 def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any:
