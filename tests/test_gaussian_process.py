@@ -381,8 +381,8 @@ def test_missing_targets_are_no_evidence():
         total += one.log_evidence_
     np.testing.assert_allclose(model.log_evidence_, total, rtol=1e-10)
     left = model.leave_one_out()
-    np.testing.assert_allclose(left.mean[:9, 0], model.predict(X[:9])[:, 0], rtol=1e-9)
-    np.testing.assert_allclose(left.variance[:9, 0], model.predict_var(X[:9])[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(left.mean[:5, 0], model.predict(X[:5])[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(left.variance[:5, 0], model.predict_var(X[:5])[:, 0], rtol=1e-9)
     learned = GaussianProcessRegressor(n_restarts_optimizer=1, random_state=0).fit(X, targets)
     assert learned.log_evidence_ > total
 
