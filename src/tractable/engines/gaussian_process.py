@@ -47,7 +47,9 @@ class Observations:
     @property
     def positions(self) -> Array:
         """Which row here each row given is part of."""
-        return namespace_of(self.x).arange(self.x.shape[0]) if self.joined is None else self.joined
+        if self.joined is not None:
+            return self.joined
+        return namespace_of(self.x).arange(self.x.shape[0], device=device(self.x))
 
     @property
     def n_targets(self) -> int:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import positions
 from tractable.arrays.linalg import jittered_cholesky, symmetrize
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.engines.gaussian_process import (
     DualPosterior,
@@ -132,7 +133,7 @@ class FittedTargets:
     """
 
     targets: tuple[int, ...]
-    rows: Array | None
+    rows: np.ndarray | None
     posterior: Any
 
 
@@ -221,9 +222,8 @@ class GaussianProcess:
                 found.append(self._refitted(targets, which, own))
                 continue
             old = n_before if before.rows is None else before.rows.shape[0]
-            xp = namespace_of(own.x)
-            later = xp.arange(old, own.x.shape[0])
-            more = own.only(later, xp.arange(len(targets))).observations(self.mean, join=False)
+            later = np.arange(old, own.x.shape[0])
+            more = own.only(later).observations(self.mean, join=False)
             if not more.x.shape[0]:
                 found.append(replace(before, rows=which))
                 continue
@@ -289,7 +289,7 @@ class GaussianProcess:
         t = self.shift.shape[0]
         draws = xp.stack([normal_draws(covariances[j, ...], n_samples, rng) for j in range(t)], axis=-1)
         if self.n_learned:
-            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype)
+            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype, device=device(draws))
             draws = draws * xp.sqrt(half / standard_gamma(rng, half, n_samples))[:, None, None]
         return means + draws
 
@@ -307,7 +307,7 @@ class GaussianProcess:
         xp, noise = namespace_of(rows.x), self.prior.noise_variance
         found: dict[int, tuple[Any, Any]] = {}
         for part in self.parts:
-            own = rows if part.rows is None else rows.only(part.rows, xp.arange(rows.y.shape[1]))
+            own = rows if part.rows is None else rows.only(part.rows)
             joined: Observations = part.posterior.rows
             mean, variance = part.posterior.leave_one_out()
             at = joined.positions
@@ -341,8 +341,8 @@ class GaussianProcess:
         t, noise = self.shift.shape[0], self.noise_variances[j] * rows.noise_scale
         n, m = rows.x.shape[0], mean.shape[0]
         slots = np.arange(n)
-        slots[to_numpy(part.rows)] = n + np.arange(m)
-        at = xp.asarray(slots, device=device(rows.x))
+        slots[part.rows] = n + np.arange(m)
+        at = positions(slots, rows.x)
         means = xp.take(xp.concat([predicted[:, j], mean]), at)
         return means, xp.take(xp.concat([predicted[:, t + j] + noise, variance]), at)
 
