@@ -6,13 +6,22 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_kernel_search"}
+SLOW = {"plot_co2", "plot_kernel_search"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_runs_and_draws(name):
     assert page("kernels", name).n_axes >= 1
+
+
+@pytest.mark.slow
+def test_carbon_dioxide_rises_with_the_seasons():
+    found = page("kernels", "plot_co2").names
+    assert found["parts"].names == ("mean", "RBF", "RBF * Periodic", "RationalQuadratic")
+    assert 0.8 <= found["held"] <= 1.0
+    assert found["error"] < 0.7
+    assert 5.0 < found["swing"] < 7.0
 
 
 @pytest.mark.slow

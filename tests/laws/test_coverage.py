@@ -145,7 +145,7 @@ def n_fits(row):
     if row.name in REFUSED:
         return 30
     if row.name.startswith("GaussianProcess"):
-        return 40
+        return 25
     return 60 if row.name.startswith("Robust") else 100
 
 

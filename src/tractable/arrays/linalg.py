@@ -301,9 +301,9 @@ def inverse_in_place(lower: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> np.tril(inverse_in_place(np.array([[2.0, 0.0], [0.0, 4.0]])))
-    array([[0.25  , 0.    ],
-           [0.    , 0.0625]])
+    >>> np.tril(inverse_in_place(np.array([[1.0, 0.0], [1.0, 0.5]])))
+    array([[ 5.,  0.],
+           [-4.,  4.]])
     """
     if not is_numpy_array(lower):
         inverse = inv_triangular(lower)

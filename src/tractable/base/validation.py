@@ -279,6 +279,19 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
     return weights.check_weights(sample_weight, X.shape[0], like=X, name="sample_weight", some=True)
 
 
+def check_row_noise(noise_variance: Any, X: Array) -> Array:
+    """Check the variance of the noise of rows, one a row or one for all: positive, finite; (n,) float64."""
+    xp, n = namespace_of(X), X.shape[0]
+    variance = xp.astype(as_reals("noise_variance", noise_variance, X), xp.float64)
+    if variance.ndim > 1 or (variance.ndim == 1 and variance.shape[0] != n):
+        raise ValueError(
+            f"noise_variance must be a number or one a row, {n}, got shape {tuple(variance.shape)}"
+        )
+    if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
+        raise ValueError("noise_variance must be positive and finite")
+    return check_squarable("noise_variance", xp.broadcast_to(variance, (n,)), nonzero=True)
+
+
 def _readable(X: Any) -> Any:
     """Return rows in a form that scikit-learn reads as we do: masks are missing entries, dates no numbers."""
     if X is None:

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.batched import positions
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
@@ -25,7 +25,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
-from tractable.base.validation import as_rows_source, check_names, require_targets
+from tractable.base.validation import as_rows_source, check_names, check_row_noise, require_targets
 from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
@@ -357,7 +357,9 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         covariance = prior.kernel(rows)
         if include_noise:
             xp = namespace_of(covariance)
-            covariance = covariance + prior.noise_variance * xp.eye(rows.shape[0], dtype=covariance.dtype)
+            covariance = covariance + prior.noise_variance * xp.eye(
+                rows.shape[0], dtype=covariance.dtype, device=device(covariance)
+            )
         return normal_draws(covariance, int(n_samples), rng)
 
     def leave_one_out(self) -> Normal:
@@ -365,7 +367,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
         Of hyper-parameters that stay as they are: N(yᵢ - αᵢ / Pᵢᵢ, 1 / Pᵢᵢ), Rasmussen and Williams (5.12).
         Its `log_prob` at `y_train_` is the leave-one-out log density of each row. A row with a weight is left
-        out with all of it. NaN where a target is missing is answered by the distribution of others.
+        out with all of it; where a target is missing, it is the prediction of it.
         """
         process = self._process_of()
         rows = _standardized(self._rows_, process.shift, process.scale)
@@ -495,14 +497,14 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             raise ValueError(f"y must have the targets of the fit, got shape {tuple(targets.shape)}")
         targets = targets[:, None] if targets.ndim == 1 else targets
         weights = counts(check_weights(sample_weight, x), x)
-        scale = _row_noise(noise_variance, x)
+        scale = xp.ones_like(x[:, 0]) if noise_variance is None else check_row_noise(noise_variance, x)
         known = xp.any(~xp.isnan(targets), axis=1) & (weights > 0)
         if not bool(xp.any(known)):
             raise ValueError("y must have a target of some row: all are missing, or of rows of weight zero")
         found = TrainingRows(x=x, y=targets, weights=xp.astype(weights, xp.float64), noise_scale=scale)
         if bool(xp.all(known)):
             return found
-        return found.only(xp.nonzero(known)[0], xp.arange(targets.shape[1]))
+        return found.only(np.flatnonzero(to_numpy(known)))
 
     def _float_rows(self, X: Any, *, reset: bool) -> Array:
         """Return rows as float64 numbers, words and categories of frames by their codes."""
@@ -660,20 +662,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         self.mean_coef_ = self._shaped(_mean_coefficients(process))
 
 
-def _row_noise(noise_variance: Any, x: Array) -> Array:
-    """Return the noise variance of each row relative to σ², ones where none is given."""
-    xp, n = namespace_of(x), x.shape[0]
-    ones = xp.ones_like(x[:, 0])
-    if noise_variance is None:
-        return ones
-    found = xp.astype(as_reals("noise_variance", noise_variance, x), xp.float64)
-    if found.ndim > 1 or (found.ndim == 1 and found.shape[0] != n):
-        raise ValueError(f"noise_variance must be a number or one a row, {n}, got shape {tuple(found.shape)}")
-    if not bool(xp.all((found > 0) & xp.isfinite(found))):
-        raise ValueError("noise_variance must be positive and finite")
-    return found * ones
-
-
 def _standardized(rows: TrainingRows, shift: Array, scale: Array) -> TrainingRows:
     return replace(rows, y=(rows.y - shift) / scale)
 
@@ -689,17 +677,17 @@ def _has_inner_noise(kernel: Kernel, x: Array) -> bool:
 
 def _scattered(process: GaussianProcess, n: int) -> Array:
     """Return the dual coefficients at all rows of the fit, zero where a target is missing."""
-    xp = namespace_of(process.shift)
     columns: dict[int, Any] = {}
     for part in process.parts:
-        posterior = part.posterior
-        found = np.zeros((n, len(part.targets)))
-        dual, joined = to_numpy(posterior.dual), to_numpy(posterior.rows.positions)
-        which = np.arange(n) if part.rows is None else to_numpy(part.rows)
-        _, first = np.unique(joined, return_index=True)
-        found[which[first]] = dual
+        dual = part.posterior.dual
+        xp, m = namespace_of(dual), dual.shape[0]
+        joined = part.posterior.rows.joined
+        first = np.arange(m) if joined is None else np.unique(to_numpy(joined), return_index=True)[1]
+        slots = np.full(n, m)
+        slots[first if part.rows is None else part.rows[first]] = np.arange(m)
+        found = xp.take(xp.concat([dual, xp.zeros_like(dual[:1, :])]), positions(slots, dual), axis=0)
         columns |= {j: found[:, k] for k, j in enumerate(part.targets)}
-    return xp.asarray(np.stack([columns[j] for j in range(len(columns))], axis=1))
+    return xp.stack([columns[j] for j in range(len(columns))], axis=1)
 
 
 def _mean_coefficients(process: GaussianProcess) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_number
 from tractable.distributions import Normal, StudentT
 from tractable.engines.gaussian_process import DualPosterior
@@ -193,7 +193,7 @@ def _of_mean(posterior: Any, basis: Array) -> Array:
     xp, m = namespace_of(basis), basis.shape[1]
     if isinstance(posterior, DualPosterior):
         return xp.sum(solve_triangular(posterior.basis_factor.T, basis.T) ** 2, axis=0)
-    zeros = xp.zeros((basis.shape[0], posterior.factor.shape[0] - m), dtype=basis.dtype)
+    zeros = xp.zeros((basis.shape[0], posterior.factor.shape[0] - m), dtype=basis.dtype, device=device(basis))
     return xp.sum(solve_triangular(posterior.factor.T, xp.concat([basis, zeros], axis=1).T) ** 2, axis=0)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import positions
 from tractable.arrays.linalg import jittered_cholesky, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
@@ -132,7 +133,7 @@ class FittedTargets:
     """
 
     targets: tuple[int, ...]
-    rows: Array | None
+    rows: np.ndarray | None
     posterior: Any
 
 
@@ -221,9 +222,8 @@ class GaussianProcess:
                 found.append(self._refitted(targets, which, own))
                 continue
             old = n_before if before.rows is None else before.rows.shape[0]
-            xp = namespace_of(own.x)
-            later = xp.arange(old, own.x.shape[0])
-            more = own.only(later, xp.arange(len(targets))).observations(self.mean, join=False)
+            later = np.arange(old, own.x.shape[0])
+            more = own.only(later).observations(self.mean, join=False)
             if not more.x.shape[0]:
                 found.append(replace(before, rows=which))
                 continue
@@ -289,14 +289,15 @@ class GaussianProcess:
         t = self.shift.shape[0]
         draws = xp.stack([normal_draws(covariances[j, ...], n_samples, rng) for j in range(t)], axis=-1)
         if self.n_learned:
-            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype)
+            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype, device=device(draws))
             draws = draws * xp.sqrt(half / standard_gamma(rng, half, n_samples))[:, None, None]
         return means + draws
 
     def leave_one_out(self, rows: TrainingRows) -> tuple[Array, Array]:
-        """Return means and variances of each target given all other rows, (n, t); NaN where it is missing.
+        """Return means and variances of each target given all other rows, (n, t).
 
-        Of equal rows that are joined, f given the other rows is updated by the targets of the others of them.
+        Where a target is missing it is the prediction of it. Of equal rows that are joined, f given the other
+        rows is updated by the targets of the others of them.
 
         Parameters
         ----------
@@ -306,7 +307,7 @@ class GaussianProcess:
         xp, noise = namespace_of(rows.x), self.prior.noise_variance
         found: dict[int, tuple[Any, Any]] = {}
         for part in self.parts:
-            own = rows if part.rows is None else rows.only(part.rows, xp.arange(rows.y.shape[1]))
+            own = rows if part.rows is None else rows.only(part.rows)
             joined: Observations = part.posterior.rows
             mean, variance = part.posterior.leave_one_out()
             at = joined.positions
@@ -324,21 +325,26 @@ class GaussianProcess:
                 centre = xp.take(mean[:, k], at)
                 centre = centre + share * (rest - centre)
                 spread = function * (1.0 - share) + noise * own.noise_scale
-                found[j] = self._natural(j, centre, spread, rows, part)
+                found[j] = self._everywhere(j, centre, spread, rows, part)
         columns = [found[j] for j in range(len(found))]
         return xp.stack([c[0] for c in columns], axis=1), xp.stack([c[1] for c in columns], axis=1)
 
-    def _natural(self, j: int, mean: Array, variance: Array, rows: TrainingRows, part: FittedTargets) -> Any:
-        """Return moments in the units of y, at all rows."""
+    def _everywhere(
+        self, j: int, mean: Array, variance: Array, rows: TrainingRows, part: FittedTargets
+    ) -> Any:
+        """Return moments in the units of y, with predictions at the rows that lack the target."""
         xp = namespace_of(mean)
         mean, variance = self.shift[j] + self.scale[j] * mean, self.scale[j] ** 2 * variance
         if part.rows is None:
             return mean, variance
-        slots = np.full(rows.x.shape[0], len(mean))
-        slots[np.asarray(part.rows)] = np.arange(len(mean))
-        missing = xp.full_like(mean[:1], xp.nan)
-        at = xp.asarray(slots)
-        return xp.take(xp.concat([mean, missing]), at), xp.take(xp.concat([variance, missing]), at)
+        predicted = self._by_blocks(rows.x, lambda x: self._moments(x, include_noise=False))
+        t, noise = self.shift.shape[0], self.noise_variances[j] * rows.noise_scale
+        n, m = rows.x.shape[0], mean.shape[0]
+        slots = np.arange(n)
+        slots[part.rows] = n + np.arange(m)
+        at = positions(slots, rows.x)
+        means = xp.take(xp.concat([predicted[:, j], mean]), at)
+        return means, xp.take(xp.concat([predicted[:, t + j] + noise, variance]), at)
 
     def _by_blocks(self, x: Array, function: Any) -> Array:
         xp = namespace_of(x)

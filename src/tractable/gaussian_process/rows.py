@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import positions
 from tractable.arrays.grouping import by_pattern, first_of_each, group_rows
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.gaussian_process import Observations
 from tractable.value import value
 
@@ -40,17 +41,18 @@ class TrainingRows:
             **{name: xp.concat([getattr(self, name), getattr(other, name)]) for name in names}
         )
 
-    def only(self, rows: Any, targets: Any) -> "TrainingRows":
-        """Return some of the rows, and some of the targets."""
-        xp = namespace_of(self.x)
+    def only(self, rows: Any, targets: Any = None) -> "TrainingRows":
+        """Return some of the rows, and some of the targets or all, by their positions."""
+        xp, at = namespace_of(self.x), positions(rows, self.x)
+        y = xp.take(self.y, at, axis=0)
         return TrainingRows(
-            x=xp.take(self.x, rows, axis=0),
-            y=xp.take(xp.take(self.y, rows, axis=0), targets, axis=1),
-            weights=xp.take(self.weights, rows),
-            noise_scale=xp.take(self.noise_scale, rows),
+            x=xp.take(self.x, at, axis=0),
+            y=y if targets is None else xp.take(y, positions(targets, self.x), axis=1),
+            weights=xp.take(self.weights, at),
+            noise_scale=xp.take(self.noise_scale, at),
         )
 
-    def by_target(self) -> Iterator[tuple[tuple[int, ...], Array | None, "TrainingRows"]]:
+    def by_target(self) -> Iterator[tuple[tuple[int, ...], np.ndarray | None, "TrainingRows"]]:
         """Yield targets that the same rows have, which rows those are (None of all), and the rows."""
         xp, t = namespace_of(self.x), self.y.shape[1]
         known = ~xp.isnan(self.y)
@@ -58,11 +60,11 @@ class TrainingRows:
             yield tuple(range(t)), None, self
             return
         # Which targets are known is asked on the host: a table of truth values, and no rows.
-        for pattern, columns in by_pattern(np.asarray([[bool(v) for v in known[:, j]] for j in range(t)])):
+        for pattern, columns in by_pattern(to_numpy(known).T):
             if not pattern.any():
                 raise ValueError(f"y has no entry for target {int(columns[0])}: all are missing")
-            rows = xp.asarray(np.flatnonzero(pattern))
-            yield tuple(int(j) for j in columns), rows, self.only(rows, xp.asarray(columns))
+            rows = np.flatnonzero(pattern)
+            yield tuple(int(j) for j in columns), rows, self.only(rows, columns)
 
     def observations(self, mean: Any, *, join: bool) -> Observations:
         """Return the rows with the functions of the mean; with `join`, equal rows as one.

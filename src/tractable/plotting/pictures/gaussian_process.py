@@ -37,19 +37,17 @@ def _process(
 ) -> Any:
     """Draw the function over its column with two bands, and the rows of the fit.
 
-    Of several columns, a slice: along `column`, its name or position, the others at their medians; without
-    it, targets against predictions.
+    Of several columns, a slice along `column`, its name or position, or the most relevant one, the others at
+    their medians. With `data`, targets against predictions.
     """
     rows, kept = rows_argument(data, X), np.asarray(x.X_train_, dtype=float)
-    if column is None and (x.n_features_in_ > 1 or rows is not None):
-        if rows is None and grid is None and not x.categories_ and np.ndim(x.y_train_) == 1:
-            rows, y = with_column_names(x, kept), x.y_train_
+    if column is None and rows is not None:
         return draw_as(RegressorMixin, x, ax, data=rows, y=y, coverage=coverage, grid=grid)
-    j = 0 if column is None else _position(x, column)
     if np.ndim(x.y_train_) > 1 and np.shape(x.y_train_)[1] > 1:
         raise ValueError(f"x must have one target to be drawn, got {np.shape(x.y_train_)[1]}")
     if x.categories_:
-        raise ValueError("x must have columns of numbers to be drawn along one of them")
+        raise ValueError("data must be given, the rows to draw: x has columns of words")
+    j = int(x.relevance().order[0]) if column is None else _place(column_names(x), column)
     low, high = bounding_box(kept[:, [j]], 0.05)
     points = np.linspace(low[0], high[0], 200) if grid is None else np.sort(single_column(grid, "grid"))
     asked = np.tile(np.median(kept, axis=0), (len(points), 1))
@@ -109,10 +107,6 @@ def _kernel_search(x: Any, ax: Any) -> Any:
     least = min(one.criterion for one in x.candidates)
     ax.set_ylim(max(least, min(heights) - span) - 0.1 * span, max(heights) + 0.1 * span)
     return finish(ax, xlabel="kernel", ylabel="log evidence - ½ p log n")
-
-
-def _position(x: Any, column: Any) -> int:
-    return _place(column_names(x), column)
 
 
 def _place(names: list[str], column: Any) -> int:
