@@ -14,6 +14,7 @@ PACKAGES = {
     "np.": "numpy",
     "x.t @ x": "numpy",
     "pandas": "pandas",
+    "gpytorch": "gpytorch",
 }
 
 #: Packages that do a part of what is timed, to compare with; they claim no more.

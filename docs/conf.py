@@ -42,6 +42,7 @@ sphinx_gallery_conf = {
             for topic in (
                 "parameter_estimation",
                 "linear_models",
+                "kernels",
                 "clusters",
                 "densities",
                 "classification",

@@ -20,7 +20,10 @@ from rows import (
     discrete_mixtures,
     discriminants,
     gaussian_mixture,
+    gaussian_process,
     histogram,
+    kernel_regression,
+    kernels,
     kmeans,
     linear_basis,
     linear_bayes,
@@ -204,6 +207,7 @@ COVARIANCES = [
         ),
     ),
 ]
+KERNELS = kernels.ROWS
 STATISTICS = [
     Row("Moments", lambda: Moments),
     Row("DiagonalMoments", lambda: DiagonalMoments),
@@ -231,7 +235,9 @@ ESTIMATORS = [
     *discrete_mixtures.ROWS,
     *discriminants.ROWS,
     *gaussian_mixture.ROWS,
+    *gaussian_process.ROWS,
     *histogram.ESTIMATORS,
+    *kernel_regression.ROWS,
     *kmeans.ROWS,
     *linear_basis.ROWS,
     *linear_bayes.ROWS,

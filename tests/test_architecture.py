@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import tractable
-from catalogue import CONJUGATE_MODELS, COVARIANCES, DISTRIBUTIONS, ESTIMATORS, STATISTICS
+from catalogue import CONJUGATE_MODELS, COVARIANCES, DISTRIBUTIONS, ESTIMATORS, KERNELS, STATISTICS
+from tractable.testing.kernel_laws import KernelOfRows
 from tractable.testing.statistic_laws import StatisticOfRows
 
 ROOT = Path(__file__).parent.parent
@@ -36,8 +37,9 @@ def missing_rows(package, rows, kind):
 
 
 def _made(instance):
-    """The class under examination: a statistic may come with the rows it is for."""
+    """The class under examination: a statistic or a kernel may come with the rows it is for."""
     instance = instance.statistic if isinstance(instance, StatisticOfRows) else instance
+    instance = instance.kernel if isinstance(instance, KernelOfRows) else instance
     return instance if isinstance(instance, type) else type(instance)
 
 
@@ -63,6 +65,12 @@ def test_every_conjugate_model_is_in_the_catalogue():
     assert (
         missing_rows("tractable.conjugate", CONJUGATE_MODELS, lambda c: issubclass(c, ConjugateModel)) == []
     )
+
+
+def test_every_kernel_is_in_the_catalogue():
+    from tractable.kernels import Kernel
+
+    assert missing_rows("tractable.kernels", KERNELS, lambda c: issubclass(c, Kernel)) == []
 
 
 def test_every_index_is_in_the_catalogue():
@@ -135,6 +143,8 @@ def test_every_package_is_under_every_ban():
                 "base",
                 "classification",
                 "density",
+                "gaussian_process",
+                "kernel_regression",
                 "linear_model",
                 "mixture",
                 "neighbors",

@@ -11,6 +11,9 @@ from tractable import datasets as datasets
 from tractable import density as density
 from tractable import distributions as distributions
 from tractable import engines as engines
+from tractable import gaussian_process as gaussian_process
+from tractable import kernel_regression as kernel_regression
+from tractable import kernels as kernels
 from tractable import linear_model as linear_model
 from tractable import metrics as metrics
 from tractable import mixture as mixture
@@ -103,6 +106,12 @@ from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
 from tractable.engines import decompose_evidence as decompose_evidence
 from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
+from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+from tractable.gaussian_process import search_kernel as search_kernel
+from tractable.kernel_regression import KernelRidge as KernelRidge
+from tractable.kernel_regression import LocalLinear as LocalLinear
+from tractable.kernel_regression import NadarayaWatson as NadarayaWatson
+from tractable.kernel_regression import dual_objective as dual_objective
 from tractable.linear_model import ARDRegression as ARDRegression
 from tractable.linear_model import BayesianLinearRegression as BayesianLinearRegression
 from tractable.linear_model import BayesianRidge as BayesianRidge

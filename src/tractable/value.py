@@ -25,7 +25,7 @@ def value(cls: type[T]) -> type[T]:
     Interval(low=0.0, high=1.0)
     """
     cls.__array_ufunc__ = None  # type: ignore[attr-defined]
-    if "__repr__" not in vars(cls):
+    if cls.__repr__ is object.__repr__:
         cls.__repr__ = _call  # type: ignore[method-assign]
     return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
 

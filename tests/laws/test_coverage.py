@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from catalogue import ESTIMATORS, some_of_each_family
 
@@ -97,7 +97,29 @@ def several_planes(estimator, n, d, rng):
     return X, mean + NOISE * rng.standard_normal(n), mean, coef
 
 
+def process_draw(estimator, n, d, rng):
+    """A function from the prior of the estimator, about a plane where its mean is one, in its noise.
+
+    Where hyper-parameters are learned, those of the draw are not those at which the search starts.
+    """
+    X = rng.standard_normal((n, d))
+    truth = clone(estimator)
+    if estimator.kernel is not None and estimator.optimizer is not None:
+        theta = estimator.kernel.theta
+        truth.kernel = estimator.kernel.with_theta(theta + 0.7 * rng.standard_normal(len(theta)))
+    mean = np.asarray(truth.sample_prior(X, random_state=rng))[0]
+    if estimator.mean != "zero":
+        mean = mean + 3.0
+    if estimator.mean not in ("zero", "constant"):
+        mean = mean + X @ rng.standard_normal(d)
+    kernel, noise = truth.kernel, truth.noise_variance
+    variance = noise if noise is not None else getattr(kernel, "terms", [None])[-1]
+    variance = 0.1 if variance is None else getattr(variance, "noise_level", variance)
+    return X, mean + np.sqrt(variance) * rng.standard_normal(n), mean, None
+
+
 WORLDS = {
+    "GaussianProcessRegressor": process_draw,
     "LinearRegression": gaussian_plane,
     "Ridge": ridge_plane,
     "RidgeCV": ridge_plane,
@@ -122,6 +144,8 @@ def n_fits(row):
     """As many tables as a second or two allows."""
     if row.name in REFUSED:
         return 30
+    if row.name.startswith("GaussianProcess"):
+        return 25
     return 60 if row.name.startswith("Robust") else 100
 
 

@@ -16,7 +16,7 @@ from docstring_sections import entries, names
 from tractable.statistics import Statistic
 
 #: Packages whose exports users construct or call under the package's name.
-PACKAGES = ("covariance", "smoothing", "spatial", "statistics")
+PACKAGES = ("covariance", "kernels", "smoothing", "spatial", "statistics")
 
 #: Packages whose exports no user calls or is given.
 INTERNAL = {"arrays", "base", "cli", "primitives"}

@@ -167,7 +167,8 @@ def test_noise_variance_is_that_of_targets_about_their_mean(fit):
     assert np.all(found > 0.0)
     scaled = learn(fitted, X, 8.0 * y)
     given = type(fitted).__name__ == "BayesianLinearRegression" or hasattr(fitted, "alpha")
-    if getattr(fitted, "converged_", True) and not given:  # priors and penalties have units
+    given = given or getattr(fitted, "kernel", None) is not None
+    if getattr(fitted, "converged_", True) and not given:  # priors, penalties and kernels have units
         again = np.sort(np.atleast_1d(scaled.noise_variance_))
         np.testing.assert_allclose(again, 64.0 * np.sort(np.atleast_1d(found)), rtol=1e-3)
     if type(fitted).__name__ in {"LinearRegression", "Ridge", "RidgeCV"}:

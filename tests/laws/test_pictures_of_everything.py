@@ -39,7 +39,7 @@ WITHOUT = {
 }
 COUNTED = ("Categorical", "Multinomial", "Bernoulli")
 #: Drawn without rows by paths, links between rows, or predictions of several columns at once.
-UNNAMED = ("Lasso", "NearestNeighbors", "KNeighborsRegressor")
+UNNAMED = ("Lasso", "NearestNeighbors", "KNeighborsRegressor", "KernelRidge", "NadarayaWatson", "LocalLinear")
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,8 @@ from tractable.distributions import (
     Wishart,
 )
 from tractable.engines import decompose_evidence
+from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
+from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
@@ -50,6 +52,12 @@ def mixture():
 
 def table_mixture():
     return TableMixture(2, random_state=0).fit(PETS)
+
+
+def process(columns):
+    """A sum of kernels at fixed hyper-parameters."""
+    kernel = RBF(1.0) + 0.1 * Linear() + White(0.3)
+    return GaussianProcessRegressor(kernel, optimizer=None).fit(ROWS[:, :columns], NUMBERS)
 
 
 def scaled(last, columns, *, classes=False):
@@ -122,6 +130,19 @@ PICTURES = [
     row("Dirichlet-four", lambda: Dirichlet(concentration=[1.0, 2.0, 3.0, 4.0])),
     row("PolynomialBasis", lambda: PolynomialBasis(3).fit(ROWS[:, :1])),
     row("GaussianBasis", lambda: GaussianBasis(4).fit(ROWS), data=ROWS, dims=[1]),
+    row("GaussianProcessRegressor", lambda: process(1)),
+    row("GaussianProcessRegressor-data", lambda: process(1), data=ROWS[:5, :1], y=NUMBERS[:5], coverage=0.5),
+    row("GaussianProcessRegressor-grid", lambda: process(1), grid=np.linspace(-5.0, 5.0, 30)),
+    row("GaussianProcessRegressor-slice", lambda: process(3), column="x1"),
+    row("GaussianProcessRegressor-relevant", lambda: process(3)),
+    row("GaussianProcessRegressor-predicted", lambda: process(3), data=ROWS, y=NUMBERS),
+    row("FunctionParts", lambda: process(1).decompose(ROWS[:, :1])),
+    row("FunctionParts-slice", lambda: process(3).decompose(ROWS), column=2, coverage=0.5),
+    row("Relevance", lambda: process(3).relevance()),
+    row(
+        "KernelSearch",
+        lambda: search_kernel(ROWS[:30, :2], NUMBERS[:30], kernels=["rbf", "linear"], max_depth=2),
+    ),
     row("NearestNeighbors", lambda: NearestNeighbors(n_neighbors=2).fit(ROWS[:, :2])),
     row("NearestNeighbors-asked", lambda: NearestNeighbors(n_neighbors=3).fit(ROWS), data=ROWS[:2] + 0.1),
     row("Brute", lambda: Brute(ROWS[:, :2]), row=[0.5, 0.0], k=3),

@@ -271,6 +271,61 @@ def solve_cholesky(lower: Array, b: Array) -> Array:
     return solve_triangular(lower, solve_triangular(lower, b), transposed=True)
 
 
+def cholesky_in_place(a: Array) -> tuple[Array, bool]:
+    """Return the lower factor of a large positive definite matrix, and whether all pivots are above rounding.
+
+    An array of NumPy in C order is overwritten, and its entries above the diagonal are not read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cholesky_in_place(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    (array([[2., 0.],
+           [1., 2.]]), True)
+    """
+    xp = namespace_of(a)
+    if not is_numpy_array(a):
+        lower, good = try_cholesky(xp, a)
+        return lower, bool(good)
+    from scipy.linalg import lapack
+
+    floor = a.shape[0] * np.finfo(np.float64).eps * a.diagonal()
+    # The transpose of a matrix in rows is one in columns, as LAPACK has them, and is overwritten.
+    _, info = lapack.dpotrf(a.T, lower=0, clean=1, overwrite_a=1)
+    return a, info == 0 and bool(np.all(a.diagonal() ** 2 > floor))
+
+
+def inverse_in_place(lower: Array) -> Array:
+    """Return (L Lᵀ)⁻¹ of a Cholesky factor. An array of NumPy in C order is overwritten: its lower triangle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.tril(inverse_in_place(np.array([[1.0, 0.0], [1.0, 0.5]])))
+    array([[ 5.,  0.],
+           [-4.,  4.]])
+    """
+    if not is_numpy_array(lower):
+        inverse = inv_triangular(lower)
+        return namespace_of(lower).matrix_transpose(inverse) @ inverse
+    from scipy.linalg import lapack
+
+    lapack.dpotri(lower.T, lower=0, overwrite_c=1)
+    return lower
+
+
+def jitters(d: int, size: float) -> Iterator[float]:
+    """Yield zero, and then the ladder of `jittered_cholesky` for a matrix (d, d) of that size.
+
+    Examples
+    --------
+    >>> [float(f"{jitter:.1g}") for jitter in jitters(2, 1.0)][:3]
+    [0.0, 2e-15, 1e-14]
+    """
+    yield 0.0
+    yield from (size * rung for rung in _ladder(d, float(np.finfo(np.float64).eps), None))
+
+
 def log_det_cholesky(lower: Array) -> Array:
     """Return log |L Lᵀ| = 2 Σ log L_ii.
 

@@ -3,13 +3,13 @@
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tractable.base.parameters import check_flags, plain_numbers
-from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
 
 
@@ -83,6 +83,20 @@ class Estimator(BaseEstimator):
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""
+        names = self.get_params(deep=False)
+        inside: dict[str, dict[str, Any]] = {}
+        for name in list(params):
+            outer, _, inner = name.partition("__")
+            held = params.get(outer, names.get(outer))
+            if inner and hasattr(held, "with_params"):
+                inside.setdefault(outer, {})[inner] = params.pop(name)
+        super().set_params(**params)
+        for outer, changes in inside.items():
+            setattr(self, outer, getattr(self, outer).with_params(**changes))
+        return self
+
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.allow_nan = self.model_tags.missing_values
@@ -94,13 +108,14 @@ class Estimator(BaseEstimator):
         return found
 
 
-def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
+def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
     """Make a method that learns change its estimator only when it succeeds.
 
     It runs on a copy, once parameters that are True or False are seen to be, with the numbers of NumPy among
     its parameters as Python's: eight bits hold what was given, and not what is computed from it. An
     interruption (Ctrl-C) leaves the estimator as it was too, unless the method raises `FitInterrupted`: a
     model was learned before it stopped. With `afresh`, the copy begins without what earlier fits learned.
+    A model whose matrices are of rows × rows says so by `square`: BLAS then has a thread for few rows alone.
     """
 
     def decorate(learn: F) -> F:
@@ -113,7 +128,7 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
             narrow = plain_numbers(self)
             vars(work).update(narrow)
             try:
-                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"))):
+                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"), square)):
                     learn(work, *args, **options)
             except FitInterrupted:
                 _take_over(self, work, narrow)
@@ -126,13 +141,15 @@ def all_or_nothing(*, afresh: bool) -> Callable[[F], F]:
     return decorate
 
 
-def _is_narrow(X: Any) -> bool:
+def _is_narrow(X: Any, square: bool) -> bool:
     """Return whether the matrices of a fit to X are too small for several threads of BLAS.
 
     Folds use every core, a block a thread. Threads that share one small product or factor wait for each
     other, for a thousand times the work where the cores are busy.
     """
     shape: Any = getattr(X, "shape", ())
+    if square:
+        return len(shape) == 2 and shape[0] <= FEW_ROWS
     return len(shape) == 2 and shape[1] <= FEW_COLUMNS and shape[0] * shape[1] <= SMALL
 
 

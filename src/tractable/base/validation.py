@@ -144,15 +144,15 @@ def require_targets(estimator: Any, y: Any) -> None:
         )
 
 
-def check_targets(estimator: Any, y: Any, X: Array) -> Array:
-    """Check the targets of rows: numbers, finite, one (or one vector) a row."""
+def check_targets(estimator: Any, y: Any, X: Array, *, allow_nan: bool = False) -> Array:
+    """Check the targets of rows: numbers, finite (or NaN where it is allowed), one (or one vector) a row."""
     require_targets(estimator, y)
     check_real_kind("y", y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
         y = xp.astype(xp.asarray(y), xp.float64)
-        if not bool(xp.all(xp.isfinite(y))):
-            raise ValueError("y contains NaN or infinity")
+        if bool(xp.any(xp.isinf(y) if allow_nan else ~xp.isfinite(y))):
+            raise ValueError(f"y contains {'infinity' if allow_nan else 'NaN or infinity'}")
         check_squarable("y", y)
     else:
         try:
@@ -165,7 +165,7 @@ def check_targets(estimator: Any, y: Any, X: Array) -> Array:
                     ensure_all_finite=False,
                     input_name="y",
                 )
-            _check_finite(estimator, y, "y")
+            _check_finite(estimator, y, "y", allow_nan=allow_nan)
         except (ValueError, TypeError) as error:
             # Some of scikit-learn's messages do not say which argument they mean.
             if isinstance(error, ValueError) and " y" in str(error):
@@ -277,6 +277,19 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
     return weights.check_weights(sample_weight, X.shape[0], like=X, name="sample_weight", some=True)
+
+
+def check_row_noise(noise_variance: Any, X: Array) -> Array:
+    """Check the variance of the noise of rows, one a row or one for all: positive, finite; (n,) float64."""
+    xp, n = namespace_of(X), X.shape[0]
+    variance = xp.astype(as_reals("noise_variance", noise_variance, X), xp.float64)
+    if variance.ndim > 1 or (variance.ndim == 1 and variance.shape[0] != n):
+        raise ValueError(
+            f"noise_variance must be a number or one a row, {n}, got shape {tuple(variance.shape)}"
+        )
+    if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
+        raise ValueError("noise_variance must be positive and finite")
+    return check_squarable("noise_variance", xp.broadcast_to(variance, (n,)), nonzero=True)
 
 
 def _readable(X: Any) -> Any:

@@ -3,6 +3,7 @@
 from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
+from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
 from tractable.engines.glm import SoftmaxRegression, softmax_regression
 from tractable.engines.kmeans import Clusters
 from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
@@ -13,11 +14,14 @@ from tractable.engines.roots import increasing_root
 
 __all__ = [
     "Clusters",
+    "DualPosterior",
     "EMResult",
     "EvidenceDecomposition",
     "Integral",
     "LeastSquares",
     "NewtonResult",
+    "Observations",
+    "PrimalPosterior",
     "RobbinsMonroResult",
     "RowSpan",
     "SoftmaxRegression",

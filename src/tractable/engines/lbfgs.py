@@ -1,4 +1,4 @@
-"""L-BFGS with an optional estimate of the curvature as its initial matrix."""
+"""L-BFGS: with an optional estimate of the curvature as its initial matrix, and within bounds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -115,6 +115,90 @@ def lbfgs(
         trace=np.array(trace),
         interrupted=interrupted,
     )
+
+
+def bounded_lbfgs(
+    objective: Callable[[np.ndarray], ValueAndGradient],
+    start: np.ndarray,
+    bounds: np.ndarray,
+    *,
+    tol: float = 1e-9,
+    max_iter: int = 200,
+) -> NewtonResult:
+    """Minimise a smooth function, convex or not, within bounds: SciPy's L-BFGS-B.
+
+    A value that is not finite counts as very large: the line search shortens its step. The result is the
+    best point that was met, after Ctrl-C too.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x)`` returns value and gradient.
+    start : array (p,)
+        The point at which the search starts, within the bounds.
+    bounds : array (p, 2)
+        The least and the greatest value of each variable.
+    tol : float
+        Relative decrease of a step at which the search stops.
+    max_iter : int
+        Maximum number of steps.
+
+    Examples
+    --------
+    >>> objective = lambda x: (float(np.sum((x - 2.0) ** 2)), 2.0 * (x - 2.0))
+    >>> found = bounded_lbfgs(objective, np.zeros(2), np.array([[-1.0, 1.0], [-5.0, 5.0]]))
+    >>> found.x.round(6), found.converged
+    (array([1., 2.]), True)
+    """
+    from scipy.optimize import minimize
+
+    search = _BestSoFar(objective)
+    first = search(np.asarray(start, dtype=np.float64))
+    if not first[0] < _LARGE:
+        raise ValueError("start must have a finite value")
+    converged, interrupted = not len(start), False
+    try:
+        if len(start):
+            options = {"ftol": tol, "gtol": 1e-6 * tol**0.5, "maxiter": max_iter, "maxls": 30}
+            found = minimize(
+                search, start, jac=True, method="L-BFGS-B", bounds=np.asarray(bounds), options=options
+            )
+            converged = bool(found.status != 1)  # where no step is lower, rounding ended the line search
+    except KeyboardInterrupt:
+        interrupted = True
+    x, here = search.x, search.here
+    trace = np.minimum.accumulate([first[0], *search.trace])
+    return NewtonResult(
+        x=x,
+        value=here[0],
+        gradient=here[1],
+        n_iter=max(len(trace) - 1, 0),
+        converged=converged,
+        trace=trace,
+        interrupted=interrupted,
+    )
+
+
+class _BestSoFar:
+    """An objective that remembers the best point at which it was evaluated."""
+
+    def __init__(self, objective: Callable[[np.ndarray], ValueAndGradient]) -> None:
+        self.objective, self.trace = objective, []  # type: ignore[var-annotated]
+        self.here: ValueAndGradient = (np.inf, np.empty(0))
+        self.x = np.empty(0)
+
+    def __call__(self, x: np.ndarray) -> ValueAndGradient:
+        value, gradient = self.objective(x)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return _LARGE, np.zeros_like(x)
+        if value < self.here[0] or not self.x.size:
+            self.x, self.here = np.array(x), (float(value), np.array(gradient))
+            self.trace.append(float(value))
+        return float(value), gradient
+
+
+#: What stands for a value that is not finite.
+_LARGE = 1e300
 
 
 def _two_loop(gradient: np.ndarray, solve: Solve, pairs: list[Any]) -> np.ndarray:

@@ -119,7 +119,7 @@ class RowSpectrum:
                 basis, values = _by_svd(rows, free)
             if free is not None:
                 # The rows were reflected so that `free` is the first axis, and decomposed without it.
-                basis = _reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
+                basis = reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
             return cls(rows=rows, basis=basis, eigenvalues=values, projections=basis.T @ targets)
 
     @property
@@ -176,21 +176,21 @@ def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
     if not bool(xp.all(xp.isfinite(gram))):
         raise too_large("X")
     if free is not None:
-        gram = _reflected(_reflected(gram, free).T, free)[1:, 1:]
+        gram = reflected(reflected(gram, free).T, free)[1:, 1:]
     values, basis = xp.linalg.eigh(gram)
     return basis, xp.where(values > 0, values, xp.zeros_like(values))
 
 
 def _by_svd(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
-    rows = rows if free is None else _reflected(rows, free)[1:, :]
+    rows = rows if free is None else reflected(rows, free)[1:, :]
     basis, s, _ = xp.linalg.svd(rows, full_matrices=False)
     tol = 10.0 * max(rows.shape) * float(xp.finfo(s.dtype).eps) * (float(s[0]) if s.shape[0] else 0.0)
     s = xp.where(s > tol, s, xp.zeros_like(s))
     return basis, s * s
 
 
-def _reflected(rows: Array, free: Array) -> Array:
+def reflected(rows: Array, free: Array) -> Array:
     """Return the Householder reflection of the rows that swaps a unit vector and the first axis."""
     xp = namespace_of(rows)
     sign = 1.0 if float(free[0]) >= 0.0 else -1.0

@@ -23,7 +23,6 @@ from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
 from tractable.linear_model.least_mean_squares import FeatureScaling, GradientDescent, LeastMeanSquares
 from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
-from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge import (
     Centering,
     DualInverse,
@@ -56,6 +55,7 @@ from tractable.linear_model.sparse import (
     lasso_path,
     lp_norm,
 )
+from tractable.metrics.penalties import CVCurve
 
 __all__ = [
     "ARDRegression",

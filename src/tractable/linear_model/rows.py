@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from tractable.arrays.batched import as_reals
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base import (
@@ -18,7 +17,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
-from tractable.base.validation import check_names
+from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
@@ -42,15 +41,8 @@ def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str,
     """
     if isinstance(rows.data, Source):
         raise ValueError("noise_variance needs rows in memory: a source has no column for it")
-    xp, n = namespace_of(rows.data), rows.data.shape[0]
-    variance = xp.astype(as_reals("noise_variance", noise_variance, rows.data), xp.float64)
-    if variance.ndim > 1 or (variance.ndim == 1 and variance.shape[0] != n):
-        raise ValueError(
-            f"noise_variance must be a number or one a row, {n}, got shape {tuple(variance.shape)}"
-        )
-    if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
-        raise ValueError("noise_variance must be positive and finite")
-    variance = xp.broadcast_to(variance, (n,))
+    xp = namespace_of(rows.data)
+    variance = check_row_noise(noise_variance, rows.data)
     count = xp.ones_like(variance) if rows.weights is None else xp.astype(rows.weights, xp.float64)
     check_squarable("noise_variance", 1.0 / variance)
     sums = {"count": float(xp.sum(count)), "log_noise": float(xp.sum(count * xp.log(variance)))}
@@ -159,3 +151,11 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     rows = check_rows(estimator, held.X, held.y, held.weights, reset=True, min_rows=min_rows, supervised=True)
     check_names(estimator, source.feature_names, source.n_features, reset=True)
     return rows
+
+
+def check_penalized_intercept(estimator: Any) -> None:
+    """Refuse a penalised intercept of a model without an intercept."""
+    if estimator.penalize_intercept and not estimator.fit_intercept:
+        raise ValueError(
+            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
+        )

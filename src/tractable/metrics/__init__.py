@@ -20,6 +20,7 @@ from tractable.metrics.clusters import (
     silhouette_samples,
     silhouette_score,
 )
+from tractable.metrics.penalties import CVCurve
 from tractable.metrics.predictive import (
     CalibrationCurve,
     Coverage,
@@ -40,6 +41,7 @@ from tractable.metrics.regression import (
 
 __all__ = [
     "BiasVariance",
+    "CVCurve",
     "CalibrationCurve",
     "ClassCalibration",
     "ClusterReport",

@@ -24,6 +24,7 @@ _KINDS = {
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
+    "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
@@ -51,6 +52,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several
       predicted against observed targets; without rows, the coefficients with their intervals;
+    - Gaussian processes: the function with both bands, over several columns a slice along `column`; the parts
+      of a sum with bands; the relevance of columns; the path of a search for a kernel;
     - classifiers: the decision regions of two columns, or the class probabilities along one column; further
       columns are held at their medians;
     - pipelines that end in a regression, a classifier or a density: over their input columns;

@@ -16,6 +16,10 @@ from typing import Any, TypeVar
 #: Up to so many columns, BLAS works sooner on one thread than it wakes the others.
 FEW_COLUMNS = 512
 
+#: Up to so many rows, factors of matrices of rows × rows are computed on one thread: where other processes
+#: use the cores too, threads of BLAS wait for each other ten times as long as one needs.
+FEW_ROWS = 4096
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -210,6 +214,11 @@ def single_threaded_blas(when: bool = True) -> Iterator[None]:
 def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
     """Hold BLAS to one thread where a system of so few columns is solved."""
     return single_threaded_blas(n_columns <= FEW_COLUMNS)
+
+
+def blas_for_rows(n_rows: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread where a matrix of so few rows × rows is factorised."""
+    return single_threaded_blas(n_rows <= FEW_ROWS)
 
 
 @cache

@@ -11,6 +11,7 @@ from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.em_laws import check_em
 from tractable.testing.estimator_laws import check_estimator
 from tractable.testing.joint_laws import check_gaussian, check_joint, check_product
+from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
@@ -27,6 +28,7 @@ __all__ = [
     "check_estimator",
     "check_gaussian",
     "check_joint",
+    "check_kernel",
     "check_mixture",
     "check_persistence",
     "check_picture",

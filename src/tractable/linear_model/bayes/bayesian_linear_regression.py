@@ -14,8 +14,7 @@ from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
-from tractable.linear_model.penalties import check_penalized_intercept
-from tractable.linear_model.rows import LinearFit
+from tractable.linear_model.rows import LinearFit, check_penalized_intercept
 from tractable.primitives.linear import triangle
 from tractable.statistics import LinearFactor
 from tractable.value import value

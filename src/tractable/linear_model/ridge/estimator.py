@@ -5,10 +5,10 @@ from typing import Any, Self
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
-from tractable.linear_model.penalties import check_penalized_intercept, check_penalties
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.rows import LinearFit, check_factor
+from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
+from tractable.metrics.penalties import check_penalties
 
 
 class Ridge(LinearPredictions, LinearFit):

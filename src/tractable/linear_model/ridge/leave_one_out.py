@@ -11,9 +11,9 @@ from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
-from tractable.linear_model.penalties import CVCurve
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor
+from tractable.metrics.penalties import CVCurve
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor, Moments
 from tractable.statistics.rows import as_rows, counts

@@ -10,7 +10,6 @@ from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.data.blocks import reduce_blocks
-from tractable.linear_model.penalties import CVCurve, check_penalties
 from tractable.linear_model.rows import (
     as_vector,
     check_one_target,
@@ -20,6 +19,7 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support, warn_gap
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
+from tractable.metrics.penalties import CVCurve, check_penalties
 
 
 class LassoCV(RegressorMixin, Estimator):

@@ -9,9 +9,9 @@ from tractable.arrays.limits import LARGEST
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
-from tractable.linear_model.penalties import check_penalties
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_scales
+from tractable.metrics.penalties import check_penalties
 from tractable.primitives.sparse import solve_lasso
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value

@@ -56,20 +56,30 @@ def _regression(
 
 
 def _default_rows(x: Any, rows: Any, y: Any, grid: Any) -> tuple[Any, Any]:
-    """Return the rows to draw: when none are given, those that a model of neighbours stores."""
-    if rows is not None or grid is not None or not hasattr(x, "targets_") or not hasattr(x, "index_"):
+    """Return the rows to draw: when none are given, those that a model stores with their targets."""
+    held = x.index_.points if hasattr(x, "index_") else getattr(x, "X_fit_", None)
+    if rows is not None or grid is not None or not hasattr(x, "targets_") or held is None:
         return rows, y
     targets = np.asarray(x.targets_, dtype=float)
     single = targets.ndim == 1 or targets.shape[1] == 1
-    return with_column_names(x, np.asarray(x.index_.points)), targets.reshape(-1) if single else None
+    return with_column_names(x, np.asarray(held)), targets.reshape(-1) if single else None
 
 
 def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any:
     points, at = curve_grid(rows, grid)
+    observed = None
     if y is not None and at is not None:
-        observed = np.reshape(np.asarray(y, dtype=float), -1)
-        draw_rows(ax, np.column_stack([at, observed]), s=12, color="0.55")
-    asked = with_column_names(x, points[:, None])
+        observed = np.column_stack([at, np.reshape(np.asarray(y, dtype=float), -1)])
+    draw_band_and_rows(x, ax, points, with_column_names(x, points[:, None]), observed, coverage)
+    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y))
+
+
+def draw_band_and_rows(
+    x: Any, ax: Any, points: np.ndarray, asked: Any, observed: Any, coverage: float
+) -> None:
+    """Draw the prediction of rows `asked` over points, with bands of the function and of new targets."""
+    if observed is not None:
+        draw_rows(ax, observed, s=12, color="0.55")
     bands = ((True, 0.15, "new targets"), (False, 0.35, "the function"))
     for noise, shade, what in bands if _has_intervals(x, coverage) else ():
         try:
@@ -85,7 +95,6 @@ def _line(x: Any, ax: Any, rows: Any, y: Any, coverage: float, grid: Any) -> Any
             points, low, high, color=COLOURS[0], alpha=shade, lw=0, label=f"{coverage:.0%}, {what}"
         )
     ax.plot(points, np.reshape(x.predict(asked), -1), color=COLOURS[0], label="prediction")
-    return finish(ax, xlabel=column_names(x)[0], ylabel=target_name(y))
 
 
 def draw_predicted(x: Any, ax: Any, rows: Any, y: Any, coverage: float, name: str) -> Any:

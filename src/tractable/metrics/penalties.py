@@ -60,11 +60,3 @@ def check_penalties(name: str, given: Any) -> np.ndarray:
     if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
         raise ValueError(f"{name} must be numbers from 0, got {given!r}")
     return found
-
-
-def check_penalized_intercept(estimator: Any) -> None:
-    """Refuse a penalised intercept of a model without an intercept."""
-    if estimator.penalize_intercept and not estimator.fit_intercept:
-        raise ValueError(
-            "penalize_intercept=True needs fit_intercept=True: there is no intercept to penalize"
-        )

@@ -1,0 +1,17 @@
+"""A whole fit of a Gaussian process."""
+
+from benchmarks.gaussian_process import check_fit, fitted, setup, their_fit
+from benchmarks.row import Row, at_least
+
+ROW = Row(
+    name="gp_fit",
+    shows="Height, 8 length scales and noise of 1,000 rows by evidence, to as high an evidence.",
+    setup=setup,
+    size=(1_000, 8),
+    dry_size=(60, 4),
+    ours=fitted,
+    peers={"scikit-learn": their_fit},
+    check=check_fit,
+    targets={"scikit-learn": at_least(5.0)},
+    limit="evaluations of the evidence with its gradient.",
+)

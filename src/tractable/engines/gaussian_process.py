@@ -1,0 +1,405 @@
+"""Exact Gaussian processes at given hyper-parameters: evidence with its gradient, and the posterior.
+
+Targets are y = f(x) + h(x)ᵀβ + ε, with f ~ GP(0, k), a flat prior of β, and independent noise of variance
+σ² s(x). A kernel is whatever has ``kernel(x, y)``, ``kernel.lower_triangle(x)``, ``kernel.diagonal(x)`` and
+``kernel.contract_gradient(W, x)``, as those of `tractable.kernels`.
+"""
+
+from math import inf, log, pi
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.linalg import (
+    cholesky_in_place,
+    inv_triangular,
+    inverse_in_place,
+    jitters,
+    log_det_cholesky,
+    solve_triangular,
+)
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.primitives.linear import triangle
+from tractable.primitives.threads import blas_for_rows
+from tractable.value import value
+
+#: Entries of a block of rows of a kernel matrix, so that what a kernel computes on the way stays small.
+BLOCK_ENTRIES = 2**17
+#: Difference of logarithms of hyper-parameters, by which features are differentiated.
+STEP = 1e-5
+
+
+@value
+class Observations:
+    """Rows, targets, the columns of the mean, and the noise of each row relative to σ²."""
+
+    x: Array  # (n, d)
+    y: Array  # (n, t), each column a function of its own with the same kernel
+    basis: Array  # (n, m), h(x), linearly independent columns
+    noise_scale: Array  # (n,), s_n: the noise variance of row n is σ² s_n
+    # Equal rows are one, with the mean of their targets and the noise of this mean. What they say besides,
+    # of the noise alone, is a normal density of their deviations from it:
+    n_repeats: float = 0.0  # their number, less one for each row here
+    log_repeats: float = 0.0  # Σ log v over them less Σ log s over rows here; v is their own noise scale
+    within: float = 0.0  # Σ over targets of their squared deviations, each over its v
+    joined: Any = None  # (number of rows given,), which row here each is part of; None where it is its own
+
+    @property
+    def positions(self) -> Array:
+        """Which row here each row given is part of."""
+        if self.joined is not None:
+            return self.joined
+        return namespace_of(self.x).arange(self.x.shape[0], device=device(self.x))
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets of a row."""
+        return int(self.y.shape[1])
+
+    @property
+    def dof(self) -> int:
+        """Number of rows less the dimension of the mean."""
+        return int(self.basis.shape[0]) - int(self.basis.shape[1])
+
+    def log_density_of_repeats(self, noise: float) -> float:
+        """Return the log density of all targets of equal rows given their means."""
+        if not (self.n_repeats or self.log_repeats or self.within):
+            return 0.0
+        if not noise > 0.0:
+            return -inf if self.within > 0.0 else 0.0
+        level = self.n_repeats * log(2.0 * pi * noise) + self.log_repeats
+        return -0.5 * (self.n_targets * level + self.within / noise)
+
+
+@value
+class Evidence:
+    """Log evidence of a Gaussian process, and its derivatives by the logarithms of hyper-parameters."""
+
+    value: float
+    kernel_gradient: Any = None  # (p,)
+    noise_gradient: float = 0.0  # by log σ²
+    jitter: float = 0.0  # what was added to the diagonal of the covariance
+
+
+@value
+class DualPosterior:
+    """The posterior of f and β, from the factor L of the covariance of the targets, C = K + σ² diag(s)."""
+
+    rows: Observations
+    lower: Array  # (n, n), L
+    dual: Array  # (n, t), P y with P = C⁻¹ - C⁻¹H (HᵀC⁻¹H)⁻¹ HᵀC⁻¹
+    coef: Array  # (m, t), the posterior mean of β
+    basis_white: Array  # (n, m), Q of L⁻¹H = Q R
+    basis_factor: Array  # (m, m), R: the posterior covariance of β is (RᵀR)⁻¹
+    fit: float  # Σ over targets of yᵀ P y
+    jitter: float = 0.0
+
+    @classmethod
+    def from_factor(cls, rows: Observations, lower: Array, jitter: float = 0.0) -> "DualPosterior":
+        """Return the posterior of rows whose covariance has the factor.
+
+        Parameters
+        ----------
+        rows : Observations
+            The rows.
+        lower : array (n, n)
+            Cholesky factor of their covariance; entries above the diagonal are not read.
+        jitter : float
+            What was added to the diagonal of the covariance.
+        """
+        xp, m = namespace_of(lower), rows.basis.shape[1]
+        white = solve_triangular(lower, xp.concat([rows.basis, rows.y], axis=1))
+        basis, targets = white[:, :m], white[:, m:]
+        if m:
+            q, r = xp.linalg.qr(basis)
+            on_basis = q.T @ targets
+            targets = targets - q @ on_basis
+            coef = solve_triangular(r.T, on_basis, transposed=True)
+        else:
+            q, r, coef = basis, basis[:0, :], targets[:0, :]
+        return cls(
+            rows=rows,
+            lower=lower,
+            dual=solve_triangular(lower, targets, transposed=True),
+            coef=coef,
+            basis_white=q,
+            basis_factor=r,
+            fit=float(xp.sum(targets**2)),
+            jitter=jitter,
+        )
+
+    def log_evidence(self, noise: float) -> float:
+        """Return log p(y) = -½ yᵀPy - ½ log|C| - ½ log|HᵀC⁻¹H| - ½ (n - m) log 2π, R&W (2.45)."""
+        rows, xp = self.rows, namespace_of(self.lower)
+        log_det = float(log_det_cholesky(self.lower))
+        if self.basis_factor.shape[0]:
+            log_det += 2.0 * float(xp.sum(xp.log(xp.abs(xp.linalg.diagonal(self.basis_factor)))))
+        level = log_det + rows.dof * log(2.0 * pi)
+        return rows.log_density_of_repeats(noise) - 0.5 * (self.fit + rows.n_targets * level)
+
+    def mean(self, cross: Array, basis: Array) -> Array:
+        """Return the posterior mean of f + hᵀβ, (q, t), from k(x*, X) and h(x*)."""
+        return cross @ self.dual + basis @ self.coef
+
+    def white(self, cross: Array, basis: Array) -> tuple[Array, Array]:
+        """Return A (n, q) and B (m, q): the posterior covariance of f + hᵀβ is k(x*, x*) - AᵀA + BᵀB."""
+        explained = solve_triangular(self.lower, cross.T)
+        if not self.basis_factor.shape[0]:
+            return explained, explained[:0, :]
+        return explained, solve_triangular(self.basis_factor.T, basis.T) - self.basis_white.T @ explained
+
+    def explained(self, cross: Array) -> Array:
+        """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
+        xp, white = namespace_of(cross), solve_triangular(self.lower, cross.T)
+        return xp.sum(white**2, axis=0) - xp.sum((self.basis_white.T @ white) ** 2, axis=0)
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """Return means (n, t) and variances (n,) of each target given the other rows.
+
+        y_n - (P y)_n / P_nn and 1 / P_nn (Rasmussen & Williams 5.12), where the mean too is learned from the
+        other rows.
+        """
+        xp = namespace_of(self.lower)
+        inverse = inv_triangular(self.lower)
+        precision = xp.sum(inverse**2, axis=0)
+        if self.basis_factor.shape[0]:
+            precision = precision - xp.sum((inverse.T @ self.basis_white) ** 2, axis=1)
+        return self.rows.y - self.dual / precision[:, None], 1.0 / precision
+
+
+@value
+class PrimalPosterior:
+    """The posterior of the weights of f(x) = φ(x)ᵀw, w ~ N(0, I), and of β: of few features and many rows."""
+
+    rows: Observations
+    features: Array  # (n, r), φ at the rows
+    noise: float  # σ²
+    factor: Array  # (m + r, m + r), R with RᵀR = diag(0, I) + GᵀD⁻¹G, G = [H, Φ], D = σ² diag(s)
+    coef: Array  # (m + r, t), the posterior mean of β and w
+    fit: float
+
+    jitter = 0.0
+
+    @classmethod
+    def from_features(cls, rows: Observations, features: Array, noise: float) -> "PrimalPosterior":
+        """Return the posterior of rows with features φ(x), by the triangle of [D^-½ G; 0 I].
+
+        Parameters
+        ----------
+        rows : Observations
+            The rows.
+        features : array (n, r)
+            φ at the rows.
+        noise : float
+            σ², positive.
+        """
+        xp = namespace_of(features)
+        m, r, t = rows.basis.shape[1], features.shape[1], rows.n_targets
+        scale = 1.0 / xp.sqrt(noise * rows.noise_scale)[:, None]
+        above = scale * xp.concat([rows.basis, features, rows.y], axis=1)
+        zeros = xp.zeros((r, m + r + t), dtype=above.dtype, device=device(above))
+        identity = xp.eye(r, m + r + t, k=m, dtype=above.dtype, device=device(above))
+        both = triangle(xp.concat([above, zeros + identity]))
+        factor = both[: m + r, : m + r]
+        coef = solve_triangular(factor.T, both[: m + r, m + r :], transposed=True)
+        rest = xp.sum(both[m + r :, m + r :] ** 2)
+        return cls(rows=rows, features=features, noise=noise, factor=factor, coef=coef, fit=float(rest))
+
+    @property
+    def dual(self) -> Array:
+        """P y = D⁻¹ (y - G coef), (n, t)."""
+        rows = self.rows
+        return (rows.y - self.design() @ self.coef) / (self.noise * rows.noise_scale)[:, None]
+
+    def log_evidence(self, noise: float) -> float:
+        """Return log p(y), by |C| |HᵀC⁻¹H| = |D| |diag(0, I) + GᵀD⁻¹G|."""
+        rows, xp = self.rows, namespace_of(self.factor)
+        log_det = float(xp.sum(xp.log(noise * rows.noise_scale)))
+        log_det += 2.0 * float(xp.sum(xp.log(xp.abs(xp.linalg.diagonal(self.factor)))))
+        level = log_det + rows.dof * log(2.0 * pi)
+        return rows.log_density_of_repeats(noise) - 0.5 * (self.fit + rows.n_targets * level)
+
+    def root(self, features: Array, basis: Array) -> Array:
+        """Return A (m + r, q): the posterior covariance of f + hᵀβ at the features is AᵀA."""
+        design = namespace_of(features).concat([basis, features], axis=1)
+        return solve_triangular(self.factor.T, design.T)
+
+    def explained(self, cross: Array) -> Array:
+        """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
+        xp, variance = namespace_of(cross), self.noise * self.rows.noise_scale
+        root = solve_triangular(self.factor.T, self.design().T @ (cross / variance).T)
+        return xp.sum(cross**2 / variance, axis=1) - xp.sum(root**2, axis=0)
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """Return means (n, t) and variances (n,) of each target given the other rows."""
+        xp, rows = namespace_of(self.factor), self.rows
+        variance = self.noise * rows.noise_scale
+        root = solve_triangular(self.factor.T, self.design().T)
+        precision = (1.0 - xp.sum(root**2, axis=0) / variance) / variance
+        return rows.y - self.dual / precision[:, None], 1.0 / precision
+
+    def design(self) -> Array:
+        """Return G = [H, Φ], (n, m + r)."""
+        return namespace_of(self.features).concat([self.rows.basis, self.features], axis=1)
+
+
+def log_evidence(kernel: Any, noise: float, rows: Observations, *, gradient: bool = True) -> Evidence:
+    """Return the log evidence of rows, and its gradient, in the memory of one matrix of rows × rows.
+
+    ∂ log p(y) / ∂θ = Σ_nm W_nm ∂C_nm/∂θ with W = ½ (Py yᵀP - P), Rasmussen & Williams (5.9). The factor
+    replaces the covariance, its inverse the factor, and W the inverse; the kernel computes its derivatives
+    again, block by block. The evidence is -inf where the covariance has no factor even with a jitter.
+
+    Parameters
+    ----------
+    kernel : kernel
+        The covariance function k at its hyper-parameters.
+    noise : float
+        σ², not negative.
+    rows : Observations
+        The rows.
+    gradient : bool
+        Whether to compute the gradient by the logarithms of the hyper-parameters of the kernel and of σ².
+
+    Examples
+    --------
+    >>> from tractable.kernels import RBF
+    >>> x, one = np.array([[0.0], [1.0]]), np.ones(2)
+    >>> rows = Observations(x=x, y=np.array([[1.0], [0.5]]), basis=x[:, :0], noise_scale=one)
+    >>> found = log_evidence(RBF(), 0.1, rows)
+    >>> round(found.value, 4), found.kernel_gradient.shape
+    (-2.2082, (1,))
+    """
+    with blas_for_rows(rows.x.shape[0]):
+        return _log_evidence(kernel, noise, rows, gradient)
+
+
+def _log_evidence(kernel: Any, noise: float, rows: Observations, gradient: bool) -> Evidence:
+    posterior = factorized(kernel, noise, rows)
+    if posterior is None:
+        return Evidence(value=-inf, kernel_gradient=np.zeros(len(kernel.theta)), jitter=inf)
+    found = posterior.log_evidence(noise)
+    if not gradient or found == -inf:
+        return Evidence(value=found, jitter=posterior.jitter)
+    weights = _gradient_weights(posterior)
+    xp, t = namespace_of(weights), rows.n_targets
+    diagonal = xp.linalg.diagonal(weights)
+    repeats = 0.5 * (rows.within / noise - t * rows.n_repeats) if noise > 0.0 else 0.0
+    return Evidence(
+        value=found,
+        kernel_gradient=to_numpy(kernel.contract_gradient(weights, rows.x)),
+        noise_gradient=noise * float(xp.sum(diagonal * rows.noise_scale)) + repeats,
+        jitter=posterior.jitter,
+    )
+
+
+def primal_log_evidence(kernel: Any, noise: float, rows: Observations, *, gradient: bool = True) -> Evidence:
+    """Return the log evidence and its gradient of a kernel with fewer features than there are rows.
+
+    With k(x, x') = φ(x)ᵀφ(x') it takes O(n r²) for r features, and memory for n × r numbers. The gradient is
+    Σ_nr 2 (W Φ)_nr ∂φ_r(x_n)/∂θ, in which the features are differentiated by central differences.
+
+    Parameters
+    ----------
+    kernel : kernel
+        The covariance function, with a finite feature map.
+    noise : float
+        σ², positive.
+    rows : Observations
+        The rows.
+    gradient : bool
+        Whether to compute the gradient.
+    """
+    posterior = PrimalPosterior.from_features(rows, kernel.features(rows.x), noise)
+    found = posterior.log_evidence(noise)
+    if not gradient:
+        return Evidence(value=found)
+    xp, t, variance = namespace_of(posterior.factor), rows.n_targets, noise * rows.noise_scale
+    features, design, dual = posterior.features, posterior.design(), posterior.dual
+    root = solve_triangular(posterior.factor.T, design.T) / variance
+    projected = features / variance[:, None] - root.T @ (root @ features)  # P Φ
+    slope = dual @ (dual.T @ features) - t * projected
+    precision = 1.0 / variance - xp.sum(root**2, axis=0)  # diagonal of P
+    diagonal = 0.5 * (xp.sum(dual**2, axis=1) - t * precision)
+    theta = kernel.theta
+    steps = [STEP * row for row in np.eye(len(theta))]
+    changes = (
+        kernel.with_theta(theta + step).features(rows.x) - kernel.with_theta(theta - step).features(rows.x)
+        for step in steps
+    )
+    return Evidence(
+        value=found,
+        kernel_gradient=np.array([float(xp.sum(slope * change)) / (2.0 * STEP) for change in changes]),
+        noise_gradient=float(xp.sum(diagonal * variance)) + 0.5 * (rows.within / noise - t * rows.n_repeats),
+    )
+
+
+def factorized(kernel: Any, noise: float, rows: Observations) -> DualPosterior | None:
+    """Return the posterior by Cholesky, with the least jitter that gives a factor; None where none does."""
+    diagonal = kernel.diagonal(rows.x) + noise * rows.noise_scale
+    size = float(namespace_of(diagonal).max(diagonal))
+    if not 0.0 < size < inf:
+        return None
+    for jitter in jitters(rows.x.shape[0], size):
+        lower, good = cholesky_in_place(_covariance(kernel, rows.x, noise * rows.noise_scale + jitter))
+        if good:
+            return DualPosterior.from_factor(rows, lower, jitter)
+    return None
+
+
+def extended(posterior: DualPosterior, kernel: Any, noise: float, rows: Observations) -> DualPosterior | None:
+    """Return the posterior with further rows after the first ones, by a block of the Cholesky factor.
+
+    With C = [[C₁₁, C₁₂], [C₂₁, C₂₂]] and L₁₁ known, L₂₁ᵀ = L₁₁⁻¹ C₁₂, and L₂₂ is the factor of
+    C₂₂ - L₂₁ L₂₁ᵀ: O(n² k) for k further rows. None where they have no factor.
+
+    Parameters
+    ----------
+    posterior : DualPosterior
+        The posterior of the first rows.
+    kernel : kernel
+        The covariance function, as it was for them.
+    noise : float
+        σ², as it was for them.
+    rows : Observations
+        All rows, the first ones first.
+    """
+    xp, n = namespace_of(rows.x), posterior.lower.shape[0]
+    more, noises = rows.x[n:, :], noise * rows.noise_scale[n:]
+    corner = solve_triangular(posterior.lower, kernel(rows.x[:n, :], more))
+    rest = corner.T @ corner
+    for jitter in jitters(rows.x.shape[0], float(xp.max(kernel.diagonal(more) + noises))):
+        added = max(jitter, posterior.jitter)
+        lower, good = cholesky_in_place(_covariance(kernel, more, noises + added) - rest)
+        if good:
+            zeros = xp.zeros((n, more.shape[0]), dtype=rest.dtype, device=device(rest))
+            top = xp.concat([posterior.lower, zeros], axis=1)
+            whole = xp.concat([top, xp.concat([corner.T, lower], axis=1)])
+            return DualPosterior.from_factor(rows, whole, added)
+    return None
+
+
+def _covariance(kernel: Any, x: Array, noise: Array) -> Array:
+    """Return the covariance of noisy targets; only its lower triangle is meant."""
+    found = kernel.lower_triangle(x)
+    if not is_numpy_array(found):
+        xp = namespace_of(found)
+        return xp.tril(found) + xp.eye(x.shape[0], dtype=found.dtype, device=device(found)) * noise
+    found[np.diag_indices(len(found))] += noise
+    return found
+
+
+def _gradient_weights(posterior: DualPosterior) -> Array:
+    """Return the lower triangle of W = ½ (Py yᵀP - t P); on the host in the memory of the factor."""
+    xp, t = namespace_of(posterior.lower), posterior.rows.n_targets
+    of_basis = solve_triangular(posterior.lower, posterior.basis_white, transposed=True)
+    outer = xp.concat([posterior.dual, t**0.5 * of_basis], axis=1)
+    weights = inverse_in_place(posterior.lower)
+    if not is_numpy_array(weights):
+        return 0.5 * (outer @ outer.T - t * weights)
+    step = max(1, BLOCK_ENTRIES // len(weights))
+    for a in range(0, len(weights), step):
+        part = weights[a : a + step, : a + step]
+        part *= -0.5 * t
+        part += 0.5 * outer[a : a + step] @ outer[: a + step].T
+    return weights

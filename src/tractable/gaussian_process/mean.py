@@ -1,0 +1,150 @@
+"""Mean functions h(x)ᵀβ of a Gaussian process, whose coefficients have a flat prior."""
+
+from typing import Any
+
+from sklearn.base import clone
+
+from tractable.arrays.limits import power_of_two
+from tractable.arrays.linalg import column_lengths
+from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.statistics.standardizer import Standardizer
+from tractable.value import replace, value
+
+#: The means that have a name.
+MEANS = ("zero", "constant", "linear")
+
+#: A function of which less than this fraction is independent of those before it is dependent on them.
+DEPENDENT = 1e-10
+
+
+@value
+class MeanFunction:
+    """The functions h(x) of a mean: none, a constant, a constant and columns, or a basis.
+
+    Parameters
+    ----------
+    constant : bool
+        Whether the constant is one of them.
+    columns : tuple of int
+        Positions of the columns of X that are among them.
+    shift, scale : array
+        Those columns are (x - shift) · scale; of a basis, each function is multiplied by its scale.
+    basis : fitted transformer or None
+        Functions of all columns.
+    kept : tuple of int or None
+        Positions of the functions that are linearly independent at the rows; None where all are.
+    """
+
+    constant: bool
+    columns: tuple[int, ...]
+    shift: Array
+    scale: Array
+    basis: Any = None
+    kept: tuple[int, ...] | None = None
+
+    @classmethod
+    def learned(
+        cls, mean: Any, x: Array, weights: Any, standardizer: Standardizer, numeric: Any
+    ) -> "MeanFunction":
+        """Return the mean of that name, or of a basis that is fitted to the rows.
+
+        Parameters
+        ----------
+        mean : str or transformer
+            "zero", "constant", "linear" or a basis.
+        x : array (n, d)
+            Rows.
+        weights : array (n,) or None
+            How often each counts.
+        standardizer : Standardizer
+            Of the columns.
+        numeric : sequence of int
+            Positions of the columns that are numbers and no categories.
+        """
+        xp = namespace_of(x)
+        none = xp.zeros((0,), dtype=xp.float64, device=device(x))
+        if isinstance(mean, str) and mean != "linear":
+            return cls(constant=mean == "constant", columns=(), shift=none, scale=none)
+        if isinstance(mean, str):
+            # A constant column is the constant once more.
+            varies = [j for j in numeric if bool(standardizer.varies[j])]
+            at = xp.asarray(varies, dtype=xp.int64, device=device(x))
+            shift, scale = xp.take(standardizer.shift, at), power_of_two(xp.take(standardizer.scale, at))
+            return cls(constant=True, columns=tuple(varies), shift=shift, scale=scale)
+        fitted = clone(mean)
+        options = {} if weights is None else {"sample_weight": weights}
+        functions = as_float_array(fitted.fit(x, **options).transform(x))
+        size = column_lengths(functions)
+        scale = 1.0 / power_of_two(xp.where(size > 0.0, size, xp.ones_like(size)))
+        return cls(constant=False, columns=(), shift=none, scale=scale, basis=fitted)
+
+    def __call__(self, x: Array) -> Array:
+        """Return the functions at rows, (n, m)."""
+        xp = namespace_of(x)
+        if self.basis is not None:
+            found = xp.astype(as_float_array(self.basis.transform(x)), xp.float64) * self.scale
+        else:
+            found = xp.ones((x.shape[0], 1 if self.constant else 0), dtype=xp.float64, device=device(x))
+        if self.columns:
+            at = xp.asarray(self.columns, dtype=xp.int64, device=device(x))
+            found = xp.concat([found, (xp.take(x, at, axis=1) - self.shift) * self.scale], axis=1)
+        return found if self.kept is None else _columns(found, self.kept)
+
+    def independent(self, functions: Array) -> "MeanFunction":
+        """Return the mean without the functions that depend on those before them at some rows.
+
+        The flat prior of their coefficients would stay as it is there: they are zero instead.
+
+        Parameters
+        ----------
+        functions : array (n, m)
+            The functions at these rows.
+        """
+        kept = self.kept or tuple(range(functions.shape[1]))
+        chosen = _independent(functions)
+        return self if len(chosen) == len(kept) else replace(self, kept=tuple(kept[j] for j in chosen))
+
+    @property
+    def log_scale(self) -> float:
+        """Log of the determinant of the map from coefficients in natural units to those here, negated."""
+        xp = namespace_of(self.scale)
+        logs = xp.log(self.scale)
+        if self.kept is None:
+            return float(xp.sum(logs))
+        first = 1 if self.constant else 0
+        return float(sum(float(logs[j - first]) for j in self.kept if j >= first))
+
+
+def check_mean(mean: Any) -> None:
+    """Refuse what is neither the name of a mean nor a basis."""
+    named = isinstance(mean, str) and mean in MEANS
+    basis = not isinstance(mean, (str, type)) and hasattr(mean, "fit") and hasattr(mean, "transform")
+    if not (named or basis):
+        raise ValueError(f"mean must be one of {list(MEANS)} or a basis with fit and transform, got {mean!r}")
+
+
+def _independent(functions: Array) -> list[int]:
+    """Return the positions of the columns that are independent of those before them."""
+    xp, (n, m) = namespace_of(functions), functions.shape
+    size = column_lengths(functions)
+    scaled = functions / xp.where(size > 0.0, size, xp.ones_like(size))
+    if m <= n and m:
+        diagonal = xp.abs(xp.linalg.diagonal(xp.linalg.qr(scaled)[1]))
+        if bool(xp.all(diagonal > DEPENDENT)):
+            return list(range(m))
+    chosen: list[int] = []
+    span = scaled[:, :0]
+    for j in range(m):
+        rest = scaled[:, j]
+        for _ in range(2):  # once more, for what rounding left
+            rest = rest - span @ (span.T @ rest)
+        length = float(xp.sum(rest**2)) ** 0.5
+        if len(chosen) < n and length > DEPENDENT:
+            chosen.append(j)
+            span = xp.concat([span, (rest / length)[:, None]], axis=1)
+    return chosen
+
+
+def _columns(a: Array, positions: tuple[int, ...]) -> Array:
+    xp = namespace_of(a)
+    return xp.take(a, xp.asarray(positions, dtype=xp.int64, device=device(a)), axis=1)

@@ -1,0 +1,427 @@
+"""A Gaussian process given its hyper-parameters: evidence of rows, and the posterior at others."""
+
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.batched import positions
+from tractable.arrays.linalg import jittered_cholesky, symmetrize
+from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.random import standard_gamma, standard_normal
+from tractable.engines.gaussian_process import (
+    DualPosterior,
+    Evidence,
+    Observations,
+    PrimalPosterior,
+    extended,
+    factorized,
+    log_evidence,
+    primal_log_evidence,
+)
+from tractable.gaussian_process.mean import MeanFunction
+from tractable.gaussian_process.rows import TrainingRows
+from tractable.kernels import Kernel, Sum, White
+from tractable.primitives.threads import blas_for_rows, even_rows, ordered_map
+from tractable.value import replace, value
+
+#: Entries of the matrix between a block of new rows and the rows of the fit.
+BLOCK_ENTRIES = 2**20
+
+
+def split_noise(kernel: Kernel) -> tuple[Kernel, White | None]:
+    """Return a sum without its term of white noise, and this term."""
+    terms = kernel.terms if isinstance(kernel, Sum) else (kernel,)
+    white = [term for term in terms if isinstance(term, White)]
+    rest = [term for term in terms if not isinstance(term, White)]
+    if len(white) > 1:
+        raise ValueError(f"kernel must have one term of white noise at most, got {kernel!r}")
+    if not rest:
+        raise ValueError(f"kernel must have a term besides white noise, got {kernel!r}")
+    return (rest[0] if len(rest) == 1 else Sum(terms=rest)), white[0] if white else None
+
+
+@value
+class Prior:
+    """The hyper-parameters: of the kernel, and the noise where it is learned."""
+
+    kernel: Kernel
+    noise: White | float
+
+    @property
+    def noise_variance(self) -> float:
+        """σ²."""
+        return self.noise.noise_level if isinstance(self.noise, White) else float(self.noise)
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that have hyper-parameters."""
+        return (self.kernel, self.noise) if isinstance(self.noise, White) else (self.kernel,)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Logarithms of the free hyper-parameters, σ² last."""
+        return np.concatenate([part.theta for part in self.parts])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Their bounds, (p, 2)."""
+        return np.concatenate([part.bounds for part in self.parts])
+
+    def with_theta(self, theta: np.ndarray) -> "Prior":
+        """Return the prior with other hyper-parameters."""
+        if not isinstance(self.noise, White):
+            return replace(self, kernel=self.kernel.with_theta(theta))
+        p = len(self.kernel.theta)
+        return Prior(kernel=self.kernel.with_theta(theta[:p]), noise=self.noise.with_theta(theta[p:]))
+
+    @property
+    def n_learned(self) -> float:
+        """Number of free hyper-parameters; one with a prior, of which it is learned too, is a half."""
+        return float(sum(np.sum(np.where(part.has_prior, 0.5, 1.0)) for part in self.parts))
+
+    def log_density(self) -> tuple[float, np.ndarray]:
+        """Return the log density of the hyper-parameters that have a prior, and its gradient in theta."""
+        gradient = np.concatenate([part.log_prior_gradient() for part in self.parts])
+        return sum(part.log_prior() for part in self.parts), gradient
+
+    def log_evidence(self, rows: Observations, *, gradient: bool = True) -> Evidence:
+        """Return the log evidence of rows, in the space of features where they are fewer than rows."""
+        noise = self.noise_variance
+        find = primal_log_evidence if self.is_primal(rows) else log_evidence
+        return find(self.kernel, noise, rows, gradient=gradient)
+
+    def gradient_of(self, found: Evidence) -> np.ndarray:
+        """Return the gradient of the evidence in theta."""
+        free = isinstance(self.noise, White) and len(self.noise.theta)
+        return np.append(found.kernel_gradient, [found.noise_gradient] if free else [])
+
+    def posterior(self, rows: Observations) -> DualPosterior | PrimalPosterior:
+        """Return the posterior of rows."""
+        noise = self.noise_variance
+        if self.is_primal(rows):
+            return PrimalPosterior.from_features(rows, self.kernel.features(rows.x), noise)
+        found = factorized(self.kernel, noise, rows)
+        if found is None:
+            raise ValueError(
+                f"kernel must be positive semi-definite and finite at the rows of X, and {self.kernel!r} is "
+                "not: their covariance has no Cholesky factor even with a jitter of its diagonal"
+            )
+        return found
+
+    def is_primal(self, rows: Observations) -> bool:
+        """Whether the kernel has a feature map of fewer features than there are rows."""
+        n, d = rows.x.shape
+        try:
+            return bool(self.noise_variance > 0.0 and self.kernel.n_features(int(d)) < n)
+        except ValueError:
+            return False
+
+
+@value
+class FittedTargets:
+    """The posterior of the targets that the same rows have.
+
+    Parameters
+    ----------
+    targets : tuple of int
+        Which targets.
+    rows : array of int or None
+        Which of the rows of the fit have them, None where all have.
+    posterior : DualPosterior or PrimalPosterior
+        Of these rows.
+    """
+
+    targets: tuple[int, ...]
+    rows: np.ndarray | None
+    posterior: Any
+
+
+@value
+class GaussianProcess:
+    """The posterior of functions given rows: y = shift + scale (f(x) + h(x)ᵀβ + ε), one function a target.
+
+    Parameters
+    ----------
+    prior : Prior
+        The kernel and the noise.
+    mean : MeanFunction
+        h.
+    parts : tuple of FittedTargets
+        Posteriors, one for each set of rows that targets have.
+    shift, scale : array (t,)
+        What targets were standardized by; 0 and 1 where they were not.
+    join : bool
+        Whether equal rows are one.
+    n_learned : float
+        Number of hyper-parameters that were learned from the rows; one with a prior is a half.
+    """
+
+    prior: Prior
+    mean: MeanFunction
+    parts: tuple[FittedTargets, ...]
+    shift: Array
+    scale: Array
+    join: bool = True
+    n_learned: float = 0.0
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom of predictions: targets less coefficients and learned hyper-parameters.
+
+        Infinite where the hyper-parameters are known. No fewer than three, so that there is a variance.
+        """
+        return max(self.n_residuals - self.n_learned, 3.0) if self.n_learned else inf
+
+    @property
+    def widening(self) -> float:
+        """What variances are multiplied by, since hyper-parameters were fitted to the same targets."""
+        return max(self.n_residuals / self.dof, 1.0) if self.n_learned else 1.0
+
+    @property
+    def n_residuals(self) -> float:
+        """Number of targets less that of the coefficients of their means."""
+        parts = ((part.posterior.rows, len(part.targets)) for part in self.parts)
+        return sum(t * (rows.dof + rows.n_repeats) for rows, t in parts)
+
+    @property
+    def log_evidence(self) -> float:
+        """The log of p(y), in the units of y, with coefficients of the mean in the units of X and y."""
+        total = 0.0
+        for part in self.parts:
+            rows = part.posterior.rows
+            total += part.posterior.log_evidence(self.prior.noise_variance)
+            logs = sum(log(float(self.scale[j])) for j in part.targets)
+            total += len(part.targets) * self.mean.log_scale - (rows.dof + rows.n_repeats) * logs
+        return total
+
+    @property
+    def jitter(self) -> float:
+        """The largest jitter of the posteriors."""
+        return max(float(part.posterior.jitter) for part in self.parts)
+
+    @property
+    def noise_variances(self) -> Array:
+        """Variance of the noise of each target, in the units of y, (t,)."""
+        return self.prior.noise_variance * self.scale**2
+
+    def extended(self, rows: TrainingRows, n_before: int) -> "GaussianProcess":
+        """Return the posterior of all rows, of which the first are known.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+            All rows, targets standardized.
+        n_before : int
+            How many of them are known.
+        """
+        known, found = {part.targets: part for part in self.parts}, []
+        for targets, which, own in rows.by_target():
+            before = known.get(targets)
+            if before is None or not isinstance(before.posterior, DualPosterior):
+                found.append(self._refitted(targets, which, own))
+                continue
+            old = n_before if before.rows is None else before.rows.shape[0]
+            later = np.arange(old, own.x.shape[0])
+            more = own.only(later).observations(self.mean, join=False)
+            if not more.x.shape[0]:
+                found.append(replace(before, rows=which))
+                continue
+            posterior = extended(
+                before.posterior,
+                self.prior.kernel,
+                self.prior.noise_variance,
+                _both(before.posterior.rows, more),
+            )
+            if posterior is None:
+                found.append(self._refitted(targets, which, own))
+            else:
+                found.append(FittedTargets(targets=targets, rows=which, posterior=posterior))
+        return replace(self, parts=tuple(found))
+
+    def _refitted(self, targets: tuple[int, ...], which: Any, rows: TrainingRows) -> FittedTargets:
+        posterior = self.prior.posterior(rows.observations(self.mean, join=self.join))
+        return FittedTargets(targets=targets, rows=which, posterior=posterior)
+
+    def predict_mean(self, x: Array) -> Array:
+        """Return the posterior mean of each target at rows, (q, t)."""
+        return self._by_blocks(x, self._means)
+
+    def moments(self, x: Array, *, include_noise: bool) -> tuple[Array, Array]:
+        """Return the locations and squared scales of predictions at rows, (q, t) each."""
+        found = self._by_blocks(x, lambda rows: self._moments(rows, include_noise))
+        t = self.shift.shape[0]
+        return found[:, :t], self.widening * found[:, t:]
+
+    def covariances(self, x: Array, *, include_noise: bool) -> Array:
+        """Return the squared scale matrix of predictions of each target at rows, (t, q, q)."""
+        xp, basis = namespace_of(x), self.mean(x)
+        prior = symmetrize(self.prior.kernel(x, x))
+        noise = xp.eye(x.shape[0], dtype=prior.dtype, device=device(prior))
+        noise = (self.prior.noise_variance if include_noise else 0.0) * noise
+        found: dict[int, Array] = {}
+        for part in self.parts:
+            if isinstance(part.posterior, PrimalPosterior):
+                root = part.posterior.root(self.prior.kernel.features(x), basis)
+                covariance = root.T @ root
+            else:
+                explained, added = part.posterior.white(self._cross(x, part), basis)
+                covariance = prior - explained.T @ explained + added.T @ added
+            found |= {j: self.widening * self.scale[j] ** 2 * (covariance + noise) for j in part.targets}
+        return xp.stack([found[j] for j in range(len(found))])
+
+    def sample(self, x: Array, n_samples: int, rng: Any, *, include_noise: bool) -> Array:
+        """Draw functions from the posterior, at rows: (n_samples, q, t).
+
+        Parameters
+        ----------
+        x : array (q, d)
+            Rows.
+        n_samples : int
+            Number of functions.
+        rng : Generator
+            Where randomness comes from.
+        include_noise : bool
+            Whether noise is added.
+        """
+        xp = namespace_of(x)
+        means, covariances = self.predict_mean(x), self.covariances(x, include_noise=include_noise)
+        t = self.shift.shape[0]
+        draws = xp.stack([normal_draws(covariances[j, ...], n_samples, rng) for j in range(t)], axis=-1)
+        if self.n_learned:
+            half = xp.asarray(0.5 * self.dof, dtype=draws.dtype, device=device(draws))
+            draws = draws * xp.sqrt(half / standard_gamma(rng, half, n_samples))[:, None, None]
+        return means + draws
+
+    def leave_one_out(self, rows: TrainingRows) -> tuple[Array, Array]:
+        """Return means and variances of each target given all other rows, (n, t).
+
+        Where a target is missing it is the prediction of it. Of equal rows that are joined, f given the other
+        rows is updated by the targets of the others of them.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+            The rows of the fit, targets standardized.
+        """
+        xp, noise = namespace_of(rows.x), self.prior.noise_variance
+        found: dict[int, tuple[Any, Any]] = {}
+        for part in self.parts:
+            own = rows if part.rows is None else rows.only(part.rows)
+            joined: Observations = part.posterior.rows
+            mean, variance = part.posterior.leave_one_out()
+            at = joined.positions
+            joined_noise = noise * xp.take(joined.noise_scale, at)
+            function = xp.take(variance, at) - joined_noise  # variance of f given other x
+            precision = own.weights / own.noise_scale
+            others = 1.0 / xp.take(joined.noise_scale, at) - precision
+            others = xp.where(others > 1e-12 * precision, others, xp.zeros_like(others))
+            share = others * function / (noise + others * function) if noise > 0.0 else xp.zeros_like(others)
+            for k, j in enumerate(part.targets):
+                total = xp.take(joined.y[:, k] / joined.noise_scale, at)
+                rest = xp.where(
+                    others > 0, (total - precision * own.y[:, j]) / xp.where(others > 0, others, 1.0), 0.0
+                )
+                centre = xp.take(mean[:, k], at)
+                centre = centre + share * (rest - centre)
+                spread = function * (1.0 - share) + noise * own.noise_scale
+                found[j] = self._everywhere(j, centre, spread, rows, part)
+        columns = [found[j] for j in range(len(found))]
+        return xp.stack([c[0] for c in columns], axis=1), xp.stack([c[1] for c in columns], axis=1)
+
+    def _everywhere(
+        self, j: int, mean: Array, variance: Array, rows: TrainingRows, part: FittedTargets
+    ) -> Any:
+        """Return moments in the units of y, with predictions at the rows that lack the target."""
+        xp = namespace_of(mean)
+        mean, variance = self.shift[j] + self.scale[j] * mean, self.scale[j] ** 2 * variance
+        if part.rows is None:
+            return mean, variance
+        predicted = self._by_blocks(rows.x, lambda x: self._moments(x, include_noise=False))
+        t, noise = self.shift.shape[0], self.noise_variances[j] * rows.noise_scale
+        n, m = rows.x.shape[0], mean.shape[0]
+        slots = np.arange(n)
+        slots[part.rows] = n + np.arange(m)
+        at = positions(slots, rows.x)
+        means = xp.take(xp.concat([predicted[:, j], mean]), at)
+        return means, xp.take(xp.concat([predicted[:, t + j] + noise, variance]), at)
+
+    def _by_blocks(self, x: Array, function: Any) -> Array:
+        xp = namespace_of(x)
+        n = max(part.posterior.rows.x.shape[0] for part in self.parts)
+        step = even_rows(x.shape[0], max(1, BLOCK_ENTRIES // n))
+        rows = (x[a : min(a + step, x.shape[0]), :] for a in range(0, x.shape[0], step))
+        with blas_for_rows(n):
+            blocks = list(ordered_map(function, rows))
+        return blocks[0] if len(blocks) == 1 else xp.concat(blocks)
+
+    def _means(self, x: Array) -> Array:
+        xp, basis = namespace_of(x), self.mean(x)
+        found: dict[int, Array] = {}
+        for part in self.parts:
+            if isinstance(part.posterior, PrimalPosterior):
+                design = xp.concat([basis, self.prior.kernel.features(x)], axis=1)
+                mean = design @ part.posterior.coef
+            else:
+                mean = part.posterior.mean(self._cross(x, part), basis)
+            found |= {j: mean[:, k] for k, j in enumerate(part.targets)}
+        return self.shift + self.scale * xp.stack([found[j] for j in range(len(found))], axis=1)
+
+    def _moments(self, x: Array, include_noise: bool) -> Array:
+        xp, basis = namespace_of(x), self.mean(x)
+        prior = self.signal_diagonal(x)
+        means, variances = {}, {}
+        for part in self.parts:
+            if isinstance(part.posterior, PrimalPosterior):
+                features = self.prior.kernel.features(x)
+                mean = xp.concat([basis, features], axis=1) @ part.posterior.coef
+                variance = xp.sum(part.posterior.root(features, basis) ** 2, axis=0)
+            else:
+                cross = self._cross(x, part)
+                mean = part.posterior.mean(cross, basis)
+                explained, added = part.posterior.white(cross, basis)
+                variance = prior - _column_squares(explained) + _column_squares(added)
+            # Rounding may leave less than nothing where the rows determine the function.
+            floor = float(np.finfo(np.float64).eps) * prior
+            variance = xp.where(variance > floor, variance, floor)
+            variance = variance + (self.prior.noise_variance if include_noise else 0.0)
+            for k, j in enumerate(part.targets):
+                means[j] = self.shift[j] + self.scale[j] * mean[:, k]
+                variances[j] = self.scale[j] ** 2 * variance
+        order = range(len(means))
+        return xp.stack([*(means[j] for j in order), *(variances[j] for j in order)], axis=1)
+
+    def signal_diagonal(self, x: Array) -> Array:
+        """Return k(x_n, x_n), (q,)."""
+        return self.prior.kernel.diagonal(x)
+
+    def _cross(self, x: Array, part: FittedTargets) -> Array:
+        return self.prior.kernel(x, part.posterior.rows.x)
+
+
+def normal_draws(covariance: Array, n_samples: int, rng: Any) -> Array:
+    """Draw from N(0, covariance), which may be singular, (n_samples, q)."""
+    lower = jittered_cholesky(covariance, max_jitter=1e-6, name="the covariance of the function at X").lower
+    return standard_normal(rng, (n_samples, lower.shape[0]), like=lower) @ lower.T
+
+
+def _column_squares(a: Array) -> Array:
+    """Return the sum of the squares of each column."""
+    if isinstance(a, np.ndarray):
+        return np.einsum("ij,ij->j", a, a)
+    return namespace_of(a).sum(a**2, axis=0)
+
+
+def _both(first: Observations, second: Observations) -> Observations:
+    """Return two sets of observations, one after the other."""
+    xp = namespace_of(first.x)
+    joined = {
+        name: xp.concat([getattr(first, name), getattr(second, name)])
+        for name in ("x", "y", "basis", "noise_scale")
+    }
+    sums = {
+        name: getattr(first, name) + getattr(second, name) for name in ("n_repeats", "log_repeats", "within")
+    }
+    n = first.x.shape[0]
+    positions = xp.concat([first.positions, n + second.positions])
+    return Observations(**joined, **sums, joined=positions)

@@ -1,0 +1,256 @@
+"""Kernel ridge regression."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from tractable.arrays.limits import power_of_two
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    RegressorMixin,
+    all_or_nothing,
+    check_fitted,
+    check_number,
+    check_targets,
+)
+from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.kernel_regression.spectrum import (
+    KernelSolution,
+    KernelSpectrum,
+    WeightedRows,
+    equivalent_weights,
+    solution_of_matrix,
+    solution_of_spectrum,
+)
+from tractable.kernels import RBF, Kernel
+from tractable.metrics.penalties import check_penalties
+from tractable.primitives.threads import blas_for_columns
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
+
+#: How a penalty may be chosen.
+METHODS = ("loo", "gcv")
+
+#: Penalties that are tried where none are given, in units of the mean of k(x, x).
+DEFAULT_ALPHAS = np.logspace(-8, 2, 30)
+
+
+class KernelRidge(RegressorMixin, Estimator):
+    """Kernel ridge regression: f(x) = b + Σ_n a_n k(x, x_n), with |y - f|² + α|f|² minimal.
+
+    The dual coefficients are a = (K + αI)⁻¹(y - b), Bishop (6.8), and |f|² = aᵀKa. Predictions are the means
+    of a Gaussian process with the kernel k and noise of variance α; with a kernel k = σ²φᵀφ' that includes
+    the prior variance σ² of weights, those of ridge regression on φ with the penalty α/σ². The intercept b
+    is not penalised, and is that of a Gaussian process with a constant mean.
+
+    The penalty may be chosen by leave-one-out or generalised cross-validation: one decomposition of the
+    kernel's matrix gives the errors of all rows, left out in turn, for all penalties. A kernel with fewer
+    features than there are rows is solved in the space of its features.
+
+    The rows of the fit are stored. There is no predictive distribution (`predict_dist`): a penalty is not the
+    variance of noise that was measured.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        k, without noise. By default the squared exponential, with the length scale √d times the standard
+        deviation of each of d columns.
+    alpha : float, "loo" or "gcv"
+        The penalty α, positive, or how it is chosen.
+    alphas : array of shape (n_alphas,), optional
+        The penalties to choose from; by default 30 from 1e-8 to 100 times the mean of k(x, x).
+    fit_intercept : bool
+        Whether there is an intercept; scikit-learn's has none.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_samples,) or (n_samples, n_targets)
+        a.
+    feature_coef_ : array of shape (n_kernel_features,) or (n_kernel_features, n_targets)
+        The weights w = Φᵀa of the kernel's features, where these are fewer than the rows.
+    intercept_ : float or array of shape (n_targets,)
+        b; zero with ``fit_intercept=False``.
+    alpha_ : float
+        The penalty.
+    kernel_ : Kernel
+        The kernel, with columns by position.
+    X_fit_ : array of shape (n_samples, n_features)
+        The rows of the fit, those of positive weight.
+    targets_ : array of shape (n_samples,) or (n_samples, n_targets)
+        Their targets.
+    sample_weight_ : array of shape (n_samples,) or None
+        How often each counts; None where none were given.
+    cv_curve_ : CVCurve
+        The score of every penalty, where one was chosen; `tractable.plot` draws it.
+    effective_dof_ : float
+        The trace of the smoother, where the penalty was chosen.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
+
+    See Also
+    --------
+    Ridge : the same with the columns themselves as features.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> from tractable.kernels import RBF
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
+    >>> model = tractable.KernelRidge(RBF(), alpha=0.1, fit_intercept=False).fit(X, y)
+    >>> model.predict([[3.5]]).round(4)  # the mean of a Gaussian process with noise of variance 0.1
+    array([7.9642])
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        alpha: Any = 1.0,
+        alphas: Any = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.target_tags.multi_output = True
+        return found
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Solve for the dual coefficients, at a given penalty or at the best of several.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows, which are read into memory.
+        y : array of shape (n_samples,) or (n_samples, n_targets), or column name
+            Targets.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        self._check_parameters()
+        rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
+        x = rows.data
+        targets = check_targets(self, rows.y, x)
+        self.kernel_ = self._kernel(x, rows.weights)
+        scale = power_of_two(float(np.max(np.abs(targets))))
+        weighted = WeightedRows(
+            y=targets.reshape(len(x), -1) / scale,
+            root=np.ones(len(x)) if rows.weights is None else np.sqrt(rows.weights),
+            intercept=bool(self.fit_intercept),
+        )
+        with blas_for_columns(len(x)):
+            found = self._solved(x, weighted, scale)
+        shape = targets.shape[1:]
+        self.X_fit_, self.targets_, self.sample_weight_ = x, targets, rows.weights
+        self.dual_coef_ = scale * found.dual.reshape(len(x), *shape)
+        self.intercept_ = float(scale * found.intercept[0]) if not shape else scale * found.intercept
+        if found.coef is not None:
+            self.feature_coef_ = scale * found.coef.reshape(len(found.coef), *shape)
+        return self
+
+    @by_blocks
+    def predict(self, X: Any) -> np.ndarray:
+        """Return f(x) of each row, (n_samples,) or (n_samples, n_targets)."""
+        check_fitted(self)
+        rows = check_held_columns(self, X)
+        if hasattr(self, "feature_coef_"):
+            return self.kernel_.features(rows) @ self.feature_coef_ + self.intercept_
+        dual = self.dual_coef_.reshape(len(self.dual_coef_), -1)
+        found = self.kernel_.multiply(rows, self.X_fit_, dual)
+        return found.reshape(len(rows), *self.dual_coef_.shape[1:]) + self.intercept_
+
+    @of_held_rows
+    def equivalent_kernel(self, X: Any) -> np.ndarray:
+        """Return the weight that the target of each row of the fit has in each prediction, (m, n_samples).
+
+        ``equivalent_kernel(X) @ y`` is ``predict(X)``: a linear smoother. With an intercept the weights of a
+        prediction have the sum one.
+
+        Parameters
+        ----------
+        X : array or frame of shape (m, n_features)
+            Rows.
+        """
+        check_fitted(self)
+        rows = check_held_columns(self, X)
+        n, weights = len(self.X_fit_), self.sample_weight_
+        weighted = WeightedRows(
+            y=np.empty((n, 0)),
+            root=np.ones(n) if weights is None else np.sqrt(weights),
+            intercept=bool(self.fit_intercept),
+        )
+        return equivalent_weights(self.kernel_, rows, self.X_fit_, weighted, self.alpha_)
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        if isinstance(self.alpha, str):
+            if self.alpha not in METHODS:
+                raise ValueError(
+                    f"alpha must be a positive number or one of {[*METHODS]}, got {self.alpha!r}"
+                )
+        else:
+            check_number("alpha", self.alpha, above=0.0)
+        if self.alphas is not None and not np.all(check_penalties("alphas", self.alphas) > 0.0):
+            raise ValueError(f"alphas must be positive, got {self.alphas!r}")
+
+    def _kernel(self, x: np.ndarray, weights: np.ndarray | None) -> Kernel:
+        if self.kernel is None:
+            return RBF(default_lengths(x, weights))
+        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
+        if not np.isfinite(kernel.diagonal(x)).all():
+            raise ValueError("kernel must be finite at the rows of X, and overflows")
+        first = x[:1]
+        alone, noisy = float(kernel(first, first)[0, 0]), float(kernel.diagonal(first)[0])
+        if abs(noisy - alone) > 1e-9 * abs(noisy):
+            raise ValueError("kernel must have no white noise: alpha is its variance")
+        return kernel
+
+    def _solved(self, x: np.ndarray, rows: WeightedRows, scale: float) -> KernelSolution:
+        """Return the solution at the penalty, which is chosen first where it is not given."""
+        primal = _n_features(self.kernel_, x.shape[1]) < len(x)
+        if not primal and not isinstance(self.alpha, str):
+            self.alpha_ = float(self.alpha)
+            return solution_of_matrix(self.kernel_(x), rows, self.alpha_)
+        if primal:
+            spectrum = KernelSpectrum.of_features(self.kernel_.features(x), rows)
+        else:
+            spectrum = KernelSpectrum.of_matrix(self.kernel_(x), rows)
+        if not isinstance(self.alpha, str):
+            self.alpha_ = float(self.alpha)
+        else:
+            if len(x) < 2:
+                raise ValueError("alpha cannot be chosen from one row of X (n_samples = 1): give a number")
+            self.cv_curve_ = spectrum.curve(self._alphas(x, rows.root**2), self.alpha, rows, scale)
+            self.alpha_ = self.cv_curve_.best_alpha
+            self.effective_dof_ = spectrum.effective_dof(self.alpha_) + rows.intercept
+        return solution_of_spectrum(spectrum, rows, self.alpha_, self.kernel_, x)
+
+    def _alphas(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        if self.alphas is not None:
+            return check_penalties("alphas", self.alphas)
+        return DEFAULT_ALPHAS * (float(np.average(self.kernel_.diagonal(x), weights=weights)) or 1.0)
+
+
+def default_lengths(x: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return √d times the standard deviation of each of d columns; 1 of a column that does not vary."""
+    standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
+    spread = np.where(standardizer.varies, 1.0 / standardizer.scale, 1.0)
+    return np.sqrt(x.shape[1]) * spread
+
+
+def _n_features(kernel: Kernel, columns: int) -> float:
+    """Return the number of features of the kernel, infinity where it has no end."""
+    try:
+        return kernel.n_features(columns)
+    except ValueError:
+        return float("inf")

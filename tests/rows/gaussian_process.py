@@ -1,0 +1,29 @@
+"""Gaussian process regression with each kind of mean, noise and kernel."""
+
+from rows.row import Row
+from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.kernels import RBF, Linear, Matern, White
+from tractable.linear_model import PolynomialBasis
+
+ROWS = [
+    Row("GaussianProcessRegressor", GaussianProcessRegressor),
+    Row(
+        "GaussianProcessRegressor-fixed",
+        lambda: GaussianProcessRegressor(4.0 * RBF(2.0) + White(0.5), mean="zero", optimizer=None),
+    ),
+    Row(
+        "GaussianProcessRegressor-linear",
+        lambda: GaussianProcessRegressor(2.0 * Matern(2.0, nu=1.5), mean="linear"),
+    ),
+    Row(
+        "GaussianProcessRegressor-basis",
+        lambda: GaussianProcessRegressor(
+            2.0 * RBF(3.0), mean=PolynomialBasis(1), noise_variance=0.3, optimizer=None
+        ),
+    ),
+    Row(
+        "GaussianProcessRegressor-primal",
+        lambda: GaussianProcessRegressor(Linear() + White(0.3), n_restarts_optimizer=1, random_state=0),
+    ),
+    Row("GaussianProcessRegressor-normalized", lambda: GaussianProcessRegressor(normalize_y=True)),
+]

@@ -1,0 +1,41 @@
+"""The pages on kernels show what they say."""
+
+import numpy as np
+import pytest
+
+from gallery_pages import page, pages
+
+#: Pages that take their time.
+SLOW = {"plot_co2", "plot_kernel_search"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_runs_and_draws(name):
+    assert page("kernels", name).n_axes >= 1
+
+
+@pytest.mark.slow
+def test_carbon_dioxide_rises_with_the_seasons():
+    found = page("kernels", "plot_co2").names
+    assert found["parts"].names == ("mean", "RBF", "RBF * Periodic", "RationalQuadratic")
+    assert 0.8 <= found["held"] <= 1.0
+    assert found["error"] < 0.7
+    assert 5.0 < found["swing"] < 7.0
+
+
+@pytest.mark.slow
+def test_a_trend_and_a_growing_season_are_found():
+    found = page("kernels", "plot_kernel_search").names
+    assert found["found"].best.expression == "Linear + Periodic * Linear"
+    assert found["error"] < 1.0
+
+
+def test_smoothers_of_old_faithful():
+    found = page("kernels", "plot_kernel_regression").names
+    for name in ("ridge", "mean", "line"):
+        weights = found[name].equivalent_kernel(found["at"])[0]
+        assert weights.sum() == pytest.approx(1.0)
+        assert (weights.min() < -1e-4) == (name != "mean")
+    assert 5.0 < found["ridge"].cv_curve_.best_score ** 0.5 < 7.0
+    np.testing.assert_allclose(found["densities"].mean, found["mean"].predict(found["middle"]), rtol=1e-9)
