@@ -145,7 +145,7 @@ def test_evidence_with_a_mean_is_a_density_of_contrasts(mean):
     if isinstance(mean, str):
         design = np.column_stack([np.ones(40), X])[:, : {"zero": 0, "constant": 1, "linear": 4}[mean]]
     else:
-        design = clone(mean).fit(X).transform(X)
+        design = np.column_stack([np.ones(40), clone(mean).fit(X).transform(X)])
     m = design.shape[1]
     contrasts = np.linalg.qr(np.column_stack([design, np.eye(40)]))[0][:, m:40]
     found = multivariate_normal(cov=contrasts.T @ covariance @ contrasts).logpdf(contrasts.T @ Y)

@@ -82,7 +82,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         noise. By default a squared-exponential kernel with a length scale for each column of numbers, times
         one of equality for each column of categories, with starting values and bounds in units of X and y.
     mean : {"constant", "zero", "linear"} or basis
-        h: a constant, nothing, a constant and the columns, or a transformer such as
+        h: a constant, nothing, a constant and the columns, or a constant and a transformer such as
         :class:`tractable.PolynomialBasis`. A function that is linearly dependent on those before it at the
         rows is left out.
     noise_variance : float, optional
@@ -111,6 +111,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     log_evidence_ : float
         log p(y | X) with f and β integrated out, summed over targets. A flat prior counts as density one:
         compare models of the same mean.
+    theta_ : array of shape (p,)
+        Logarithms of the free hyper-parameters, of the kernel and then of the noise.
     residual_dof_ : float
         ν, the number of targets less those of coefficients and hyper-parameters, three at least; without
         hyper-parameters that were learned, the number of targets less that of coefficients.
@@ -445,6 +447,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         )
         total = constant + sum(part.value for part in found)
         return (total, sum(prior.gradient_of(part) for part in found)) if eval_gradient else total
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """Logarithms of the free hyper-parameters, of the kernel and then of the noise, (p,)."""
+        return self._process_of().prior.theta
 
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
