@@ -33,6 +33,7 @@ PEERS = {
     "KNeighborsClassifier": "neighbors.KNeighborsClassifier",
     "KNeighborsRegressor": "neighbors.KNeighborsRegressor",
     "KernelDensity": "neighbors.KernelDensity",
+    "KernelRidge": "kernel_ridge.KernelRidge",
     "Lasso": "linear_model.Lasso",
     "LassoCV": "linear_model.LassoCV",
     "LassoLars": "linear_model.LassoLars",

@@ -370,7 +370,7 @@ def test_bad_parameters_are_refused(make, message):
 def test_memory_of_a_gradient_is_that_of_blocks(rng):
     import tracemalloc
 
-    n = 1000
+    n = 2000
     x, W = rng.standard_normal((n, 5)), np.ones((n, n))
     kernel = 1.5 * RBF(np.ones(5)) * RationalQuadratic(2.0) + White(0.1)
     kernel.contract_gradient(W[:50, :50], x[:50])
@@ -378,8 +378,8 @@ def test_memory_of_a_gradient_is_that_of_blocks(rng):
     kernel.contract_gradient(W, x)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # Besides the blocks there is only a copy of the weights' triangle, block by block.
-    assert peak < 8 * 1.3 * n * n
+    # Blocks of rows alone, of every kernel in it, on every thread.
+    assert peak < 8 * 0.6 * n * n
 
 
 def test_samples_of_random_features_have_the_spectrum(rng):

@@ -59,7 +59,7 @@ ROWS = [
         "SmoothedEmpirical-walled-corners",
         lambda: SmoothedEmpirical(points=[0.2, 1.0, 1.9], bandwidth=0.9, window="triangular", bounds=(0, 2)),
     ),
-    Row("SmoothedEmpirical-least", lambda: SmoothedEmpirical(points=[1e-140, 3e-140], bandwidth=1e-140)),
+    Row("SmoothedEmpirical-least", lambda: SmoothedEmpirical(points=[1e-140, 2e-140], bandwidth=1e-140)),
     Row("SmoothedEmpirical-numbers", lambda: SmoothedEmpirical(points=TEN, bandwidth=0.5)),
     Row(
         "SmoothedEmpirical-weighted",
@@ -68,7 +68,7 @@ ROWS = [
     Row(
         "SmoothedEmpirical-far", lambda: SmoothedEmpirical(points=[1e6, 1e6 + 2.0, 1e6 + 3.0], bandwidth=1.0)
     ),
-    Row("SmoothedEmpirical-tiny", lambda: SmoothedEmpirical(points=[1e-100, 3e-100], bandwidth=1e-100)),
+    Row("SmoothedEmpirical-tiny", lambda: SmoothedEmpirical(points=[1e-100, 2e-100], bandwidth=1e-100)),
     Row(
         "SmoothedEmpirical-positive",
         lambda: SmoothedEmpirical(points=[0.1, 0.4, 2.0, 2.5], bandwidth=0.5, bounds=(0.0, np.inf)),

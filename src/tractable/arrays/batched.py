@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 
 __all__ = [
     "as_reals",
@@ -50,13 +50,16 @@ def matvec(matrix: Array, z: Array) -> Array:
 def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
     """Return x as a float array, or a ValueError that names it where it is not real numbers.
 
-    Beside `like` it is of that library; lists and numbers also take the dtype and device.
+    Beside `like` it is of that library, and on its device where it was on the host; lists and numbers also
+    take the dtype.
     """
     xp = namespace_of(x) if like is None else namespace_of(like)
     bare = not hasattr(x, "dtype") or isinstance(x, np.generic)
     try:
         if like is not None and bare:
             array = xp.asarray(x, dtype=like.dtype, device=device(like))
+        elif like is not None and is_numpy_array(x):
+            array = xp.asarray(x, device=device(like))
         else:
             array = xp.asarray(x)
         real = xp.isdtype(array.dtype, ("real floating", "integral", "bool"))

@@ -37,22 +37,24 @@ class Precomputed(Kernel):
         set_fields(self, matrix=freeze(found))
 
     def block(self, x: Array, y: Array, same: int | None) -> Array:
-        return self._taken(x, self.matrix[self._positions(x)[:, None], self._positions(y)])
+        xp, held = namespace_of(x), self._held(x)
+        return xp.take(xp.take(held, self._positions(x), axis=0), self._positions(y), axis=1)
 
     def block_diagonal(self, x: Array) -> Array:
-        return self._taken(x, self.matrix.diagonal()[self._positions(x)])
+        xp = namespace_of(x)
+        return xp.take(xp.linalg.diagonal(self._held(x)), self._positions(x))
 
-    def _positions(self, x: Array) -> np.ndarray:
-        numbers, n = to_numpy(x), len(self.matrix)
-        if numbers.shape[1] != 1 or np.any(numbers != np.floor(numbers)):
+    def _held(self, x: Array) -> Array:
+        return namespace_of(x).asarray(self.matrix, dtype=x.dtype, device=device(x), copy=True)
+
+    def _positions(self, x: Array) -> Array:
+        xp, n = namespace_of(x), len(self.matrix)
+        if x.shape[1] != 1 or bool(xp.any(x != xp.floor(x))):
             raise ValueError("x must be one column of whole numbers, the objects of a Precomputed kernel")
-        if numbers.size and not (numbers.min() >= 0 and numbers.max() < n):
-            raise ValueError(f"x must be numbers of objects from 0 to {n - 1}, got {float(numbers.max())}")
-        return numbers[:, 0].astype(np.int64)
-
-    @staticmethod
-    def _taken(x: Array, found: np.ndarray) -> Array:
-        return namespace_of(x).asarray(found, dtype=x.dtype, device=device(x))
+        outside = (x < 0) | (x >= n)
+        if bool(xp.any(outside)):
+            raise ValueError(f"x must be numbers of objects from 0 to {n - 1}, and is not")
+        return xp.astype(x[:, 0], xp.int64)
 
 
 def as_psd_matrix(name: str, matrix: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import LARGEST
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.kernels.base import Kernel, column_of, like_rows
 from tractable.primitives import squared_distances
 
@@ -83,7 +83,7 @@ class Stationary(Kernel):
         """Return both rows about a centre, in units of the length scale, and whether they can be squared."""
         xp = namespace_of(x)
         scale = like_rows(self.length_scale, x, "length_scale")
-        centre = xp.mean(y, axis=0) if y.shape[0] else xp.zeros_like(y[:0, :].sum(axis=0))
+        centre = xp.mean(y, axis=0) if y.shape[0] else 0.0
         z, w = (x - centre) / scale, (y - centre) / scale
         most = LARGEST if x.dtype == xp.float64 else 1e15
         return z, w, bool(xp.all(xp.abs(z) < most)) and bool(xp.all(xp.abs(w) < most))
@@ -91,7 +91,7 @@ class Stationary(Kernel):
     def _far_squares(self, x: Array, y: Array) -> Array:
         xp = namespace_of(x)
         scale = like_rows(self.length_scale, x, "length_scale") + xp.zeros_like(x[:1, :])
-        s = xp.zeros((x.shape[0], y.shape[0]), dtype=x.dtype)
+        s = xp.zeros((x.shape[0], y.shape[0]), dtype=x.dtype, device=device(x))
         for d in range(x.shape[1]):
             s += ((x[:, d : d + 1] - y[None, :, d]) / scale[0, d]) ** 2
         return s

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.error_function import erfc
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.random import moved
 from tractable.engines.quadrature import gauss_legendre, integrate
 from tractable.engines.roots import bisect
@@ -388,7 +388,7 @@ def check_window(kernel: Any) -> Window:
     Parameters
     ----------
     kernel : str, Window or callable
-        A name of :data:`WINDOWS`; a window; or a function that takes an array of numbers u and returns K(u).
+        A name of :data:`WINDOWS`; a window; or a function from a NumPy array of numbers u to K(u).
         In more than one dimension it is a function of the distance, and normalised for that dimension.
 
     Examples
@@ -420,8 +420,10 @@ def check_window(kernel: Any) -> Window:
 def _log_of(kernel: Callable[[Array], Array], s: Array) -> Array:
     xp = namespace_of(s)
     with np.errstate(all="ignore"):
-        # A window of whole numbers, or of truth values, has a height all the same.
-        height = xp.astype(xp.asarray(kernel(xp.sqrt(s))), s.dtype)
+        # A user's function takes NumPy arrays, whatever the rows are. A window of whole numbers, or of truth
+        # values, has a height all the same.
+        height = np.asarray(kernel(to_numpy(xp.sqrt(s))), dtype=np.float64)
+    height = xp.astype(xp.asarray(height, device=device(s)), s.dtype)
     some = height > 0.0
     return xp.where(some, xp.log(xp.where(some, height, xp.ones_like(height))), xp.full_like(height, -xp.inf))
 

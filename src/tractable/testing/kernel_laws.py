@@ -64,6 +64,7 @@ def blocks_of_rows_make_the_matrix(k: Any, rng: np.random.Generator) -> None:
     )
     assert k(x[:0]).shape == (0, 0)
     assert k(x[:0], x).shape == (0, 400)
+    assert k(x, x[:0]).shape == (400, 0)
     assert k.diagonal(x[:0]).shape == (0,)
 
 

@@ -201,7 +201,7 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
             draws = draws + standard_normal(rng, (int(n_samples), rows.shape[0]), like=rows)
         noise, dof = self._predictive_noise()
         if dof < float("inf"):
-            half = xp.asarray(0.5 * dof, dtype=rows.dtype)
+            half = xp.asarray(0.5 * dof, dtype=rows.dtype, device=device(rows))
             draws = draws * xp.sqrt(half / standard_gamma(rng, half, int(n_samples)))[:, None]
         return self._posterior_.predict(rows) + noise**0.5 * draws
 

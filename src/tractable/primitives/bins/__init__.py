@@ -1,5 +1,6 @@
 """Weights in the bins of a grid, and the partition of a line into blocks of constant density."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ def linear_binning(x: np.ndarray, weights: np.ndarray | None, low: float, step: 
     >>> linear_binning(np.array([0.25, 2.0]), None, 0.0, 1.0, 3)
     array([0.75, 0.25, 1.  ])
     """
-    if not runs_compiled(x, 16 * x.size):
+    if not runs_compiled(x, 16 * math.prod(x.shape)):
         return agnostic.linear_binning(x, weights, low, step, n)
     from tractable.primitives.bins.compiled import linear_binning as compiled
 

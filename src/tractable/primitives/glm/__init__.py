@@ -1,5 +1,6 @@
 """One pass over rows for linear classifiers: softmax loss, gradient and Hessian; the perceptron's updates."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,7 @@ def perceptron_pass(
     >>> coef[1], total[1], mistakes, visits
     (array([1., 2.]), array([2., 4.]), 1.0, 2.0)
     """
-    if not runs_compiled(rows, 64 * rows.shape[0] * start.size):
+    if not runs_compiled(rows, 64 * rows.shape[0] * math.prod(start.shape)):
         return agnostic.perceptron_pass(rows, codes, weights, start)
     from tractable.primitives.glm.compiled import perceptron_pass as compiled
 

@@ -74,7 +74,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if not runs_compiled(x, x.size * math.prod(uniforms.shape) / 4):
+    if not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
@@ -255,7 +255,7 @@ def reassign(
     changed : int
         How many rows have another label.
     """
-    if not runs_compiled(x, x.size * len(centers)):
+    if not runs_compiled(x, math.prod(x.shape) * len(centers)):
         return agnostic.reassign(x, weights, shift, scale, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
 
@@ -285,7 +285,7 @@ def cluster_sums(
     >>> found.cost, found.away, found.row
     (5.0, 4.0, 1)
     """
-    if not runs_compiled(x, 8 * x.size):
+    if not runs_compiled(x, 8 * math.prod(x.shape)):
         return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 
@@ -334,7 +334,7 @@ def distance_sums(x: Array, columns: Array, weights: Array, starts: Sequence[int
     >>> distance_sums(x, columns, np.ones(3), [0, 2, 3]).tolist()
     [[7.0, 1.0]]
     """
-    if not runs_compiled(x, 4 * x.size * columns.shape[1]):
+    if not runs_compiled(x, 4 * math.prod(x.shape) * columns.shape[1]):
         return agnostic.distance_sums(x, columns, weights, starts)
     from tractable.primitives.kmeans.compiled import distance_sums as compiled
 
