@@ -145,7 +145,7 @@ def test_evidence_with_a_mean_is_a_density_of_contrasts(mean):
     if isinstance(mean, str):
         design = np.column_stack([np.ones(40), X])[:, : {"zero": 0, "constant": 1, "linear": 4}[mean]]
     else:
-        design = clone(mean).fit(X).transform(X)
+        design = np.column_stack([np.ones(40), clone(mean).fit(X).transform(X)])
     m = design.shape[1]
     contrasts = np.linalg.qr(np.column_stack([design, np.eye(40)]))[0][:, m:40]
     found = multivariate_normal(cov=contrasts.T @ covariance @ contrasts).logpdf(contrasts.T @ Y)
@@ -709,3 +709,51 @@ def test_every_library_of_arrays(backend, make):
             )
         np.testing.assert_allclose(model.log_evidence_, expected.log_evidence_, rtol=1e-7)
         np.testing.assert_allclose(model.loo_log_density_, expected.loo_log_density_, rtol=1e-4)
+
+
+# -- units and interruptions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_units_of_targets_change_the_units_alone(scale):
+    model, scaled = GaussianProcessRegressor().fit(X, Y), GaussianProcessRegressor().fit(X, scale * Y)
+    np.testing.assert_allclose(scaled.predict(NEW) / scale, model.predict(NEW), rtol=1e-4)
+    spread = scaled.predict(NEW, return_std=True)[1] / scale
+    np.testing.assert_allclose(spread, model.predict(NEW, return_std=True)[1], rtol=1e-3)
+
+
+def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):
+    from tractable.gaussian_process import model as module
+
+    count = []
+
+    def interrupted(*given, **options):
+        count.append(1)
+        if len(count) == 8:
+            raise KeyboardInterrupt
+        return log_evidence(*given, **options)
+
+    monkeypatch.setattr(module, "log_evidence", interrupted)
+    model = GaussianProcessRegressor(KERNEL)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.log_evidence_ > fixed(mean="constant").fit(X, Y).log_evidence_
+    assert model.predict(NEW).shape == (7,)
+
+
+def test_a_process_is_saved_and_loaded(tmp_path):
+    frame, weight = pets()
+    targets = np.column_stack([weight, np.where(np.arange(60) < 9, np.nan, -weight)])
+    for model in (
+        GaussianProcessRegressor().fit(frame, weight),
+        fixed(Linear() + White(0.3), mean=tractable.PolynomialBasis(2)).fit(X, Y),
+        fixed(mean="linear", normalize_y=True).fit(X, np.column_stack([Y, -Y])),
+        fixed(2.0 * Subspace(RBF(2.0), ["age"]) + White(0.1)).fit(frame, targets),
+    ):
+        tractable.save(model, tmp_path / "process.tractable")
+        again = tractable.load(tmp_path / "process.tractable")
+        rows = frame if hasattr(model, "feature_names_in_") else X
+        np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+        np.testing.assert_array_equal(again.predict_var(rows), model.predict_var(rows))
+        assert again.log_evidence_ == model.log_evidence_
+        assert again.kernel_ == model.kernel_

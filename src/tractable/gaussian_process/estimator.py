@@ -82,7 +82,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         noise. By default a squared-exponential kernel with a length scale for each column of numbers, times
         one of equality for each column of categories, with starting values and bounds in units of X and y.
     mean : {"constant", "zero", "linear"} or basis
-        h: a constant, nothing, a constant and the columns, or a transformer such as
+        h: a constant, nothing, a constant and the columns, or a constant and a transformer such as
         :class:`tractable.PolynomialBasis`. A function that is linearly dependent on those before it at the
         rows is left out.
     noise_variance : float, optional
@@ -111,6 +111,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     log_evidence_ : float
         log p(y | X) with f and β integrated out, summed over targets. A flat prior counts as density one:
         compare models of the same mean.
+    theta_ : array of shape (p,)
+        Logarithms of the free hyper-parameters, of the kernel and then of the noise.
     residual_dof_ : float
         ν, the number of targets less those of coefficients and hyper-parameters, three at least; without
         hyper-parameters that were learned, the number of targets less that of coefficients.
@@ -220,7 +222,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if not hasattr(self, "_process_"):
             return self.fit(X, y, sample_weight, noise_variance=noise_variance)
         rows = self._training_rows(X, y, sample_weight, noise_variance, reset=False)
-        process, before = self._process_, self._rows_
+        process, before = self._process_, self._training_rows_
         both = before + rows
         standardized = _standardized(both, process.shift, process.scale)
         with np.errstate(over="ignore", under="ignore"):
@@ -370,7 +372,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         out with all of it; where a target is missing, it is the prediction of it.
         """
         process = self._process_of()
-        rows = _standardized(self._rows_, process.shift, process.scale)
+        rows = _standardized(self._training_rows_, process.shift, process.scale)
         mean, variance = process.leave_one_out(rows)
         return Normal(mean=self._shaped(mean), variance=self._shaped(variance))
 
@@ -378,13 +380,13 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     def loo_log_density_(self) -> float:
         """Mean of the leave-one-out log densities of the targets, each row counted as often as it weighs."""
         process = self._process_of()
-        rows = _standardized(self._rows_, process.shift, process.scale)
+        rows = _standardized(self._training_rows_, process.shift, process.scale)
         mean, variance = process.leave_one_out(rows)
-        xp, y = namespace_of(mean), self._rows_.y
+        xp, y = namespace_of(mean), self._training_rows_.y
         known = ~xp.isnan(y)
         gap = xp.where(known, y - mean, xp.zeros_like(y))
         variance = xp.where(known, variance, xp.ones_like(y))
-        weights = self._rows_.weights[:, None] * xp.astype(known, xp.float64)
+        weights = self._training_rows_.weights[:, None] * xp.astype(known, xp.float64)
         densities = -0.5 * (gap**2 / variance + xp.log(2.0 * np.pi * variance))
         return float(xp.sum(weights * densities) / xp.sum(weights))
 
@@ -399,8 +401,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             Rows.
         """
         rows = self._query(X)
-        if self._rows_.y.shape[1] != 1:
-            raise ValueError(f"decompose is of one target, and y had {self._rows_.y.shape[1]}")
+        if self._training_rows_.y.shape[1] != 1:
+            raise ValueError(f"decompose is of one target, and y had {self._training_rows_.y.shape[1]}")
         return function_parts(self._process_, rows, self._column_names())
 
     def relevance(self) -> Relevance:
@@ -410,14 +412,14 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         1 whatever the kernel and the units.
         """
         process = self._process_of()
-        refuse_foreign(self._rows_.x)
-        return column_relevance(process, self._rows_.x, self._column_names())
+        refuse_foreign(self._training_rows_.x)
+        return column_relevance(process, self._training_rows_.x, self._column_names())
 
     def kernel_diagnosis(self) -> KernelDiagnosis:
         """Return whether the matrix of the kernel at the rows is near a diagonal or a constant one."""
         process = self._process_of()
-        refuse_foreign(self._rows_.x)
-        return kernel_diagnosis(process.prior.kernel, self._rows_.x)
+        refuse_foreign(self._training_rows_.x)
+        return kernel_diagnosis(process.prior.kernel, self._training_rows_.x)
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """Return the log evidence at other hyper-parameters, and on request its gradient.
@@ -445,6 +447,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         )
         total = constant + sum(part.value for part in found)
         return (total, sum(prior.gradient_of(part) for part in found)) if eval_gradient else total
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """Logarithms of the free hyper-parameters, of the kernel and then of the noise, (p,)."""
+        return self._process_of().prior.theta
 
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
@@ -492,7 +499,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         if reset:
             self._one_target_ = targets.ndim == 1
         elif (targets.ndim == 1) != self._one_target_ or (
-            targets.ndim == 2 and targets.shape[1] != self._rows_.y.shape[1]
+            targets.ndim == 2 and targets.shape[1] != self._training_rows_.y.shape[1]
         ):
             raise ValueError(f"y must have the targets of the fit, got shape {tuple(targets.shape)}")
         targets = targets[:, None] if targets.ndim == 1 else targets
@@ -649,7 +656,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
     def _set_fitted(self, process: GaussianProcess, rows: TrainingRows) -> None:
         prior = process.prior
-        self._process_, self._rows_ = process, rows
+        self._process_, self._training_rows_ = process, rows
         given_white = self.kernel is not None and split_noise(self.kernel)[1] is not None
         self.kernel_ = prior.kernel + prior.noise if given_white else prior.kernel
         noise = process.noise_variances

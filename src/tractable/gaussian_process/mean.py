@@ -19,7 +19,7 @@ DEPENDENT = 1e-10
 
 @value
 class MeanFunction:
-    """The functions h(x) of a mean: none, a constant, a constant and columns, or a basis.
+    """The functions h(x) of a mean: none, a constant, or a constant with columns or a basis.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class MeanFunction:
         functions = as_float_array(fitted.fit(x, **options).transform(x))
         size = column_lengths(functions)
         scale = 1.0 / power_of_two(xp.where(size > 0.0, size, xp.ones_like(size)))
-        return cls(constant=False, columns=(), shift=none, scale=scale, basis=fitted)
+        return cls(constant=True, columns=(), shift=none, scale=scale, basis=fitted)
 
     def __call__(self, x: Array) -> Array:
         """Return the functions at rows, (n, m)."""
         xp = namespace_of(x)
+        found = xp.ones((x.shape[0], 1 if self.constant else 0), dtype=xp.float64, device=device(x))
         if self.basis is not None:
-            found = xp.astype(as_float_array(self.basis.transform(x)), xp.float64) * self.scale
-        else:
-            found = xp.ones((x.shape[0], 1 if self.constant else 0), dtype=xp.float64, device=device(x))
+            functions = xp.astype(as_float_array(self.basis.transform(x)), xp.float64)
+            found = xp.concat([found, functions * self.scale], axis=1)
         if self.columns:
             at = xp.asarray(self.columns, dtype=xp.int64, device=device(x))
             found = xp.concat([found, (xp.take(x, at, axis=1) - self.shift) * self.scale], axis=1)

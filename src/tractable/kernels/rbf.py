@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.distributions.distribution import Distribution
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.kernels.stationary import Stationary
@@ -56,7 +56,7 @@ class RBF(Stationary):
 
     def _profile(self, s: Array) -> Array:
         s *= -0.5
-        return namespace_of(s).exp(s)
+        return np.exp(s, out=s) if is_numpy_array(s) else namespace_of(s).exp(s)
 
     def _slope(self, matrix: Array, x: Array, y: Array) -> Array:
         return matrix + 0.0

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import LARGEST
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.kernels.base import Kernel, column_of, like_rows
 from tractable.primitives import squared_distances
 
@@ -77,7 +77,8 @@ class Stationary(Kernel):
         s = z @ (-2.0 * w).T
         s += a[:, None]
         s += b[None, :]
-        return xp.clip(s, 0.0, None)
+        # Rounding may leave less than nothing; `clip` of other libraries takes several passes.
+        return np.maximum(s, 0.0, out=s) if is_numpy_array(s) else xp.clip(s, 0.0, None)
 
     def _scaled(self, x: Array, y: Array) -> tuple[Array, Array, bool]:
         """Return both rows about a centre, in units of the length scale, and whether they can be squared."""

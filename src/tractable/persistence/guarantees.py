@@ -30,8 +30,12 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
     "row_indices_": (("n",),),
 }
 
-#: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, say.
-_UNKNOWN = ("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_")
+#: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, or
+#: targets that are missing.
+_UNKNOWN = (
+    *("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_"),
+    *("y_train_", "_training_rows_"),
+)
 
 #: The methods that are called with two rows of zeros.
 _METHODS = (

@@ -15,6 +15,7 @@ from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
+from tractable.testing.process_laws import check_process
 from tractable.testing.score_laws import check_cluster_score
 from tractable.testing.statistic_laws import check_statistic
 
@@ -32,6 +33,7 @@ __all__ = [
     "check_mixture",
     "check_persistence",
     "check_picture",
+    "check_process",
     "check_product",
     "check_statistic",
 ]
