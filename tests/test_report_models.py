@@ -157,7 +157,7 @@ def test_columns_that_determine_the_target_are_left_out(rng):
     frame = linear(rng)
     frame["y in cents"] = 100.0 * frame["y"]
     found = section(table_of(frame), target="y", rng=rng)
-    assert any("determine the target: y in cents" in note for note in found.notes)
+    assert any("determines the target: y in cents" in note for note in found.notes)
     assert "y in cents" not in found.findings["what_matters"]
 
 

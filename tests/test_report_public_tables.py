@@ -319,12 +319,12 @@ STATEMENTS = {
         ("# of # rows ha~ the same entries as an earlier row~.", copies),
         ("# of the # rows that are kept ha~ the same entries as an earlier row~.", copies),
         (
-            "Rows are in order of {}, and neighbouring rows are alike in ~ (correlation # in {}).",
+            "In the order of {} neighbouring rows are alike in ~ (correlation # in {}).",
             neighbours_alike,
         ),
     ],
     "dependence": [
-        ("# of # pairs depend on each other by more than chance.", pairs),
+        ("# of # pairs depend(s) on each other by more than chance~.", pairs),
         ("None of the # pairs depends on each other by more than chance would give.", no_pairs),
         ("The strongest is {} with {}: strength #.", strength),
         ("The strongest is {} with {}: strength #, correlation # (# to #).", strength_and_correlation),
@@ -360,15 +360,15 @@ STATEMENTS = {
         ("# direction(s) hold(s) more than columns without any relation would show.", unchecked),
     ],
     "outliers": [
-        ("One row is unusual, row #: {} is {}, where ~ was expected.", entry),
+        ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),
         ("~ rows are unusual, most of all row #: {} is {}, where ~ was expected.", entry),
         ("The most extreme is row #: {} is {}, where ~ was expected.", entry),
         (
-            "# row(s) ha~ ~ all but one in # draws ~, where # would be expected by chance.",
+            "# row(s)~ ha~ ~ all but one in # draws ~, where # would be expected by chance.",
             beyond,
         ),
         (
-            "No row is more extreme ~: {} row(s) ha~ ~ all but one in # ~, where # ~ of # rows.",
+            "No row~ is more extreme ~: {} row(s) ha~ ~ all but one in # ~, where # ~ of # rows.",
             beyond,
         ),
         (
@@ -394,7 +394,7 @@ STATEMENTS = {
         ("{} cannot be predicted: fewer than # rows of it can be used.", too_few),
         ("What matters most: {}.", names_columns),
         ("{} by itself all but determines ~ (the share of ~", leak),
-        ("{} by itself all but each determine ~ (the share of ~", leak),
+        ("{} each all but determine ~ (the share of ~", leak),
     ],
 }
 MARKS = {"#": NUMBER, "{}": "(.*)", "~": ".*?", "(s)": "s?"}

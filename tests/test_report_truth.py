@@ -245,3 +245,31 @@ def test_the_user_has_the_last_word_on_kinds():
     ):
         with pytest.raises(ValueError, match=said):
             table_of(frame, **options)
+
+
+def test_texts_that_are_named_like_times_give_no_order(rng):
+    entries = [f"{year} quarter {k}" for year in range(2000, 2012) for k in range(1, 5)]
+    frame = pd.DataFrame({"period": entries, "x": rng.normal(size=48)})
+    assert time_order(table_of(frame)) is None
+
+
+def test_entries_that_are_there_for_one_class_alone_are_leaks(rng):
+    left = rng.random(200) < 0.6
+    frame = pd.DataFrame(
+        {
+            "left": np.where(left, "yes", "no"),
+            "reason": np.where(left, rng.choice(["price", "service"], 200), None),
+            "age": rng.normal(40.0, 10.0, 200),
+        }
+    )
+    rows = model_rows(table_of(frame, target="left"), "left")
+    assert [name for name, share in leaking_columns(rows) if share == 1.0] == ["reason"]
+
+
+@pytest.mark.slow
+def test_columns_that_determine_the_target_are_warned_of(rng):
+    x = rng.normal(size=(60, 2))
+    frame = pd.DataFrame({"y": x[:, 0], "cents": 100.0 * x[:, 0] + 3.0, "z": x[:, 1]})
+    found = models(table_of(frame, target="y"), target="y", rng=rng)
+    assert "Beware of a leak. cents determines y, and is left out." in found.meaning
+    assert found.findings["leaks"] == ["cents"]

@@ -19,6 +19,7 @@ from tractable.report.overview import density_of, view_limits
 from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
 from tractable.report.rows import deduplicated, listed, sampled
 from tractable.report.table import Table
+from tractable.report.time_order import time_order
 from tractable.value import value
 
 #: Pairs in the table, pairs with a picture, and columns in the matrix of all pairs.
@@ -65,6 +66,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     pictured = _pictured([pair for pair in pairs if pair in certain], of_target)
     reversed_pairs = reversals(once, [pair for pair in pairs if pair in certain][:MAX_WITHIN])
     groups = {one.pair: one.by for one in reversed_pairs}
+    times = time_order(table)
+    in_time = times is not None and len(times.correlations) > 1
     return Section(
         key="dependence",
         title="What depends on what",
@@ -76,7 +79,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "the pairs said to be more than chance 1% are expected to be false discoveries (Benjamini and "
             "Hochberg)."
         ),
-        meaning=_meaning(pairs, certain, of_target, target) + _reversal_text(reversed_pairs),
+        meaning=_meaning(pairs, certain, of_target, target, in_time=in_time) + _reversal_text(reversed_pairs),
         assumptions=(
             "Rows are independent draws. Strength measures dependence of any shape; correlation measures "
             "linear dependence, and its interval assumes numbers that are about normal. "
@@ -137,14 +140,19 @@ def _pictured(pairs: list[Pair], of_target: list[Pair]) -> list[Pair]:
     return (shown + others)[:MAX_PICTURES]
 
 
-def _meaning(pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None) -> str:
+def _meaning(
+    pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None, *, in_time: bool = False
+) -> str:
     if not certain:
         words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The only pair"
         return f"{words} depends on each other by more than chance would give."
     best = pairs[0]
     count = f"{len(certain):,} of {len(pairs):,} pairs depend" if len(pairs) > 1 else "The only pair depends"
+    count = count if len(certain) > 1 else count.replace("pairs depend", "pairs depends")
+    # Two series that go up and down by themselves look related: the tests assume independent rows.
+    alone = ", if rows were independent; trends in time alone make many of these" if in_time else ""
     parts = [
-        f"{count} on each other by more than chance.",
+        f"{count} on each other by more than chance{alone}.",
         f"The strongest is {best.a} with {best.b}: strength {best.strength:.2f}{_with_correlation(best)}.",
     ]
     if target is not None and of_target:

@@ -192,6 +192,7 @@ class ModelRows:
     classes: tuple[str, ...] | None  # in the order of their codes
     notes: tuple[str, ...]  # what was left out
     code: str  # lines that compute `X` and `y` from `table`
+    copies: tuple[str, ...] = ()  # columns that are left out, for each determines the target
     n_unused: int = 0  # columns that are not in X, without constant ones and copies of the target
     reason: str = ""  # why the target cannot be predicted; empty if it can
 
@@ -207,7 +208,8 @@ def model_rows(table: Table, target: str) -> ModelRows:
     rows = deduplicated_rows(rows, table)  # a copy of a test row must not be a training row
     notes = list(rows.notes)
     if copies:
-        notes.append(f"Left out, since they determine the target: {listed(copies)}.")
+        which = "it determines" if len(copies) == 1 else "they determine"
+        notes.append(f"Left out, since {which} the target: {listed(copies)}.")
     if not rows.frame.shape[1]:
         return _nothing(f"There is no other column to predict {target} from.", notes)
     y = table.frame[target].loc[rows.frame.index]
@@ -232,6 +234,7 @@ def model_rows(table: Table, target: str) -> ModelRows:
         classes=classes,
         notes=tuple(notes),
         code=_code(rows, target, classes, sampled=len(known) == MAX_ROWS < len(y)),
+        copies=tuple(copies),
         n_unused=len(unused) + table.n_unseen,
     )
 

@@ -79,7 +79,10 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     z, n_missing, axes = _standardised(part)
     scores = z @ axes.directions[:, :2]
     names = list(rows.numbers)
-    beyond = int((axes.variances > chance_variance(len(z), len(names))).sum())
+    # The variances of some columns are not above those of all: the bound holds for any choice of them.
+    candidates = len([name for name in table.names("number") if name != target])
+    chance = chance_variance(len(z), max(len(names), candidates))
+    beyond = int((axes.variances > chance).sum())
     colours, by = _colours(table, part, target)
     return Section(
         key="map",
@@ -92,7 +95,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, rows, part),
         pictures=(
-            _scree_picture(axes.explained_variance_ratio, chance_variance(len(z), len(names)) / len(names)),
+            _scree_picture(axes.explained_variance_ratio, chance / len(names)),
             _map_picture(scores, axes, names, colours, by, rng),
         ),
         tables=(_directions(axes, names),),
@@ -114,7 +117,8 @@ def why_not(table: Table, target: str | None) -> str:
     if rows.numbers and len(deduplicated_rows(rows, table).frame) < 3:
         return "No map of the rows: it takes three different rows with a number."
     there = "1" if rows.numbers else "none"
-    return f"No map of the rows: it takes two columns of numbers that vary, and there is {there}."
+    besides = " besides the target" if target else ""
+    return f"No map of the rows: it takes two columns of numbers that vary{besides}, and there is {there}."
 
 
 def _standardised(part: Any) -> tuple[np.ndarray, int, PrincipalAxes]:

@@ -198,7 +198,7 @@ def why_no_mixture(table: Table, leave: str | None = None) -> str:
     """Return why no mixture can be fitted to a table."""
     rows = _mixture_rows(table, leave)
     if not (rows.numbers or rows.categories):
-        return "there is no column of numbers, or of few categories, that varies"
+        return "there is no column of numbers, or of few categories, that varies enough"
     there = "is 1" if len(rows.frame) == 1 else f"are {len(rows.frame)}"
     return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
 

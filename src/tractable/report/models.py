@@ -1,6 +1,7 @@
 """Models of the target: compared by held-out log scores, with calibration and importances."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,12 @@ MAX_INTERVALS, MAX_COLUMNS = 200, 12
 #: Probabilities at which quantiles are compared with the targets.
 LEVELS = np.arange(1, 10) / 10.0
 
+#: Models that integrate over missing entries.
+MARGINALISING = ("NaiveBayes", "QuadraticDiscriminant", "TableMixture")
+
+#: How sentences begin that limit what is said of a model.
+CAVEATS = ("They are too", "It never says", "Its probabilities are too")
+
 #: Models with their difference from the best and its standard error, the best first.
 Ranked = list[tuple[HeldOut, float, float]]
 
@@ -84,7 +91,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         why = f"{target} cannot be predicted: not even its mean has a density for all rows."
         return _nothing(table, target, replace(rows, reason=why, notes=(*rows.notes, *failed)))
     ranked, base = compared(found), max(bases, key=lambda one: one.mean)
-    best, clear, leaks = ranked[0][0], _is_clear(base, ranked), leaking_columns(rows)
+    best, clear, leaks = ranked[0][0], _is_clear(base, ranked), leaking_columns(rows, table.names("date"))
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
     importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
@@ -109,7 +116,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *rows.notes,
             *unused_note(table, "text", "identifier", leave=target),
             *failed,
-            *_missing_note(rows),
+            *_missing_note(rows, found),
             *_best_note(rows, best),
         ),
         headline=_headline(rows, target, base, ranked),
@@ -117,7 +124,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "best": best.name,
             "scores": {one.name: one.mean for one, _, _ in ranked},
             "differences": {one.name: [less, error] for one, less, error in ranked},
-            "leaks": [name for name, _ in leaks],
+            "leaks": [*rows.copies, *(name for name, _ in leaks)],
             "in_time": None if times is None else times.column,
             "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
         },
@@ -192,11 +199,13 @@ def _importance_grid(importance: list[Importance]) -> tuple[Grid, ...]:
     )
 
 
-def _missing_note(rows: ModelRows) -> tuple[str, ...]:
+def _missing_note(rows: ModelRows, found: list[HeldOut]) -> tuple[str, ...]:
     n_missing = int(rows.X.isna().to_numpy().sum())
-    models = (
-        "NaiveBayes and QuadraticDiscriminant marginalise" if rows.classes else "TableMixture marginalises"
-    )
+    ran = [one.name for one in found if one.name in MARGINALISING]
+    if not ran:
+        models = "No model marginalises"
+    else:
+        models = f"{listed(ran)} {'marginalises' if len(ran) == 1 else 'marginalise'}"
     them = "the missing entry" if n_missing == 1 else f"the {n_missing:,} missing entries"
     note = (
         f"{models} {them}; for other models missing numbers are replaced by the mean, with an indicator "
@@ -242,17 +251,13 @@ def _meaning(
     best = ranked[0][0]
     gain, error = next((-less, err) for one, less, err in ranked if one is base)
     times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
-    near = [
-        one.name
-        for one, less, err in ranked[1:]
-        if not _is_baseline(one) and -less <= CLEAR * err and one.mean > base.mean
-    ]
+    near = _as_good(base, ranked)
     also = f" It cannot be distinguished from {listed(near)}." if near else ""
     least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
     matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
     most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
-        f"{_predicts_best(best, target)} {_accuracy_text(rows, best, base)} "
+        f"{_predicts_best(base, ranked, target)} {_accuracy_text(rows, best, base)} "
         f"On average the true {what} is {number_text(times, 3)} times as probable as under {base.name} "
         f"({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)}{also}{most}"
     )
@@ -263,34 +268,53 @@ def _headline(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked) -> st
     best = ranked[0][0]
     if not _is_clear(base, ranked):
         return f"No model predicts {target} clearly better than {base.name}."
-    return f"{_predicts_best(best, target)} {sentences(_accuracy_text(rows, best, base))[0]}"
+    first, *others = sentences(_accuracy_text(rows, best, base))
+    caveats = [one for one in others if one.startswith(CAVEATS)]
+    return " ".join([_predicts_best(base, ranked, target), first, *caveats])
 
 
-def _predicts_best(best: HeldOut, target: str) -> str:
-    return f"{best.name[:1].upper()}{best.name[1:]} predicts {target} best."
+def _predicts_best(base: HeldOut, ranked: Ranked, target: str) -> str:
+    """Return which model predicts best, or that others predict as well."""
+    name = ranked[0][0].name
+    well = "as well as any" if _as_good(base, ranked) else "best"
+    return f"{name[:1].upper()}{name[1:]} predicts {target} {well}."
+
+
+def _as_good(base: HeldOut, ranked: Ranked) -> list[str]:
+    """Return the models that cannot be distinguished from the best."""
+    return [
+        one.name
+        for one, less, error in ranked[1:]
+        if not _is_baseline(one) and -less <= CLEAR * error and one.mean > base.mean
+    ]
 
 
 def _warnings(rows: ModelRows, target: str, leaks: list[tuple[str, float]], times: TimeOrder | None) -> str:
     """Return what a reader must know before a model is used: leaks, and dependence in time."""
     said = ""
+    if rows.copies:
+        each, are = ("determines", "is") if len(rows.copies) == 1 else ("each determine", "are")
+        said += f"\nBeware of a leak. {listed(rows.copies)} {each} {target}, and {are} left out."
     if leaks:
         names = listed([f"{name} ({share:.1%})" for name, share in leaks])
-        each = "determines" if len(leaks) == 1 else "each determine"
-        what = "of the classes" if rows.classes else "of its variance"
+        one = len(leaks) == 1
+        each = "by itself all but determines" if one else "each all but determine"
+        what = "of the rows that are right" if rows.classes else "of its variance, or of that of its ranks,"
+        known = "is it" if one else "are they"
         said += (
-            f"\nBeware of a leak. {names} by itself all but {each} {target} (the share {what} in brackets): "
-            "is it known when predictions are made? If not, leave it out."
+            f"\nBeware of a leak. {names} {each} {target} (the share {what} in brackets): {known} known when "
+            f"predictions are made? If not, leave {'it' if one else 'them'} out."
         )
     if times is not None:
         said += (
-            f"\nBeware of time. Rows are in order of {times.column}, and {target} of neighbouring rows is "
-            "alike. Models were judged on stretches of time that they were not fitted to; rows that follow "
+            f"\nBeware of time. In the order of {times.column} neighbouring rows are alike in {target}. "
+            "Models were judged on stretches of time that they were not fitted to; rows that follow "
             "the last may differ more."
         )
     return said
 
 
-def leaking_columns(rows: ModelRows) -> list[tuple[str, float]]:
+def leaking_columns(rows: ModelRows, dates: Sequence[str] = ()) -> list[tuple[str, float]]:
     """Return the columns that by themselves all but determine the target, and how much of it.
 
     Of numbers, the share of the variance between the groups of a category, or the squared rank correlation
@@ -299,12 +323,17 @@ def leaking_columns(rows: ModelRows) -> list[tuple[str, float]]:
     """
     found = []
     for name in rows.X.columns:
-        known = rows.X[name].notna().to_numpy()
-        if known.mean() < 0.5:
-            continue
-        share = _determined(rows.X[name][known], rows.y[known], len(rows.classes or ()))
+        if " (" in str(name) and str(name).partition(" (")[0] in dates:
+            continue  # a time is known when predictions are made
+        known = rows.X[name].notna()
+        n_classes = len(rows.classes or ())
+        share = 0.0
+        if known.mean() >= 0.5:
+            share = _determined(rows.X[name][known], rows.y[known.to_numpy()], n_classes)
+        if not known.all():  # an entry may be there for some targets alone
+            share = max(share, _determined(known.astype(str), rows.y, n_classes))
         usual = np.bincount(rows.y).max() / len(rows.y) if rows.classes else 0.0
-        if share > MIN_LEAK and usual < 2.0 * MIN_LEAK - 1.0:
+        if share - usual > MIN_LEAK * (1.0 - usual):
             found.append((str(name), float(share)))
     return sorted(found, key=lambda one: -one[1])
 

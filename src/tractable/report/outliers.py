@@ -113,7 +113,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, found, model, left),
         pictures=(
-            _score_picture(scores, limit),
+            _score_picture(scores, limit, fits=fits),
             *_scatter_picture(table, found, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
@@ -155,11 +155,16 @@ def _headline(
 ) -> str:
     """Return how many rows are unusual, and what is unusual of the most extreme."""
     if not len(flagged):
-        return "No row is more unusual than chance allows."
+        return f"No row{_of_sample(table)} is more unusual than chance allows."
     row = _first_row(table, frame, listed_rows)
     if len(flagged) == 1:
-        return f"One row is unusual, {row}."
-    return f"{len(flagged):,} rows are unusual, most of all {row}."
+        return f"One row{_of_sample(table)} is unusual, {row}."
+    return f"{len(flagged):,} rows{_of_sample(table)} are unusual, most of all {row}."
+
+
+def _of_sample(table: Table) -> str:
+    """Return of how many rows it is known, where not of all."""
+    return f" of the {len(table.frame):,} looked at" if table.is_sample else ""
 
 
 def _first_row(table: Table, frame: Any, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]) -> str:
@@ -253,13 +258,14 @@ def _meaning(
     if not len(flagged):
         have = {0: "no row has", 1: "1 row has"}.get(n_beyond, f"{n_beyond:,} rows have")
         return (
-            f"No row is more extreme than chance allows: {have} {draws}, {expected} of {len(frame):,} rows."
+            f"No row{_of_sample(table)} is more extreme than chance allows: {have} {draws}, {expected} of "
+            f"{len(frame):,} rows."
         )
     found = (entry for _, entries in listed_rows[: len(flagged)] for entry in entries)
     columns = listed(dict.fromkeys(entry.column for entry in found))
-    have = "row has" if len(flagged) == 1 else "rows have"
+    rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
     return (
-        f"{len(flagged):,} {have} {draws}, {expected}. The most extreme is "
+        f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
         f"{_first_row(table, frame, listed_rows)}. Columns with unexpected entries: {columns}."
     )
 
@@ -313,7 +319,7 @@ def _shown(entry: Any) -> str:
     return number_text(entry) if isinstance(entry, float) else str(entry)
 
 
-def _score_picture(scores: OutlierScores, limit: float) -> Picture:
+def _score_picture(scores: OutlierScores, limit: float, *, fits: bool) -> Picture:
     """Draw a histogram of log densities below the median, of rows and of draws from the model."""
     below = scores.below[~np.isnan(scores.below)]
     threshold = float(np.quantile(scores.usual, 1.0 - limit))
@@ -324,14 +330,20 @@ def _score_picture(scores: OutlierScores, limit: float) -> Picture:
         ax.hist(np.minimum(below, high), bins=edges, density=True, color=COLOURS[4], alpha=0.6, label="rows")
         style = {"histtype": "step", "color": "0.3", "lw": 1.2, "label": "expected"}
         ax.hist(scores.usual, bins=edges, density=True, **style)
-        ax.axvline(threshold, color=COLOURS[5], lw=1.2, ls="--", label="outliers from here")
+        ax.axvline(
+            threshold,
+            color=COLOURS[5],
+            lw=1.2,
+            ls="--",
+            label="outliers from here" if fits else "improbable from here",
+        )
         ax.set(xlabel="log density below the median", ylabel="share of rows", yticks=[])
         legend(ax)
         return picture_of(
             figure,
             alt="A histogram of how far the log densities of rows are below the median",
-            caption="Rows to the right of the dashed line are outliers; rows beyond the edge are counted "
-            "in the last bar.",
+            caption=f"Rows to the right of the dashed line are {'outliers' if fits else 'improbable'}; rows "
+            "beyond the edge are counted in the last bar.",
         )
 
 

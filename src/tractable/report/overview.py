@@ -147,7 +147,7 @@ def _in_time(times: TimeOrder | None) -> str:
         return ""
     names = sorted(times.correlations, key=lambda name: -times.correlations[name])
     return (
-        f"\nBeware of time. Rows are in order of {times.column}, and neighbouring rows are alike in "
+        f"\nBeware of time. In the order of {times.column} neighbouring rows are alike in "
         f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f} in {names[0]}). They say less "
         "than as many independent rows would: bands, intervals and tests are too sure."
     )

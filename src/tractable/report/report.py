@@ -141,7 +141,7 @@ def make_report(
         path=str(path),
         title=title,
         rows=table.n_rows,
-        columns=len(table.columns),
+        columns=len(table.columns) + table.n_unseen,
         target=target,
         sections=tuple(section.key for section in sections),
         seconds=round(time.perf_counter() - started, 3),
@@ -218,8 +218,11 @@ def _sections(
 def _lead(table: Table, target: str | None) -> str:
     missing = sum(column.n_missing for column in table.columns)
     entries = table.n_rows * len(table.columns)
-    parts = [number_of(table.n_rows, "row"), number_of(len(table.columns), "column")]
-    parts.append(f"{missing / entries:.1%} of the entries missing" if missing else "nothing missing")
+    parts = [number_of(table.n_rows, "row"), number_of(len(table.columns) + table.n_unseen, "column")]
+    of_all = f" of the {len(table.columns):,} columns looked at" if table.n_unseen else ""
+    parts.append(
+        f"{missing / entries:.1%} of the entries{of_all} missing" if missing else f"nothing{of_all} missing"
+    )
     if target is not None:
         parts.append(f"to predict: {target}")
     return " · ".join(parts)

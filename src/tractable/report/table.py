@@ -370,8 +370,8 @@ def _kind_of_texts(counted: ColumnCounts, texts: Any) -> tuple[str, str]:
     if different <= MAX_CATEGORIES and (different <= n / 2 or different < n <= 20):
         return "category", ""
     lengths = [len(str(text)) for text in texts.slice(0, 200).drop_null().to_pylist()]
-    if different >= min(n, MAX_DISTINCT) and np.mean(lengths or [0]) <= 40:
-        return "identifier", f"texts, {_different(counted)}"
+    if n == different <= MAX_DISTINCT and np.mean(lengths or [0]) <= 40:
+        return "identifier", "texts, all different"
     return "text", "texts with too many values for categories"
 
 

@@ -65,7 +65,9 @@ def _times(table: Table, column: Column) -> np.ndarray | None:
         return entries.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(float)
     if not TIMES.match(column.name) or column.kind not in ("number", "identifier"):
         return None
-    times = entries.astype(float).to_numpy()
+    from pandas import to_numeric
+
+    times = to_numeric(entries, errors="coerce").to_numpy(dtype=float)
     steps = np.diff(times)
     rises = np.isfinite(times).all() and (steps >= 0.0).all() and (steps > 0.0).mean() > 0.2
     return times if rises else None
