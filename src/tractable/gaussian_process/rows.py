@@ -70,7 +70,16 @@ class TrainingRows:
         """Return the rows with the functions of the mean; with `join`, equal rows as one.
 
         Targets of one x with noise variances σ² v are, for f, their mean with the weights p = w / v and a
-        noise variance of σ² / Σ p. Where `noise`, σ², is zero they must be equal.
+        noise variance of σ² / Σ p.
+
+        Parameters
+        ----------
+        mean : MeanFunction
+            The functions of the mean.
+        join : bool
+            Whether equal rows become one.
+        noise : float
+            σ²; where it is zero, targets of equal rows that are joined must be equal.
         """
         xp = namespace_of(self.x)
         precision = self.weights / self.noise_scale
