@@ -692,6 +692,28 @@ def test_words_and_numbers():
     )
 
 
+def test_categories_that_are_new_differ_from_each_other():
+    frame, weight = pets()
+    model = fixed(Categorical() + White(0.1), mean="constant").fit(frame[["pet"]], weight)
+    asked = pd.DataFrame({"pet": ["newt", "owl", "newt"]})
+    covariance = model.predict(asked, return_cov=True, include_noise=False)[1]
+    assert covariance[0, 1] < 0.9 * covariance[0, 0]
+    np.testing.assert_allclose(covariance[0, 2], covariance[0, 0])
+    before = model.predict(asked)
+    np.testing.assert_allclose(before, before[0])
+    assert model.categories_ == {"pet": ("cat", "dog", "eel")}
+    with pytest.raises(ValueError, match="holds int"):
+        model.partial_fit(pd.DataFrame({"pet": [1, 2]}), [1.0, 2.0])
+    newts = pd.DataFrame({"pet": ["newt"] * 20})
+    model.partial_fit(newts, np.full(20, 50.0))
+    assert model.categories_ == {"pet": ("cat", "dog", "eel", "newt")}
+    after = model.predict(asked)
+    assert after[0] == after[2] > after[1] + 5.0
+    together = pd.concat([frame[["pet"]], newts], ignore_index=True)
+    whole = clone(model).fit(together, np.append(weight, np.full(20, 50.0)))
+    np.testing.assert_allclose(after, whole.predict(asked), rtol=1e-9)
+
+
 def test_kernels_of_columns_by_name():
     frame, weight = pets()
     kernel = 2.0 * Subspace(RBF(2.0), ["age"]) + Subspace(Categorical(), ["pet"]) + White(0.1)

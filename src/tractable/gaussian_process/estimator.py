@@ -30,7 +30,7 @@ from tractable.base.validation import as_rows_source, check_names, check_row_noi
 from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
-from tractable.data.table_columns import coded_frame, learn_columns
+from tractable.data.table_columns import coded_frame, learn_columns, met_categories
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.gaussian_process.explain import (
     FunctionParts,
@@ -64,8 +64,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
     With several targets each is a function of its own, with the same kernel and noise. A missing target (NaN)
     is no evidence for that target, and none against the others of its row. A frame may have columns of words
-    and categories: kernels see them as codes 0, 1, …, and a category that was not in the fit as one that
-    equals no other.
+    and categories: kernels see them as codes 0, 1, …, and each category that was not in the fit as one that
+    equals no other; `partial_fit` learns it.
 
     A fit needs the memory of about one matrix of rows × rows. A kernel with fewer features than there are
     rows (`Linear`, `Polynomial`, sums and products of them) is fitted in the space of its features. Rows with
@@ -507,7 +507,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
                 X = pd.DataFrame(np.asarray(X), columns=list(names))
         require_targets(self, y)
-        x = self._float_rows(X, reset=reset)
+        x = self._float_rows(X, reset=reset, keep=True)
         targets = check_targets(self, y, x, allow_nan=True)
         xp = namespace_of(x)
         targets = xp.astype(targets, xp.float64)
@@ -528,14 +528,22 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             return found
         return found.only(np.flatnonzero(to_numpy(known)))
 
-    def _float_rows(self, X: Any, *, reset: bool) -> Array:
-        """Return rows as float64 numbers, words and categories of frames by their codes."""
+    def _float_rows(self, X: Any, *, reset: bool, keep: bool = False) -> Array:
+        """Return rows as float64 numbers, words and categories of frames by their codes.
+
+        Categories that are new have codes of their own, which are known later where `keep`.
+        """
         if is_frame(X):
             if reset:
                 columns = learn_columns(X, None)
                 self._columns_ = columns if any(columns.categories) else None
             if self._columns_ is not None:
-                X = coded_frame(X, self._columns_, "error" if reset else "extra")
+                met = met_categories(X, self._columns_)
+                if met != self._columns_:
+                    coded_frame(X, self._columns_, "extra")  # which refuses values of another type
+                X = coded_frame(X, met)
+                if keep:
+                    self._columns_ = met
         elif reset:
             self._columns_ = None
         x = check_columns(self, X, reset=reset)
