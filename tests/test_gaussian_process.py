@@ -426,6 +426,153 @@ def test_partial_fit_begins_as_fit_and_takes_equal_rows():
         model.partial_fit(X[:2], np.ones((2, 2)))
 
 
+# -- noise, wherever it is in the kernel, and variances ------------------------------------------------------
+
+NOISY = {
+    "term": RBF() + White(0.2),
+    "scaled term": RBF() + 2.0 * White(0.1),
+    "scaled sum": 2.0 * (0.5 * RBF() + White(0.1)),
+    "constant times sum": Constant(2.0) * (Scaled(RBF(), 0.5) + White(0.1)),
+    "shared scale": Scaled(
+        Scaled(RBF(), 0.5, scale_bounds="fixed") + White(0.1, noise_level_bounds="fixed"), 2.0
+    ),
+    "product": RBF() * (Constant(1.0) + White(0.2)),
+    "scale with a prior": RBF() + Scaled(White(0.1), 2.0, scale_prior=Gamma(shape=2.0, rate=1.0)),
+}
+
+
+@pytest.mark.parametrize("name", NOISY)
+def test_noise_is_noise_wherever_it_stands(name):
+    """All these are one kernel with one noise, and none has noise added."""
+    model, expected = (fixed(k, mean="constant").fit(X, Y) for k in (NOISY[name], NOISY["term"]))
+    np.testing.assert_allclose(model.log_evidence_, expected.log_evidence_, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(NEW), expected.predict(NEW), rtol=1e-9)
+    np.testing.assert_allclose(model.loo_log_density_, expected.loo_log_density_, rtol=1e-9)
+    for noise in (True, False):
+        covariance = expected.predict(NEW, return_cov=True, include_noise=noise)[1]
+        found = model.predict(NEW, return_cov=True, include_noise=noise)[1]
+        np.testing.assert_allclose(found, covariance, rtol=1e-9, atol=1e-12)
+        spread = model.predict(NEW, return_std=True, include_noise=noise)[1]
+        np.testing.assert_allclose(spread**2, np.diag(covariance), rtol=1e-9)
+        np.testing.assert_allclose(model.predict_dist(NEW, include_noise=noise).variance, spread**2)
+        drawn = model.sample_prior(NEW, 3, random_state=0, include_noise=noise)
+        np.testing.assert_allclose(
+            drawn, expected.sample_prior(NEW, 3, random_state=0, include_noise=noise), rtol=1e-6, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("name", NOISY)
+def test_noise_that_stands_elsewhere_is_learned_alike(name):
+    free = GaussianProcessRegressor(NOISY[name]).fit(X, Y)
+    assert free.log_evidence_ >= fixed(NOISY[name], mean="constant").fit(X, Y).log_evidence_
+    # A scale of noise alone is one hyper-parameter with it, unless it has a prior.
+    expected = {"term": 2, "scaled term": 2, "shared scale": 2, "scaled sum": 4, "constant times sum": 4}
+    assert len(free.theta_) == expected.get(name, 3)
+
+
+@pytest.mark.parametrize("kernel", [2.0 * (RBF() + White(0.1)), RBF() + 2.0 * White(0.1)])
+def test_noise_is_said_once(kernel):
+    with pytest.raises(ValueError, match="noise_variance must be None"):
+        fixed(kernel, noise_variance=1e-6).fit(X, Y)
+
+
+def test_noise_that_is_zero_at_the_first_row_is_noise():
+    kernel = RBF() + White(0.5) * Linear(1e-12)
+    x = np.array([[0.0], [1.0], [1.0], [2.0], [2.0]])
+    y = np.array([0.1, 0.5, 0.9, 0.3, -0.2])
+    model = fixed(kernel, noise_variance=0.1).fit(x, y)
+    whole = multivariate_normal(cov=kernel(x) + 0.1 * np.eye(5)).logpdf(y)
+    np.testing.assert_allclose(model.log_evidence_, whole, rtol=1e-10)
+    assert kernel.has_noise
+    assert not RBF().has_noise
+    with pytest.raises(ValueError, match="kernel must have no white noise"):
+        tractable.KernelRidge(kernel).fit(x, y)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(degree=4), Linear() ** 3 + Polynomial(degree=4)])
+def test_variances_of_features_are_sums_of_squares(kernel):
+    """They are no differences of large numbers, which a floor relative to k(x, x) would hide."""
+    times = np.linspace(0.0, 100.0, 60)[:, None]
+    y = np.sin(times[:, 0] / 20.0) + 0.1 * RNG.standard_normal(60)
+    model = fixed(kernel + White(0.01), mean="constant").fit(times, y)
+    spread = model.predict(times, return_std=True, include_noise=False)[1]
+    covariance = model.predict(times, return_cov=True, include_noise=False)[1]
+    np.testing.assert_allclose(spread**2, np.diag(covariance), rtol=1e-9)
+    assert spread.max() < 0.1
+    parts = model.decompose(times)
+    np.testing.assert_allclose(parts.mean.sum(axis=0), model.predict(times), rtol=1e-6, atol=1e-6)
+
+
+def test_a_kernel_that_noise_makes_a_covariance_is_refused():
+    model = fixed(Sigmoid(0.5) + White(3.0)).fit(X, Y)
+    for options in ({"return_std": True}, {"return_cov": True}):
+        with pytest.raises(ValueError, match=r"kernel must be positive semi-definite .* Sigmoid"):
+            model.predict(NEW, **options)
+    with pytest.raises(ValueError, match="kernel must be positive semi-definite"):
+        model.predict_dist(NEW)
+
+
+def test_rounding_is_no_indefinite_kernel():
+    close = np.linspace(0.0, 1.0, 200)[:, None]
+    wide = np.linspace(-1.0, 2.0, 301)[:, None]
+    for kernel in (RBF(0.5), RBF(5.0), Matern(3.0, nu=2.5), 1e6 * RBF(1.0)):
+        model = fixed(kernel, noise_variance=0.0).fit(close, np.sin(close[:, 0]))
+        spread = model.predict(wide, return_std=True)[1]
+        covariance = model.predict(wide, return_cov=True)[1]
+        assert np.all(spread > 0.0)
+        np.testing.assert_allclose(
+            spread**2, np.diag(covariance), rtol=1e-6, atol=1e-7 * kernel.diagonal(wide)[0]
+        )
+
+
+# -- what is left out, where little is left ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Linear(1.0), Polynomial(2)])
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 0.3])
+@pytest.mark.parametrize("mean", ["zero", "constant", "linear"])
+def test_twins_are_left_out_one_at_a_time(kernel, noise, mean):
+    """Joined rows that alone determine the mean, and no noise at all, among them."""
+    x, y = np.repeat([[0.0], [1.0]], 3, axis=0), np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+    y = y + (0.1 * RNG.standard_normal(6) if noise == 0.3 else 0.0)
+    found = fixed(kernel, mean=mean, noise_variance=noise).fit(x, y).leave_one_out()
+    for i in range(6):
+        keep = np.arange(6) != i
+        left = fixed(kernel, mean=mean, noise_variance=noise).fit(x[keep], y[keep]).predict_dist(x[i : i + 1])
+        np.testing.assert_allclose(found.mean[i], left.mean[0], rtol=1e-7)
+        np.testing.assert_allclose(found.variance[i], left.variance[0], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Linear(1.0)])
+def test_a_row_that_alone_determines_the_mean_has_no_density_without_it(kernel):
+    model = fixed(kernel, mean="constant", noise_variance=0.1).fit(X[:1, :], Y[:1])
+    assert model.loo_log_density_ == -np.inf
+    with pytest.raises(ValueError, match="no distribution of row 0"):
+        model.leave_one_out()
+    x = np.array([[0.0], [0.0], [0.0], [1.0]])
+    model = fixed(kernel, mean="linear", noise_variance=0.1).fit(x, Y[:4])
+    assert model.loo_log_density_ == -np.inf
+    with pytest.raises(ValueError, match="no distribution of row 3"):
+        model.leave_one_out()
+    equal = fixed(kernel, mean="constant", noise_variance=0.1).fit(np.zeros((5, 1)), Y[:5])
+    assert np.isfinite(equal.loo_log_density_)
+    alone = fixed(kernel, noise_variance=0.1).fit(X[:1], Y[:1]).leave_one_out()
+    np.testing.assert_allclose([alone.mean[0], alone.variance[0]], [0.0, kernel.diagonal(X[:1])[0] + 0.1])
+
+
+def test_partial_fit_of_equal_rows_without_noise_is_fit():
+    x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 0.0])
+    first = fixed(RBF(), noise_variance=0.0).fit(x, y)
+    model = clone(first).fit(x, y).partial_fit([[1.0], [3.0]], [2.0, 1.0])
+    expected = clone(first).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 0.0, 1.0])
+    assert model.jitter_ == 0.0
+    np.testing.assert_allclose(model.predict(NEW[:, :1]), expected.predict(NEW[:, :1]), rtol=1e-9)
+    np.testing.assert_allclose(model.log_evidence_, expected.log_evidence_, rtol=1e-9)
+    with pytest.raises(ValueError, match="equal rows with different targets"):
+        first.partial_fit([[1.0]], [5.0])
+    np.testing.assert_allclose(first.predict(x), y, rtol=1e-9, atol=1e-12)
+
+
 # -- learning -----------------------------------------------------------------------------------------------
 
 
@@ -543,6 +690,28 @@ def test_words_and_numbers():
     np.testing.assert_allclose(
         GaussianProcessRegressor().fit(named, "weight").predict(frame), model.predict(frame)
     )
+
+
+def test_categories_that_are_new_differ_from_each_other():
+    frame, weight = pets()
+    model = fixed(Categorical() + White(0.1), mean="constant").fit(frame[["pet"]], weight)
+    asked = pd.DataFrame({"pet": ["newt", "owl", "newt"]})
+    covariance = model.predict(asked, return_cov=True, include_noise=False)[1]
+    assert covariance[0, 1] < 0.9 * covariance[0, 0]
+    np.testing.assert_allclose(covariance[0, 2], covariance[0, 0])
+    before = model.predict(asked)
+    np.testing.assert_allclose(before, before[0])
+    assert model.categories_ == {"pet": ("cat", "dog", "eel")}
+    with pytest.raises(ValueError, match="holds int"):
+        model.partial_fit(pd.DataFrame({"pet": [1, 2]}), [1.0, 2.0])
+    newts = pd.DataFrame({"pet": ["newt"] * 20})
+    model.partial_fit(newts, np.full(20, 50.0))
+    assert model.categories_ == {"pet": ("cat", "dog", "eel", "newt")}
+    after = model.predict(asked)
+    assert after[0] == after[2] > after[1] + 5.0
+    together = pd.concat([frame[["pet"]], newts], ignore_index=True)
+    whole = clone(model).fit(together, np.append(weight, np.full(20, 50.0)))
+    np.testing.assert_allclose(after, whole.predict(asked), rtol=1e-9)
 
 
 def test_kernels_of_columns_by_name():

@@ -24,6 +24,8 @@ ROWS = [
     Row("linear", known(Matern(1.5, nu=1.5) + White(0.2), mean="linear")),
     Row("basis", known(RBF(0.7), mean=FunctionBasis(["square", "sin"]), noise_variance=0.3)),
     Row("product", known(RBF(3.0) * Periodic(1.0, periodicity=2.0) + Constant(2.0), noise_variance=0.2)),
+    Row("scaled-noise", known(2.0 * (RBF() + White(0.1)))),
+    Row("noise-in-a-product", known(RBF() * (Constant(1.0) + White(0.2)), mean="linear")),
     Row("features", known(Linear() + Polynomial(2) + White(0.3))),
     Row("features-linear", known(0.3 * Polynomial(2), noise_variance=0.3, mean="linear")),
 ]

@@ -27,6 +27,8 @@ from tractable.value import value
 BLOCK_ENTRIES = 2**17
 #: Difference of logarithms of hyper-parameters, by which features are differentiated.
 STEP = 1e-5
+#: A fraction of a precision below which what is left of it is rounding.
+DETERMINED = 1e-12
 
 
 @value
@@ -148,23 +150,36 @@ class DualPosterior:
             return explained, explained[:0, :]
         return explained, solve_triangular(self.basis_factor.T, basis.T) - self.basis_white.T @ explained
 
+    def rounding(self, explained: Array) -> Array:
+        """Return a bound of the rounding error of k(x*, x*) - AᵀA, (q,), from A.
+
+        With weights w = C⁻¹ k(X, x*) an error E of the covariance changes it by wᵀEw, and |E| is at most
+        (n + 1) ε |L||L|ᵀ (Higham, Accuracy and Stability of Numerical Algorithms, theorem 10.3).
+        """
+        xp, n = namespace_of(explained), self.lower.shape[0]
+        weights = solve_triangular(self.lower, explained, transposed=True)
+        size = xp.max(xp.sum(xp.tril(self.lower) ** 2, axis=1))
+        epsilon = float(np.finfo(np.float64).eps)
+        return 4.0 * (n + 1) * epsilon * size * (1.0 + xp.sum(xp.abs(weights), axis=0)) ** 2
+
     def explained(self, cross: Array) -> Array:
         """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
         xp, white = namespace_of(cross), solve_triangular(self.lower, cross.T)
         return xp.sum(white**2, axis=0) - xp.sum((self.basis_white.T @ white) ** 2, axis=0)
 
-    def leave_one_out(self) -> tuple[Array, Array]:
-        """Return means (n, t) and variances (n,) of each target given the other rows.
+    def precisions(self) -> Array:
+        """Return the diagonal of P, (n,): 0 where a row alone determines a coefficient of the mean.
 
-        y_n - (P y)_n / P_nn and 1 / P_nn (Rasmussen & Williams 5.12), where the mean too is learned from the
-        other rows.
+        Given the other rows a target has the mean y_n - (P y)_n / P_nn and the variance 1 / P_nn (Rasmussen &
+        Williams 5.12), where the mean too is learned from the other rows.
         """
         xp = namespace_of(self.lower)
         inverse = inv_triangular(self.lower)
-        precision = xp.sum(inverse**2, axis=0)
-        if self.basis_factor.shape[0]:
-            precision = precision - xp.sum((inverse.T @ self.basis_white) ** 2, axis=1)
-        return self.rows.y - self.dual / precision[:, None], 1.0 / precision
+        whole = xp.sum(inverse**2, axis=0)
+        if not self.basis_factor.shape[0]:
+            return whole
+        rest = whole - xp.sum((inverse.T @ self.basis_white) ** 2, axis=1)
+        return xp.where(rest > DETERMINED * whole, rest, xp.zeros_like(rest))
 
 
 @value
@@ -219,24 +234,21 @@ class PrimalPosterior:
         level = log_det + rows.dof * log(2.0 * pi)
         return rows.log_density_of_repeats(noise) - 0.5 * (self.fit + rows.n_targets * level)
 
+    def mean(self, features: Array, basis: Array) -> Array:
+        """Return the posterior mean of f + hᵀβ, (q, t), from φ(x*) and h(x*)."""
+        return namespace_of(features).concat([basis, features], axis=1) @ self.coef
+
     def root(self, features: Array, basis: Array) -> Array:
         """Return A (m + r, q): the posterior covariance of f + hᵀβ at the features is AᵀA."""
         design = namespace_of(features).concat([basis, features], axis=1)
         return solve_triangular(self.factor.T, design.T)
 
-    def explained(self, cross: Array) -> Array:
-        """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
-        xp, variance = namespace_of(cross), self.noise * self.rows.noise_scale
-        root = solve_triangular(self.factor.T, self.design().T @ (cross / variance).T)
-        return xp.sum(cross**2 / variance, axis=1) - xp.sum(root**2, axis=0)
-
-    def leave_one_out(self) -> tuple[Array, Array]:
-        """Return means (n, t) and variances (n,) of each target given the other rows."""
-        xp, rows = namespace_of(self.factor), self.rows
-        variance = self.noise * rows.noise_scale
+    def precisions(self) -> Array:
+        """Return the diagonal of P, (n,): 0 where a row alone determines a coefficient of the mean."""
+        xp, variance = namespace_of(self.factor), self.noise * self.rows.noise_scale
         root = solve_triangular(self.factor.T, self.design().T)
-        precision = (1.0 - xp.sum(root**2, axis=0) / variance) / variance
-        return rows.y - self.dual / precision[:, None], 1.0 / precision
+        rest = 1.0 - xp.sum(root**2, axis=0) / variance
+        return xp.where(rest > DETERMINED, rest, xp.zeros_like(rest)) / variance
 
     def design(self) -> Array:
         """Return G = [H, Φ], (n, m + r)."""

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import positions
+from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator
 from tractable.base import (
@@ -29,7 +30,7 @@ from tractable.base.validation import as_rows_source, check_names, check_row_noi
 from tractable.covariance import Full
 from tractable.data import TableColumns, is_frame, is_streamed
 from tractable.data.frames import split_frame
-from tractable.data.table_columns import coded_frame, learn_columns
+from tractable.data.table_columns import coded_frame, learn_columns, met_categories
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.gaussian_process.explain import (
     FunctionParts,
@@ -40,7 +41,8 @@ from tractable.gaussian_process.explain import (
     kernel_diagnosis,
 )
 from tractable.gaussian_process.mean import MeanFunction, check_mean
-from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws, split_noise
+from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws
+from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import default_kernel, most_probable
 from tractable.kernels import Kernel, White
@@ -62,8 +64,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
     With several targets each is a function of its own, with the same kernel and noise. A missing target (NaN)
     is no evidence for that target, and none against the others of its row. A frame may have columns of words
-    and categories: kernels see them as codes 0, 1, …, and a category that was not in the fit as one that
-    equals no other.
+    and categories: kernels see them as codes 0, 1, …, and each category that was not in the fit as one that
+    equals no other; `partial_fit` learns it.
 
     A fit needs the memory of about one matrix of rows × rows. A kernel with fewer features than there are
     rows (`Linear`, `Polynomial`, sums and products of them) is fitted in the space of its features. Rows with
@@ -79,15 +81,16 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     ----------
     kernel : Kernel, optional
         The covariance function k with starting values of its hyper-parameters. A term `White` of a sum is the
-        noise. By default a squared-exponential kernel with a length scale for each column of numbers, times
-        one of equality for each column of categories, with starting values and bounds in units of X and y.
+        noise, a scaled one too; within a product, noise may depend on x. By default a squared-exponential
+        kernel with a length scale for each column of numbers, times one of equality for each column of
+        categories, with starting values and bounds in units of X and y.
     mean : {"constant", "zero", "linear"} or basis
         h: a constant, nothing, a constant and the columns, or a constant and a transformer such as
         :class:`tractable.PolynomialBasis`. A function that is linearly dependent on those before it at the
         rows is left out.
     noise_variance : float, optional
         σ² where it is known; zero interpolates. By default it is learned: that of the kernel's `White`, or
-        of one that is added.
+        of one that is added where the kernel has no noise.
     optimizer : {"fmin_l_bfgs_b"} or None
         The search for hyper-parameters; None keeps those of the kernel.
     n_restarts_optimizer : int
@@ -105,9 +108,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     Attributes
     ----------
     kernel_ : Kernel
-        The kernel at its hyper-parameters, with noise where `kernel` has a term for it.
+        The kernel at its hyper-parameters, with noise where `kernel` has a term for it: 2 (k + White) is
+        2 k + 2 White.
     noise_variance_ : float or array of shape (n_targets,)
-        σ², in the units of y.
+        σ², in the units of y, without the noise within products of the kernel.
     log_evidence_ : float
         log p(y | X) with f and β integrated out, summed over targets. A flat prior counts as density one:
         compare models of the same mean.
@@ -117,7 +121,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         ν, the number of targets less those of coefficients and hyper-parameters, three at least; without
         hyper-parameters that were learned, the number of targets less that of coefficients.
     loo_log_density_ : float
-        Mean log density of a target given the other rows, at the hyper-parameters of the fit.
+        Mean log density of a target given the other rows, at the hyper-parameters of the fit; -inf where a
+        row alone determines a coefficient of the mean, as the only row does.
     dual_coef_ : array of shape (n_samples,) or (n_samples, n_targets)
         α of the posterior mean f(x) = Σ αᵢ k(x, xᵢ), of targets in units of `normalize_y`; αᵢ of equal rows
         is that of all of them, at the first.
@@ -356,7 +361,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             fresh = type(self)(**self.get_params(deep=False))
             rows = fresh._float_rows(X, reset=True)  # noqa: SLF001
             prior = fresh._prior(rows, None, 1.0)  # noqa: SLF001
-        covariance = prior.kernel(rows)
+        covariance = prior.kernel(rows) if include_noise else symmetrize(prior.kernel(rows, rows))
         if include_noise:
             xp = namespace_of(covariance)
             covariance = covariance + prior.noise_variance * xp.eye(
@@ -369,16 +374,26 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
         Of hyper-parameters that stay as they are: N(yᵢ - αᵢ / Pᵢᵢ, 1 / Pᵢᵢ), Rasmussen and Williams (5.12).
         Its `log_prob` at `y_train_` is the leave-one-out log density of each row. A row with a weight is left
-        out with all of it; where a target is missing, it is the prediction of it.
+        out with all of it; where a target is missing, it is the prediction of it. A row that alone determines
+        a coefficient of the mean, as the only row does, has no distribution without it: ValueError.
         """
         process = self._process_of()
         rows = _standardized(self._training_rows_, process.shift, process.scale)
         mean, variance = process.leave_one_out(rows)
+        alone = to_numpy(~namespace_of(variance).isfinite(variance)).any(axis=1)
+        if alone.any():
+            raise ValueError(
+                f"leave_one_out has no distribution of row {int(np.argmax(alone))}: without it the mean "
+                f"{self.mean!r} is not determined"
+            )
         return Normal(mean=self._shaped(mean), variance=self._shaped(variance))
 
     @property
     def loo_log_density_(self) -> float:
-        """Mean of the leave-one-out log densities of the targets, each row counted as often as it weighs."""
+        """Mean of the leave-one-out log densities of the targets, each row counted as often as it weighs.
+
+        It is -inf where a row alone determines a coefficient of the mean: its density is flat without it.
+        """
         process = self._process_of()
         rows = _standardized(self._training_rows_, process.shift, process.scale)
         mean, variance = process.leave_one_out(rows)
@@ -492,7 +507,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
                 X = pd.DataFrame(np.asarray(X), columns=list(names))
         require_targets(self, y)
-        x = self._float_rows(X, reset=reset)
+        x = self._float_rows(X, reset=reset, keep=True)
         targets = check_targets(self, y, x, allow_nan=True)
         xp = namespace_of(x)
         targets = xp.astype(targets, xp.float64)
@@ -513,14 +528,22 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             return found
         return found.only(np.flatnonzero(to_numpy(known)))
 
-    def _float_rows(self, X: Any, *, reset: bool) -> Array:
-        """Return rows as float64 numbers, words and categories of frames by their codes."""
+    def _float_rows(self, X: Any, *, reset: bool, keep: bool = False) -> Array:
+        """Return rows as float64 numbers, words and categories of frames by their codes.
+
+        Categories that are new have codes of their own, which are known later where `keep`.
+        """
         if is_frame(X):
             if reset:
                 columns = learn_columns(X, None)
                 self._columns_ = columns if any(columns.categories) else None
             if self._columns_ is not None:
-                X = coded_frame(X, self._columns_, "error" if reset else "extra")
+                met = met_categories(X, self._columns_)
+                if met != self._columns_:
+                    coded_frame(X, self._columns_, "extra")  # which refuses values of another type
+                X = coded_frame(X, met)
+                if keep:
+                    self._columns_ = met
         elif reset:
             self._columns_ = None
         x = check_columns(self, X, reset=reset)
@@ -559,7 +582,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             self.mean, rows.x, rows.weights, standardizer, self._numeric(rows.x.shape[1])
         )
         prior = self._prior(rows.x, standardizer, 1.0 if self.normalize_y else variance)
-        join = not _has_inner_noise(prior.kernel, rows.x)
+        join = not prior.kernel.has_noise  # equal rows with noise of their own are not one
         if not join and not bool(namespace_of(rows.x).all(rows.weights == 1.0)):
             raise ValueError(
                 "sample_weight cannot be combined with white noise inside a product of kernels: make White a "
@@ -568,12 +591,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         by_target = list(rows_used.by_target())
         for _, _, own in by_target:
             mean = mean.independent(mean(own.x))
-        groups = [(targets, which, own.observations(mean, join=join)) for targets, which, own in by_target]
-        for _, _, joined in groups:
-            if joined.within > 0.0 and prior.noise_variance == 0.0:
-                raise ValueError(
-                    "X has equal rows with different targets y, which needs a noise_variance above 0"
-                )
+        groups = [
+            (targets, which, own.observations(mean, join=join, noise=prior.noise_variance))
+            for targets, which, own in by_target
+        ]
         search = most_probable(
             prior,
             [own for _, _, own in groups],
@@ -645,9 +666,12 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
                     "noise_variance must be None where the kernel has white noise: it is one or the other"
                 )
             return Prior(kernel=kernel, noise=float(self.noise_variance))
-        if white is None:
-            white = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
-        return Prior(kernel=kernel, noise=white)
+        if white is not None:
+            return Prior(kernel=kernel, noise=white, noise_is_term=True)
+        if kernel.has_noise:
+            return Prior(kernel=kernel, noise=0.0)
+        added = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
+        return Prior(kernel=kernel, noise=added)
 
     def _numeric(self, width: int) -> list[int]:
         """Return the positions of the columns that are numbers."""
@@ -657,8 +681,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     def _set_fitted(self, process: GaussianProcess, rows: TrainingRows) -> None:
         prior = process.prior
         self._process_, self._training_rows_ = process, rows
-        given_white = self.kernel is not None and split_noise(self.kernel)[1] is not None
-        self.kernel_ = prior.kernel + prior.noise if given_white else prior.kernel
+        self.kernel_ = prior.given_kernel
         noise = process.noise_variances
         self.noise_variance_ = float(noise[0]) if self._one_target_ or not self.normalize_y else noise
         self.log_evidence_ = process.log_evidence
@@ -671,15 +694,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
 def _standardized(rows: TrainingRows, shift: Array, scale: Array) -> TrainingRows:
     return replace(rows, y=(rows.y - shift) / scale)
-
-
-def _has_inner_noise(kernel: Kernel, x: Array) -> bool:
-    """Whether noise is part of the kernel elsewhere than as a term: equal rows are then not one."""
-    first = x[:1, :]
-    return bool(
-        abs(float(kernel.diagonal(first)[0]) - float(kernel(first, first)[0, 0]))
-        > 1e-9 * abs(float(kernel.diagonal(first)[0]))
-    )
 
 
 def _scattered(process: GaussianProcess, n: int) -> Array:

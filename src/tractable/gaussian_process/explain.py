@@ -1,5 +1,6 @@
 """What a Gaussian process has learned: parts of a sum, relevance of columns, correlation of rows."""
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -9,15 +10,13 @@ from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_number
 from tractable.distributions import Normal, StudentT
-from tractable.engines.gaussian_process import DualPosterior
-from tractable.gaussian_process.model import GaussianProcess
+from tractable.engines.gaussian_process import DualPosterior, PrimalPosterior
+from tractable.gaussian_process.model import EPSILON, GaussianProcess, signal_diagonal
 from tractable.kernels import Kernel, Sum
 from tractable.value import value
 
 #: Rows of the fit that are compared with each other, at most.
 MOST_ROWS = 2000
-#: Rows of a block of which the diagonal of a kernel matrix is taken.
-FEW_ROWS = 32
 #: Below this correlation with the nearest other row, a row says nothing of others.
 LEAST_NEAREST = 0.05
 #: Above this mean correlation, all rows say the same.
@@ -135,15 +134,11 @@ def function_parts(process: GaussianProcess, x: Array, columns: tuple[str, ...])
         names.append("mean")
         means.append(shift + scale * (basis @ posterior.coef[:m, 0]))
         variances.append(scale**2 * _of_mean(posterior, basis))
-    dual = posterior.dual[:, 0]
-    for term in kernel.terms if isinstance(kernel, Sum) else (kernel,):
-        cross = term(x, posterior.rows.x)
+    terms = kernel.terms if isinstance(kernel, Sum) else (kernel,)
+    for term, (mean, variance) in zip(terms, _of_terms(posterior, terms, x, m), strict=True):
         names.append(_name(term, columns))
-        means.append(scale * (cross @ dual) + (0.0 if m or means else shift))
-        prior = term.diagonal(x)
-        rest = prior - posterior.explained(cross)
-        floor = float(np.finfo(np.float64).eps) * prior
-        variances.append(scale**2 * xp.where(rest > floor, rest, floor))
+        means.append(scale * mean + (0.0 if m or means else shift))
+        variances.append(scale**2 * variance)
     return FunctionParts(
         names=tuple(names),
         rows=x,
@@ -176,7 +171,7 @@ def kernel_diagnosis(kernel: Kernel, x: np.ndarray) -> KernelDiagnosis:
     """Return how far rows are correlated under the kernel."""
     rows = x[np.random.default_rng(0).permutation(len(x))[:MOST_ROWS]] if len(x) > MOST_ROWS else x
     n = len(rows)
-    root = np.sqrt(_paired(kernel, rows, rows))
+    root = np.sqrt(signal_diagonal(kernel, rows))
     matrix = (
         np.abs(kernel(rows, rows)) / np.where(root > 0, root, 1.0) / np.where(root > 0, root, 1.0)[:, None]
     )
@@ -188,19 +183,42 @@ def kernel_diagnosis(kernel: Kernel, x: np.ndarray) -> KernelDiagnosis:
     return KernelDiagnosis(mean_correlation=mean, nearest_correlation=nearest, verdict=verdict)
 
 
+def _of_terms(posterior: Any, terms: tuple[Kernel, ...], x: Array, m: int) -> Iterator[tuple[Array, Array]]:
+    """Yield the mean and the variance of each term's function, (q,) each; the mean has m functions."""
+    xp = namespace_of(x)
+    if isinstance(posterior, DualPosterior):
+        dual = posterior.dual[:, 0]
+        for term in terms:
+            cross, prior = term(x, posterior.rows.x), signal_diagonal(term, x)
+            # Rounding may leave less than nothing where the rows determine the function.
+            rest, floor = prior - posterior.explained(cross), EPSILON * prior
+            yield cross @ dual, xp.where(rest > floor, rest, floor)
+        return
+    start = m
+    for term in terms:
+        features = term.features(x)
+        stop = start + features.shape[1]
+        yield features @ posterior.coef[start:stop, 0], _of_weights(posterior, features, start)
+        start = stop
+
+
 def _of_mean(posterior: Any, basis: Array) -> Array:
     """Return the variance of h(x)ᵀβ, (q,)."""
-    xp, m = namespace_of(basis), basis.shape[1]
     if isinstance(posterior, DualPosterior):
+        xp = namespace_of(basis)
         return xp.sum(solve_triangular(posterior.basis_factor.T, basis.T) ** 2, axis=0)
-    zeros = xp.zeros((basis.shape[0], posterior.factor.shape[0] - m), dtype=basis.dtype, device=device(basis))
-    return xp.sum(solve_triangular(posterior.factor.T, xp.concat([basis, zeros], axis=1).T) ** 2, axis=0)
+    return _of_weights(posterior, basis, 0)
 
 
-def _paired(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return k(x_n, y_n) without noise, (n,), from small blocks."""
-    blocks = [slice(a, a + FEW_ROWS) for a in range(0, len(x), FEW_ROWS)]
-    return np.concatenate([np.diagonal(kernel(x[block], y[block])) for block in blocks])
+def _of_weights(posterior: PrimalPosterior, features: Array, start: int) -> Array:
+    """Return the variance of a function of some of the weights, the first of them at `start`, (q,)."""
+    xp, (q, k), width = namespace_of(features), features.shape, posterior.factor.shape[0]
+
+    def zeros(count: int) -> Array:
+        return xp.zeros((q, count), dtype=features.dtype, device=device(features))
+
+    design = xp.concat([zeros(start), features, zeros(width - start - k)], axis=1)
+    return xp.sum(solve_triangular(posterior.factor.T, design.T) ** 2, axis=0)
 
 
 def _name(kernel: Kernel, columns: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.batched import positions
+from tractable.arrays.batched import diagonal_matrix, positions
 from tractable.arrays.linalg import jittered_cholesky, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
@@ -20,33 +20,45 @@ from tractable.engines.gaussian_process import (
     primal_log_evidence,
 )
 from tractable.gaussian_process.mean import MeanFunction
-from tractable.gaussian_process.rows import TrainingRows
-from tractable.kernels import Kernel, Sum, White
+from tractable.gaussian_process.rows import TrainingRows, all_differ
+from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows, even_rows, ordered_map
 from tractable.value import replace, value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
 BLOCK_ENTRIES = 2**20
-
-
-def split_noise(kernel: Kernel) -> tuple[Kernel, White | None]:
-    """Return a sum without its term of white noise, and this term."""
-    terms = kernel.terms if isinstance(kernel, Sum) else (kernel,)
-    white = [term for term in terms if isinstance(term, White)]
-    rest = [term for term in terms if not isinstance(term, White)]
-    if len(white) > 1:
-        raise ValueError(f"kernel must have one term of white noise at most, got {kernel!r}")
-    if not rest:
-        raise ValueError(f"kernel must have a term besides white noise, got {kernel!r}")
-    return (rest[0] if len(rest) == 1 else Sum(terms=rest)), white[0] if white else None
+#: Rows of a block of which the diagonal of a kernel matrix is taken.
+FEW_ROWS = 32
+#: A variance so far below zero, relative to the prior's, is that of a kernel that is no covariance.
+INDEFINITE = 1e-8
+#: What is left, relative to the prior's, of a variance of which rounding leaves nothing.
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @value
 class Prior:
-    """The hyper-parameters: of the kernel, and the noise where it is learned."""
+    """The hyper-parameters: of the kernel, and the noise where it is learned.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The covariance function of the targets, without the noise.
+    noise : White or float
+        The noise of every row, learned or known.
+    noise_is_term : bool
+        Whether the noise was a term of the kernel that was given.
+    """
 
     kernel: Kernel
     noise: White | float
+    noise_is_term: bool = False
+
+    @property
+    def given_kernel(self) -> Kernel:
+        """The kernel, with noise where it was given with it."""
+        if self.noise_is_term and isinstance(self.noise, White):
+            return self.kernel + self.noise
+        return self.kernel
 
     @property
     def noise_variance(self) -> float:
@@ -73,7 +85,7 @@ class Prior:
         if not isinstance(self.noise, White):
             return replace(self, kernel=self.kernel.with_theta(theta))
         p = len(self.kernel.theta)
-        return Prior(kernel=self.kernel.with_theta(theta[:p]), noise=self.noise.with_theta(theta[p:]))
+        return replace(self, kernel=self.kernel.with_theta(theta[:p]), noise=self.noise.with_theta(theta[p:]))
 
     @property
     def n_learned(self) -> float:
@@ -221,9 +233,12 @@ class GaussianProcess:
             if before is None or not isinstance(before.posterior, DualPosterior):
                 found.append(self._refitted(targets, which, own))
                 continue
+            if self.join and self.prior.noise_variance == 0.0 and not all_differ(own.x):
+                found.append(self._refitted(targets, which, own))  # equal rows without noise are one
+                continue
             old = n_before if before.rows is None else before.rows.shape[0]
             later = np.arange(old, own.x.shape[0])
-            more = own.only(later).observations(self.mean, join=False)
+            more = own.only(later).observations(self.mean, join=False, noise=self.prior.noise_variance)
             if not more.x.shape[0]:
                 found.append(replace(before, rows=which))
                 continue
@@ -240,7 +255,9 @@ class GaussianProcess:
         return replace(self, parts=tuple(found))
 
     def _refitted(self, targets: tuple[int, ...], which: Any, rows: TrainingRows) -> FittedTargets:
-        posterior = self.prior.posterior(rows.observations(self.mean, join=self.join))
+        posterior = self.prior.posterior(
+            rows.observations(self.mean, join=self.join, noise=self.prior.noise_variance)
+        )
         return FittedTargets(targets=targets, rows=which, posterior=posterior)
 
     def predict_mean(self, x: Array) -> Array:
@@ -257,17 +274,22 @@ class GaussianProcess:
         """Return the squared scale matrix of predictions of each target at rows, (t, q, q)."""
         xp, basis = namespace_of(x), self.mean(x)
         prior = symmetrize(self.prior.kernel(x, x))
-        noise = xp.eye(x.shape[0], dtype=prior.dtype, device=device(prior))
-        noise = (self.prior.noise_variance if include_noise else 0.0) * noise
+        added = self.noise_diagonal(x) if include_noise else xp.zeros_like(x[:, 0])
         found: dict[int, Array] = {}
         for part in self.parts:
+            at = self._at(x, part)
             if isinstance(part.posterior, PrimalPosterior):
-                root = part.posterior.root(self.prior.kernel.features(x), basis)
-                covariance = root.T @ root
+                root = part.posterior.root(at, basis)
+                covariance, missing = root.T @ root, 0.0
             else:
-                explained, added = part.posterior.white(self._cross(x, part), basis)
-                covariance = prior - explained.T @ explained + added.T @ added
-            found |= {j: self.widening * self.scale[j] ** 2 * (covariance + noise) for j in part.targets}
+                explained, of_mean = part.posterior.white(at, basis)
+                covariance = prior - explained.T @ explained + of_mean.T @ of_mean
+                variance = xp.linalg.diagonal(covariance)
+                missing = (
+                    self._floored(variance, part, xp.linalg.diagonal(prior), explained, of_mean) - variance
+                )
+            covariance = covariance + diagonal_matrix(added + missing)
+            found |= {j: self.widening * self.scale[j] ** 2 * covariance for j in part.targets}
         return xp.stack([found[j] for j in range(len(found))])
 
     def sample(self, x: Array, n_samples: int, rng: Any, *, include_noise: bool) -> Array:
@@ -297,7 +319,8 @@ class GaussianProcess:
         """Return means and variances of each target given all other rows, (n, t).
 
         Where a target is missing it is the prediction of it. Of equal rows that are joined, f given the other
-        rows is updated by the targets of the others of them.
+        rows is updated by the targets of the others of them. The variance is infinite, and the mean anything,
+        where a row alone determines a coefficient of the mean.
 
         Parameters
         ----------
@@ -309,22 +332,31 @@ class GaussianProcess:
         for part in self.parts:
             own = rows if part.rows is None else rows.only(part.rows)
             joined: Observations = part.posterior.rows
-            mean, variance = part.posterior.leave_one_out()
             at = joined.positions
-            joined_noise = noise * xp.take(joined.noise_scale, at)
-            function = xp.take(variance, at) - joined_noise  # variance of f given other x
+            left = xp.take(part.posterior.precisions(), at)
+            mean_noise = xp.take(joined.noise_scale, at)
             precision = own.weights / own.noise_scale
-            others = 1.0 / xp.take(joined.noise_scale, at) - precision
+            others = 1.0 / mean_noise - precision
             others = xp.where(others > 1e-12 * precision, others, xp.zeros_like(others))
-            share = others * function / (noise + others * function) if noise > 0.0 else xp.zeros_like(others)
+            # f given other x has the variance v = free / left; targets at the same x are others / noise as
+            # precise. In products instead of quotients, since `left` or `noise` may be 0.
+            free = 1.0 - noise * mean_noise * left
+            free = xp.where(free > 0.0, free, xp.zeros_like(free))
+            alone = others == 0.0
+            total = xp.where(alone, left, noise * left + others * free)
+            known = total > 0.0
+            total = xp.where(known, total, xp.ones_like(total))
+            function = free * xp.where(alone, xp.ones_like(free), noise * xp.ones_like(free)) / total
+            spread = function + noise * own.noise_scale
+            floor = EPSILON * signal_diagonal(self.prior.kernel, own.x)  # as of predictions
+            spread = xp.where(spread > 0.0, spread, floor)
+            spread = xp.where(known, spread, xp.full_like(spread, inf))
             for k, j in enumerate(part.targets):
-                total = xp.take(joined.y[:, k] / joined.noise_scale, at)
-                rest = xp.where(
-                    others > 0, (total - precision * own.y[:, j]) / xp.where(others > 0, others, 1.0), 0.0
-                )
-                centre = xp.take(mean[:, k], at)
-                centre = centre + share * (rest - centre)
-                spread = function * (1.0 - share) + noise * own.noise_scale
+                y, dual = (xp.take(of[:, k], at) for of in (joined.y, part.posterior.dual))
+                sum_of_others = y / mean_noise - precision * own.y[:, j]
+                without = y - dual / total
+                updated = (free * sum_of_others + noise * (left * y - dual)) / total
+                centre = xp.where(alone, without, updated)
                 found[j] = self._everywhere(j, centre, spread, rows, part)
         columns = [found[j] for j in range(len(found))]
         return xp.stack([c[0] for c in columns], axis=1), xp.stack([c[1] for c in columns], axis=1)
@@ -338,7 +370,8 @@ class GaussianProcess:
         if part.rows is None:
             return mean, variance
         predicted = self._by_blocks(rows.x, lambda x: self._moments(x, include_noise=False))
-        t, noise = self.shift.shape[0], self.noise_variances[j] * rows.noise_scale
+        own_noise = self.prior.noise_variance * (rows.noise_scale - 1.0)
+        t, noise = self.shift.shape[0], self.scale[j] ** 2 * (self.noise_diagonal(rows.x) + own_noise)
         n, m = rows.x.shape[0], mean.shape[0]
         slots = np.arange(n)
         slots[part.rows] = n + np.arange(m)
@@ -359,44 +392,67 @@ class GaussianProcess:
         xp, basis = namespace_of(x), self.mean(x)
         found: dict[int, Array] = {}
         for part in self.parts:
-            if isinstance(part.posterior, PrimalPosterior):
-                design = xp.concat([basis, self.prior.kernel.features(x)], axis=1)
-                mean = design @ part.posterior.coef
-            else:
-                mean = part.posterior.mean(self._cross(x, part), basis)
+            mean = part.posterior.mean(self._at(x, part), basis)
             found |= {j: mean[:, k] for k, j in enumerate(part.targets)}
         return self.shift + self.scale * xp.stack([found[j] for j in range(len(found))], axis=1)
 
     def _moments(self, x: Array, include_noise: bool) -> Array:
         xp, basis = namespace_of(x), self.mean(x)
-        prior = self.signal_diagonal(x)
+        added = self.noise_diagonal(x) if include_noise else 0.0
         means, variances = {}, {}
         for part in self.parts:
+            at = self._at(x, part)
+            mean = part.posterior.mean(at, basis)
             if isinstance(part.posterior, PrimalPosterior):
-                features = self.prior.kernel.features(x)
-                mean = xp.concat([basis, features], axis=1) @ part.posterior.coef
-                variance = xp.sum(part.posterior.root(features, basis) ** 2, axis=0)
+                variance = _column_squares(part.posterior.root(at, basis))
             else:
-                cross = self._cross(x, part)
-                mean = part.posterior.mean(cross, basis)
-                explained, added = part.posterior.white(cross, basis)
-                variance = prior - _column_squares(explained) + _column_squares(added)
-            # Rounding may leave less than nothing where the rows determine the function.
-            floor = float(np.finfo(np.float64).eps) * prior
-            variance = xp.where(variance > floor, variance, floor)
-            variance = variance + (self.prior.noise_variance if include_noise else 0.0)
+                prior = signal_diagonal(self.prior.kernel, x)
+                explained, of_mean = part.posterior.white(at, basis)
+                variance = prior - _column_squares(explained) + _column_squares(of_mean)
+                variance = self._floored(variance, part, prior, explained, of_mean)
             for k, j in enumerate(part.targets):
                 means[j] = self.shift[j] + self.scale[j] * mean[:, k]
-                variances[j] = self.scale[j] ** 2 * variance
+                variances[j] = self.scale[j] ** 2 * (variance + added)
         order = range(len(means))
         return xp.stack([*(means[j] for j in order), *(variances[j] for j in order)], axis=1)
 
-    def signal_diagonal(self, x: Array) -> Array:
-        """Return k(x_n, x_n), (q,)."""
-        return self.prior.kernel.diagonal(x)
+    def _floored(
+        self, variance: Array, part: FittedTargets, prior: Array, explained: Array, of_mean: Array
+    ) -> Array:
+        """Return variances, rounding below zero mended; a kernel that is no covariance is refused."""
+        xp = namespace_of(variance)
+        least = -INDEFINITE * (prior + _column_squares(of_mean))
+        if bool(xp.any(variance < least)) and bool(
+            xp.any(variance < least - part.posterior.rounding(explained))
+        ):
+            raise ValueError(
+                "kernel must be positive semi-definite at the rows of X and those of the fit, and "
+                f"{self.prior.kernel!r} is not: it gives a variance below zero"
+            )
+        floor = EPSILON * prior
+        return xp.where(variance > floor, variance, floor)
 
-    def _cross(self, x: Array, part: FittedTargets) -> Array:
+    def noise_diagonal(self, x: Array) -> Array:
+        """Return the variance of the noise of each row, (q,): σ², and what noise within the kernel adds."""
+        kernel = self.prior.kernel
+        xp = namespace_of(x)
+        noise = xp.full_like(x[:, 0], self.prior.noise_variance)
+        return noise + (kernel.diagonal(x) - signal_diagonal(kernel, x)) if kernel.has_noise else noise
+
+    def _at(self, x: Array, part: FittedTargets) -> Array:
+        """Return what a posterior asks of rows: their features, or their kernel with the rows of the fit."""
+        if isinstance(part.posterior, PrimalPosterior):
+            return self.prior.kernel.features(x)
         return self.prior.kernel(x, part.posterior.rows.x)
+
+
+def signal_diagonal(kernel: Kernel, x: Array) -> Array:
+    """Return k(x_n, x_n) without noise, (q,)."""
+    if not kernel.has_noise:
+        return kernel.diagonal(x)
+    xp = namespace_of(x)
+    blocks = (x[a : min(a + FEW_ROWS, x.shape[0]), :] for a in range(0, x.shape[0], FEW_ROWS))
+    return xp.concat([xp.linalg.diagonal(kernel(rows, rows)) for rows in blocks])
 
 
 def normal_draws(covariance: Array, n_samples: int, rng: Any) -> Array:

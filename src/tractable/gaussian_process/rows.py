@@ -66,11 +66,20 @@ class TrainingRows:
             rows = np.flatnonzero(pattern)
             yield tuple(int(j) for j in columns), rows, self.only(rows, columns)
 
-    def observations(self, mean: Any, *, join: bool) -> Observations:
+    def observations(self, mean: Any, *, join: bool, noise: float) -> Observations:
         """Return the rows with the functions of the mean; with `join`, equal rows as one.
 
         Targets of one x with noise variances σ² v are, for f, their mean with the weights p = w / v and a
         noise variance of σ² / Σ p.
+
+        Parameters
+        ----------
+        mean : MeanFunction
+            The functions of the mean.
+        join : bool
+            Whether equal rows become one.
+        noise : float
+            σ²; where it is zero, targets of equal rows that are joined must be equal.
         """
         xp = namespace_of(self.x)
         precision = self.weights / self.noise_scale
@@ -95,6 +104,10 @@ class TrainingRows:
                 )
                 y = shift + mean_gap
                 within = float(np.sum(precision[:, None] * (gaps - mean_gap[groups]) ** 2))
+        if within > 0.0 and noise == 0.0:
+            raise ValueError(
+                "X has equal rows with different targets y, which needs a noise_variance above 0"
+            )
         log_repeats = xp.sum(self.weights * xp.log(self.noise_scale)) + xp.sum(xp.log(total))
         return Observations(
             x=x,
@@ -106,3 +119,11 @@ class TrainingRows:
             within=within,
             joined=groups,
         )
+
+
+def all_differ(x: Array) -> bool:
+    """Whether no two rows are equal."""
+    if not is_numpy_array(x) or x.shape[0] < 2:
+        return True
+    groups = group_rows(x)
+    return len(first_of_each(groups)) == len(groups)

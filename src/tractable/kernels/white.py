@@ -37,6 +37,7 @@ class White(Kernel):
     _hyper: ClassVar[tuple[str, ...]] = ("noise_level",)
     is_stationary: ClassVar[bool] = True
     is_isotropic: ClassVar[bool] = True
+    has_noise: ClassVar[bool] = True
 
     noise_level: float
     noise_level_bounds: Any
