@@ -96,9 +96,12 @@ def write_reference():
 
 
 def ours(module, name):
-    """Whether a name is listed under its package: not under the flat names, and not another library's."""
+    """Whether a name is listed under a package: no flat name, nor another library's, nor its home package's."""
     home = getattr(getattr(module, name), "__module__", "")
-    return name not in tractable.PUBLIC and home.startswith("tractable")
+    if name in tractable.PUBLIC or not home.startswith("tractable"):
+        return False
+    package = import_module(".".join(home.split(".")[:2]))
+    return package is module or name not in getattr(package, "__all__", ())
 
 
 def summary(title, names, sentence):
