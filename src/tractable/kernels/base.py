@@ -374,11 +374,6 @@ class Kernel(ABC):
         """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ."""
         return any(part.has_noise for part in self.parts)
 
-    @property
-    def has_prior(self) -> np.ndarray:
-        """Which of the free hyper-parameters have a prior, (p,), in the order of `theta`."""
-        return np.array([h.prior is not None for h in self._free for _ in h.numbers], dtype=bool)
-
     def log_prior_gradient(self) -> np.ndarray:
         """Return the derivative of `log_prior` in `theta`, (p,)."""
         return np.concatenate([*(h.log_prior_gradient() for h in self._free), np.empty(0)])
