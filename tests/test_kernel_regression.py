@@ -306,3 +306,12 @@ def test_sigmoid_kernels_that_happen_to_be_definite_are_solved(table):
     X, y = table
     model = KernelRidge(Sigmoid(0.01), alpha=10.0).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("length", [1e4, 1e6, 1e9])
+@pytest.mark.parametrize("alpha", ["loo", "gcv"])
+def test_a_kernel_that_is_nearly_constant_is_positive_semidefinite(length, alpha, rng):
+    """The centred matrix is rounding alone."""
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    found = KernelRidge(RBF(length), alpha=alpha).fit(X, y).predict(X)
+    np.testing.assert_allclose(found, y.mean(), atol=3.0 * y.std())

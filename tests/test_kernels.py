@@ -391,3 +391,14 @@ def test_samples_of_random_features_have_the_spectrum(rng):
     assert kernel.n_features(1) == 50
     x = rng.standard_normal((4, 1))
     np.testing.assert_allclose(kernel(x), phi(x) @ phi(x).T)
+
+
+@pytest.mark.parametrize("theta", [[1e3], [-1e3], [np.nan], [np.inf]])
+def test_logarithms_of_hyper_parameters_are_of_positive_finite_numbers(theta):
+    with pytest.raises(ValueError, match="theta must be logarithms of positive, finite numbers"):
+        RBF().with_theta(theta)
+
+
+def test_a_function_that_scales_is_finite():
+    with pytest.raises(ValueError, match="function must return finite numbers"):
+        Scaled(RBF(), function=lambda x: np.where(x[:, 0] > 0.0, np.nan, 1.0))(np.array([[1.0], [-1.0]]))

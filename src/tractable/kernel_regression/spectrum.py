@@ -13,7 +13,7 @@ from tractable.value import value
 #: One minus leverage that is rounding: such a row alone determines a direction and cannot be predicted.
 DETERMINED = 1e-13
 
-#: How far below zero, in units of the largest, an eigenvalue of a kernel's matrix is rounding.
+#: How far below zero, in units of the trace, an eigenvalue of a kernel's matrix is rounding.
 ROUNDING = 1e-10
 
 
@@ -100,12 +100,12 @@ class KernelSpectrum:
 
         matrix *= rows.root[:, None]
         matrix *= rows.root
-        free = rows.free
+        free, size = rows.free, float(np.sum(np.abs(np.diagonal(matrix))))
         if free is not None:
             # A reflection makes the intercept's direction the first axis, which is left out.
             matrix = reflected(reflected(matrix, free).T, free)[1:, 1:]
         values, basis = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
-        if len(values) and values[0] < -ROUNDING * max(values[-1], -values[0]):
+        if len(values) and values[0] < -ROUNDING * size:
             raise ValueError(
                 "kernel must be positive semi-definite, and its matrix of X has the eigenvalue "
                 f"{float(values[0]):.6g}"

@@ -344,8 +344,10 @@ class Kernel(ABC):
         wanted = len(self.theta_names)
         if theta.shape != (wanted,):
             raise ValueError(f"theta must have shape ({wanted},), got {theta.shape}")
-        if not np.all(np.isfinite(theta)):
-            raise ValueError("theta must be finite")
+        with np.errstate(over="ignore", under="ignore"):
+            numbers = np.exp(theta)
+        if not np.all((numbers > 0.0) & (numbers < np.inf)):
+            raise ValueError(f"theta must be logarithms of positive, finite numbers, got {theta}")
         return self._with_theta(iter(theta))
 
     def _with_theta(self, theta: Iterator[float]) -> Self:

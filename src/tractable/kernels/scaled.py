@@ -112,7 +112,10 @@ class Scaled(Wrapped):
                 f"function must return one number for each of {x.shape[0]} rows, "
                 f"got shape {tuple(found.shape)}"
             )
-        return namespace_of(x).astype(found, x.dtype, copy=False)
+        xp = namespace_of(x)
+        if not bool(xp.all(xp.isfinite(found))):
+            raise ValueError("function must return finite numbers: it returns NaN or infinity")
+        return xp.astype(found, x.dtype, copy=False)
 
     def _factors(self, x: Array, y: Array) -> Array:
         return self._heights(x)[:, None] * self._heights(y)[None, :]

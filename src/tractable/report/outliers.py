@@ -42,6 +42,12 @@ MAX_PATTERNS, COMMON = 100, 5
 #: If more rows than this share are outliers, the model does not describe the table, and none is called one.
 MAX_SHARE = 0.05
 
+#: What a mixture of a table with categories leaves out.
+INDEPENDENT = (
+    " Within a component columns are independent, so that of the rest of a row only what it says about the "
+    "component counts: an entry that follows from another may be called unexpected."
+)
+
 #: The probability that a table without outliers is said to have some.
 CHANCE = 0.05
 
@@ -109,7 +115,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
-            "more of them."
+            f"more of them.{INDEPENDENT if found.mixed else ''}"
         ),
         code=_code(table, found, model, left),
         pictures=(
