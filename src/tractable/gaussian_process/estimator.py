@@ -75,7 +75,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     Where hyper-parameters are known (``optimizer=None``, or fixed) predictions are normal. Where p of them
     were learned from n targets, which they fit better than new ones, predictions are Student's t of
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
-    hyper-parameters, as of a regression with so many coefficients: so intervals cover of few rows, too.
+    hyper-parameters, as of a regression with so many coefficients: so intervals cover nearly what they say
+    of few rows, too.
 
     Constant targets, and that of one row, have no spread: the default kernel and noise then begin with the
     mean square of the targets, or 1 where they are zero, and variances of predictions are of that size.

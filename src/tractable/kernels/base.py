@@ -373,7 +373,10 @@ class Kernel(ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ."""
+        """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ.
+
+        A kernel of one's own that adds numbers where rows are the same says so here.
+        """
         return any(part.has_noise for part in self.parts)
 
     def log_prior_gradient(self) -> np.ndarray:
