@@ -33,6 +33,7 @@ from tractable.kernels import (
     Subspace,
     White,
 )
+from tractable.linear_model import FunctionBasis
 
 HOURS, MARKS = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
 RNG = np.random.default_rng(5)
@@ -164,6 +165,36 @@ def test_dependent_functions_of_the_mean_are_left_out():
     model = fixed(2.0 * RBF(2.0) + White(0.3), mean="linear").fit(twice, Y)
     once = fixed(mean="linear").fit(X, Y)
     assert model.mean_coef_.shape == once.mean_coef_.shape == (4,)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_coefficients_of_the_mean_are_in_natural_units(normalize):
+    x, scale = 100.0 + 5.0 * X, np.array([3.0, 1.0, 0.0])
+    targets = np.column_stack([1000.0 + x @ scale, 5.0 - x @ scale])
+    kernel = 1e-4 * RBF(10.0) + White(1e-4)
+    found = fixed(kernel, mean="linear", normalize_y=normalize).fit(x, targets).mean_coef_
+    np.testing.assert_allclose(found, [[1000.0, 5.0], [3.0, -3.0], [1.0, -1.0], [0.0, 0.0]], atol=0.05)
+    square = FunctionBasis(["square"])
+    found = (
+        fixed(kernel, mean=square, normalize_y=normalize).fit(x[:, :1], 7.0 + 2.0 * x[:, 0] ** 2).mean_coef_
+    )
+    np.testing.assert_allclose(found, [7.0, 2.0], atol=0.05)
+    level = fixed(kernel, normalize_y=normalize, mean="constant").fit(x, np.full(40, 8.0)).mean_coef_
+    np.testing.assert_allclose(level, [8.0])
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize("mean", ["linear", FunctionBasis(["square", "sin"])])
+@pytest.mark.parametrize("kernel", [KERNEL, Linear() + White(0.3)])
+def test_functions_of_the_mean_that_later_rows_tell_apart_are_kept_then(first, mean, kernel):
+    x = X.copy()
+    x[:3, 2] = 1.5
+    grown = fixed(kernel, mean=mean).fit(x[:first], Y[:first]).partial_fit(x[first:], Y[first:])
+    whole = fixed(kernel, mean=mean).fit(x, Y)
+    np.testing.assert_allclose(grown.predict(NEW), whole.predict(NEW), rtol=1e-7)
+    np.testing.assert_allclose(grown.predict_var(NEW), whole.predict_var(NEW), rtol=1e-7)
+    np.testing.assert_allclose(grown.log_evidence_, whole.log_evidence_, rtol=1e-8)
+    np.testing.assert_allclose(grown.mean_coef_, whole.mean_coef_, rtol=1e-6, atol=1e-9)
 
 
 # -- evidence, posterior, leave-one-out ---------------------------------------------------------------------
@@ -299,6 +330,16 @@ def test_samples_have_the_moments_of_the_process():
     np.testing.assert_allclose(np.cov(prior.T), KERNEL.terms[0](NEW), atol=0.08)
     again = fixed().sample_prior(NEW, 2, random_state=1)
     np.testing.assert_array_equal(again, fixed().sample_prior(NEW, 2, random_state=1))
+
+
+def test_samples_of_the_prior_are_in_the_units_of_the_targets():
+    targets = np.column_stack([10.0 * Y, Y])
+    model = fixed(normalize_y=True).fit(X, targets)
+    drawn = model.sample_prior(NEW, 4000, random_state=0)
+    assert drawn.shape == (4000, 7, 2)
+    np.testing.assert_allclose(drawn.std(axis=0) / targets.std(axis=0), 2.0**0.5, rtol=0.06)
+    one = fixed(normalize_y=True).fit(X, 10.0 * Y).sample_prior(NEW, 2, random_state=0)
+    assert one.shape == (2, 7)
 
 
 @pytest.mark.spec("GP-18", "KER-19")
@@ -593,7 +634,7 @@ def test_priors_of_hyper_parameters_make_it_the_mode():
     at = model._process_.prior.theta
     for step in 0.01 * np.eye(3):
         assert objective(at) >= max(objective(at + step), objective(at - step))
-    assert model.residual_dof_ == free.residual_dof_ + 0.5
+    assert model.residual_dof_ == free.residual_dof_ == 40 - 1 - 3
 
 
 @pytest.mark.spec("GP-10")
@@ -620,6 +661,20 @@ def test_a_column_of_noise_is_irrelevant():
     assert found.relevance[1] < 0.05
     assert found.relevance[2] > 0.2
     assert str(found).splitlines()[0].startswith("a  ")
+
+
+@pytest.mark.spec("GP-12")
+def test_relevance_is_that_of_all_pairs():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((60, 2))
+    one = GaussianProcessRegressor().fit(x[:, :1], np.sin(2.0 * x[:, 0])).relevance()
+    np.testing.assert_allclose(one.relevance, 1.0, rtol=1e-12)
+    # Of a sum of functions of a column each, the indices are shares of the variance.
+    model = fixed(Linear(0.0), mean="constant", noise_variance=1e-6).fit(x, x @ [2.0, 1.0])
+    shares = np.var(x * [2.0, 1.0], axis=0)
+    np.testing.assert_allclose(model.relevance().relevance, shares / np.var(x @ [2.0, 1.0]), rtol=0.05)
+    constant = fixed(noise_variance=0.1, kernel=RBF(), mean="constant").fit(x, np.ones(60)).relevance()
+    np.testing.assert_array_equal(constant.relevance, 0.0)
 
 
 @pytest.mark.spec("GP-07", "E000-46")
@@ -766,6 +821,7 @@ def test_refusals(options, named):
         (np.full(40, np.nan), {}, "y must have a target"),
         (np.column_stack([Y, np.full(40, np.nan)]), {}, "y has no entry for target 1"),
         (np.where(np.arange(40) == 3, np.inf, Y), {}, "y contains infinity"),
+        (1e-160 * Y, {}, "y has values so small that their squares underflow"),
         (Y[:5], {}, "y"),
         (None, {}, "y"),
         (Y, {"noise_variance": -np.ones(40)}, "noise_variance must be positive"),
@@ -889,6 +945,8 @@ def test_units_of_targets_change_the_units_alone(scale):
     np.testing.assert_allclose(scaled.predict(NEW) / scale, model.predict(NEW), rtol=1e-4)
     spread = scaled.predict(NEW, return_std=True)[1] / scale
     np.testing.assert_allclose(spread, model.predict(NEW, return_std=True)[1], rtol=1e-3)
+    density = scaled.loo_log_density_ + np.log(scale)
+    np.testing.assert_allclose(density, model.loo_log_density_, rtol=1e-3)
 
 
 def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import positions
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator
@@ -74,8 +75,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     Where hyper-parameters are known (``optimizer=None``, or fixed) predictions are normal. Where p of them
     were learned from n targets, which they fit better than new ones, predictions are Student's t of
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
-    hyper-parameters, as of a regression with so many coefficients: so intervals cover of few rows, too. In p,
-    a hyper-parameter that has a prior counts for a half.
+    hyper-parameters, as of a regression with so many coefficients: so intervals cover nearly what they say
+    of few rows, too.
+
+    Constant targets, and that of one row, have no spread: the default kernel and noise then begin with the
+    mean square of the targets, or 1 where they are zero, and variances of predictions are of that size.
 
     Parameters
     ----------
@@ -127,7 +131,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         α of the posterior mean f(x) = Σ αᵢ k(x, xᵢ), of targets in units of `normalize_y`; αᵢ of equal rows
         is that of all of them, at the first.
     mean_coef_ : array of shape (n_functions,) or (n_functions, n_targets)
-        Posterior mean of β, of columns that are centred and scaled by a power of two.
+        Posterior mean of β in the units of X and y: of the constant, and of the columns or functions of the
+        basis that are not dependent on those before them.
     jitter_ : float
         What was added to the diagonal of the covariance of the targets, zero where it had a Cholesky factor.
     objective_trace_ : array
@@ -217,7 +222,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         """Add rows to the posterior, exactly, at the hyper-parameters of `fit`; the first call is `fit`.
 
         The Cholesky factor gets a block more: O(n² k) for k rows beside n, and not O((n + k)³). `fit` on all
-        rows finds new hyper-parameters.
+        rows finds new hyper-parameters. The units of `normalize_y` and a basis of the mean stay those of the
+        first rows.
 
         Parameters
         ----------
@@ -345,7 +351,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         """Draw functions from the prior GP(0, k), before or after a fit; return each at all rows.
 
         Coefficients of the mean, whose prior is flat, are zero. Before a fit the kernel is the one given, or
-        the default for a target of variance one.
+        the default for one target of variance one; after it they are in the units of y, with one more axis
+        for several targets.
 
         Parameters
         ----------
@@ -354,20 +361,25 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         """
         check_number("n_samples", n_samples, least=1, whole=True)
         rng = as_generator(random_state, name="random_state")
+        scale = None
         if hasattr(self, "_process_"):
-            rows, prior = self._query(X), self._process_.prior
+            rows, prior, scale = self._query(X), self._process_.prior, self._process_.scale
         else:
             self._check_parameters()
             fresh = type(self)(**self.get_params(deep=False))
             rows = fresh._float_rows(X, reset=True)  # noqa: SLF001
             prior = fresh._prior(rows, None, 1.0)  # noqa: SLF001
         covariance = prior.kernel(rows) if include_noise else symmetrize(prior.kernel(rows, rows))
+        xp = namespace_of(covariance)
         if include_noise:
-            xp = namespace_of(covariance)
             covariance = covariance + prior.noise_variance * xp.eye(
                 rows.shape[0], dtype=covariance.dtype, device=device(covariance)
             )
-        return normal_draws(covariance, int(n_samples), rng)
+        if scale is None:
+            return normal_draws(covariance, int(n_samples), rng)
+        t = scale.shape[0]
+        drawn = xp.stack([normal_draws(covariance, int(n_samples), rng) for _ in range(t)], axis=-1) * scale
+        return drawn[..., 0] if self._one_target_ else drawn
 
     def leave_one_out(self) -> Normal:
         """Return the predictive distribution of each row's target given all other rows, in closed form.
@@ -510,7 +522,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         x = self._float_rows(X, reset=reset, keep=True)
         targets = check_targets(self, y, x, allow_nan=True)
         xp = namespace_of(x)
-        targets = xp.astype(targets, xp.float64)
+        targets = check_squarable("y", xp.astype(targets, xp.float64), nonzero=reset)
         if reset:
             self._one_target_ = targets.ndim == 1
         elif (targets.ndim == 1) != self._one_target_ or (
@@ -621,7 +633,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             shift=shift,
             scale=scale,
             join=join,
-            n_learned=0.0 if self.optimizer is None else prior.n_learned,
+            n_learned=0 if self.optimizer is None else len(prior.theta),
         )
         self._set_fitted(process, rows)
         if search.interrupted:
@@ -712,9 +724,12 @@ def _scattered(process: GaussianProcess, n: int) -> Array:
 
 
 def _mean_coefficients(process: GaussianProcess) -> Array:
+    """Return the coefficients of the mean in the units of X and y, (m, t)."""
     xp = namespace_of(process.shift)
     columns: dict[int, Any] = {}
     for part in process.parts:
         m = part.posterior.rows.basis.shape[1]
-        columns |= {j: part.posterior.coef[:m, k] for k, j in enumerate(part.targets)}
-    return xp.stack([columns[j] for j in range(len(columns))], axis=1)
+        found = process.mean.natural(part.posterior.coef[:m, :])
+        columns |= {j: found[:, k] for k, j in enumerate(part.targets)}
+    coef = process.scale * xp.stack([columns[j] for j in range(len(columns))], axis=1)
+    return xp.concat([coef[:1, :] + process.shift, coef[1:, :]]) if process.mean.constant else coef

@@ -17,6 +17,8 @@ from tractable.value import value
 
 #: Rows of the fit that are compared with each other, at most.
 MOST_ROWS = 2000
+#: Pairs of rows by which the relevance of a column is estimated, about; two for each row at least.
+MOST_PAIRS = 4000
 #: Below this correlation with the nearest other row, a row says nothing of others.
 LEAST_NEAREST = 0.05
 #: Above this mean correlation, all rows say the same.
@@ -74,7 +76,8 @@ class Relevance:
         Names of the columns.
     relevance : array (d,)
         ½ E[(m(x) - m(x'))²] / Var m(x), where x' is x with this column of another row, and m the posterior
-        mean: its total sensitivity index. 0 of a column that does not matter, 1 of the only one that does.
+        mean: its total sensitivity index, the mean over pairs of rows. 0 of a column that does not matter, 1
+        of the only one that does.
     """
 
     names: tuple[str, ...]
@@ -151,20 +154,23 @@ def function_parts(process: GaussianProcess, x: Array, columns: tuple[str, ...])
 
 def column_relevance(process: GaussianProcess, x: np.ndarray, names: tuple[str, ...]) -> Relevance:
     """Return the total sensitivity index of the posterior mean to each column, the mean over targets."""
-    rng = np.random.default_rng(0)
-    rows = x[rng.permutation(len(x))[:MOST_ROWS]] if len(x) > MOST_ROWS else x
-    others = rows[np.roll(rng.permutation(len(rows)), 1)]
+    rows = x[np.random.default_rng(0).permutation(len(x))[:MOST_ROWS]]
+    n = len(rows)
     mean = process.predict_mean(rows)
-    total = np.var(mean, axis=0)
+    # Each row beside others: those at some distances in a random order, in a circle.
+    distances = np.linspace(1, n - 1, max(2, MOST_PAIRS // n), dtype=np.int64)
+    steps = np.unique(distances[distances > 0])
+    total, by_column = np.zeros(mean.shape[1]), np.zeros((rows.shape[1], mean.shape[1]))
+    for step in steps:
+        total += np.sum((np.roll(mean, step, axis=0) - mean) ** 2, axis=0)
+        for j in range(rows.shape[1]):
+            changed = rows.copy()
+            changed[:, j] = np.roll(rows[:, j], step)
+            by_column[j] += np.sum((process.predict_mean(changed) - mean) ** 2, axis=0)
     # What rounding makes of a constant is no variance.
-    total = np.where(total > 1e-20 * np.mean(mean**2, axis=0), total, np.inf)
-    found = []
-    for j in range(rows.shape[1]):
-        changed = rows.copy()
-        changed[:, j] = others[:, j]
-        step = 0.5 * np.mean((process.predict_mean(changed) - mean) ** 2, axis=0)
-        found.append(float(np.mean(step / total)))
-    return Relevance(names=names, relevance=np.array(found))
+    rounding = 1e-20 * len(steps) * np.sum(mean**2, axis=0)
+    total = np.where(total > rounding, total, np.inf)
+    return Relevance(names=names, relevance=np.mean(by_column / total, axis=1))
 
 
 def kernel_diagnosis(kernel: Kernel, x: np.ndarray) -> KernelDiagnosis:

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.random import as_generator
 from tractable.base import check_count, check_table
 from tractable.base.validation import check_targets
+from tractable.data import is_frame
+from tractable.data.table_columns import as_pandas
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts
 from tractable.gaussian_process.mean import check_mean
@@ -197,9 +199,15 @@ def search_kernel(
     for name, given in (("max_depth", max_depth), ("beam", beam), ("max_rows", max_rows)):
         check_count(name, given, least=2 if name == "max_rows" else 1)
     check_mean(mean)
-    model = GaussianProcessRegressor(mean=mean)
+    rng = as_generator(random_state, name="random_state")
+    if is_frame(X):
+        words = [name for name, column in as_pandas(X)[0].items() if column.dtype.kind not in "fiub"]
+        if words:
+            raise ValueError(f"X must have columns of numbers, and the column {words[0]!r} is none")
     x = check_table(X)
-    targets = np.asarray(check_targets(model, y, x))
+    targets = np.asarray(check_targets(GaussianProcessRegressor(mean=mean), y, x, allow_nan=True))
+    if np.isnan(targets).any():
+        raise ValueError("y contains NaN: a search needs the target of every row, leave out rows without one")
     if targets.ndim != 1:
         raise ValueError(f"y must be one target a row, got shape {targets.shape}")
     if len(x) < 2:
@@ -207,7 +215,7 @@ def search_kernel(
     names = tuple(map(str, getattr(X, "columns", [f"x{j}" for j in range(x.shape[1])])))
     rows = np.arange(len(x))
     if len(x) > max_rows:
-        rows = np.sort(as_generator(random_state).choice(len(x), max_rows, replace=False))
+        rows = np.sort(rng.choice(len(x), max_rows, replace=False))
     growth = _Growth(x[rows], targets[rows], bases, mean, names)
     path, tried = _grown(growth, max_depth, beam)
     final = GaussianProcessRegressor(path[-1].kernel, mean=mean)
@@ -367,7 +375,8 @@ class _Growth:
 def strongest_period(x: np.ndarray, y: np.ndarray) -> float:
     """Return the period of the largest peak of the periodogram of y, freed of a line, at uneven x.
 
-    From a quarter of the range to four times the median gap between neighbouring x.
+    From half the range down to four times the median gap between neighbouring x, or to a quarter of the range
+    where gaps are wider.
     """
     line = np.polynomial.Polynomial.fit(x, y, 1)
     rest = y - line(x)
@@ -383,7 +392,10 @@ def strongest_period(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _checked_bases(kernels: Any) -> tuple[str, ...]:
-    found = (kernels,) if isinstance(kernels, str) else tuple(kernels)
+    try:
+        found = (kernels,) if isinstance(kernels, str) else tuple(kernels)
+    except TypeError:
+        found = ()
     if not found or any(base not in BASES for base in found) or len(set(found)) < len(found):
         raise ValueError(f"kernels must be some of {[*BASES]}, each once, got {kernels!r}")
     return found

@@ -66,11 +66,12 @@ class MeanFunction:
         if isinstance(mean, str) and mean != "linear":
             return cls(constant=mean == "constant", columns=(), shift=none, scale=none)
         if isinstance(mean, str):
-            # A constant column is the constant once more.
-            varies = [j for j in numeric if bool(standardizer.varies[j])]
-            at = xp.asarray(varies, dtype=xp.int64, device=device(x))
-            shift, scale = xp.take(standardizer.shift, at), power_of_two(xp.take(standardizer.scale, at))
-            return cls(constant=True, columns=tuple(varies), shift=shift, scale=scale)
+            at = xp.asarray(list(numeric), dtype=xp.int64, device=device(x))
+            shift = xp.take(standardizer.shift, at)
+            unit = xp.where(shift == 0.0, xp.ones_like(shift), xp.abs(shift))
+            scale = xp.where(xp.take(standardizer.varies, at), xp.take(standardizer.scale, at), 1.0 / unit)
+            found = cls(constant=True, columns=tuple(numeric), shift=shift, scale=power_of_two(scale))
+            return found.of_varying(standardizer)
         fitted = clone(mean)
         options = {} if weights is None else {"sample_weight": weights}
         functions = as_float_array(fitted.fit(x, **options).transform(x))
@@ -89,6 +90,20 @@ class MeanFunction:
             at = xp.asarray(self.columns, dtype=xp.int64, device=device(x))
             found = xp.concat([found, (xp.take(x, at, axis=1) - self.shift) * self.scale], axis=1)
         return found if self.kept is None else _columns(found, self.kept)
+
+    def of_varying(self, standardizer: Standardizer) -> "MeanFunction":
+        """Return the mean with all its functions but columns that do not vary.
+
+        Such a column is the constant once more.
+
+        Parameters
+        ----------
+        standardizer : Standardizer
+            Of the columns.
+        """
+        varies = [bool(standardizer.varies[j]) for j in self.columns]
+        kept = (0, *(1 + i for i, some in enumerate(varies) if some))
+        return replace(self, kept=None if all(varies) else kept)
 
     def independent(self, functions: Array) -> "MeanFunction":
         """Return the mean without the functions that depend on those before them at some rows.
@@ -113,6 +128,27 @@ class MeanFunction:
             return float(xp.sum(logs))
         first = 1 if self.constant else 0
         return float(sum(float(logs[j - first]) for j in self.kept if j >= first))
+
+    def natural(self, coef: Array) -> Array:
+        """Return coefficients of the functions in natural units, (m, t): of 1 and of columns as they are.
+
+        Parameters
+        ----------
+        coef : array (m, t)
+            Those of the functions here.
+        """
+        if not self.constant:
+            return coef
+        xp = namespace_of(coef)
+        one = xp.ones((1,), dtype=coef.dtype, device=device(coef))
+        scale = xp.concat([one, self.scale])
+        shift = xp.concat([0.0 * one, self.shift if self.columns else xp.zeros_like(self.scale)])
+        if self.kept is not None:
+            at = xp.asarray(self.kept, dtype=xp.int64, device=device(coef))
+            scale, shift = xp.take(scale, at), xp.take(shift, at)
+        found = coef * scale[:, None]
+        level = found[:1, :] - xp.sum(found * shift[:, None], axis=0)[None, :]
+        return xp.concat([level, found[1:, :]])
 
 
 def check_mean(mean: Any) -> None:

@@ -23,6 +23,8 @@ from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows, even_rows, ordered_map
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
@@ -86,11 +88,6 @@ class Prior:
             return replace(self, kernel=self.kernel.with_theta(theta))
         p = len(self.kernel.theta)
         return replace(self, kernel=self.kernel.with_theta(theta[:p]), noise=self.noise.with_theta(theta[p:]))
-
-    @property
-    def n_learned(self) -> float:
-        """Number of free hyper-parameters; one with a prior, of which it is learned too, is a half."""
-        return float(sum(np.sum(np.where(part.has_prior, 0.5, 1.0)) for part in self.parts))
 
     def log_density(self) -> tuple[float, np.ndarray]:
         """Return the log density of the hyper-parameters that have a prior, and its gradient in theta."""
@@ -165,8 +162,8 @@ class GaussianProcess:
         What targets were standardized by; 0 and 1 where they were not.
     join : bool
         Whether equal rows are one.
-    n_learned : float
-        Number of hyper-parameters that were learned from the rows; one with a prior is a half.
+    n_learned : int
+        Number of hyper-parameters that were learned from the rows.
     """
 
     prior: Prior
@@ -175,7 +172,7 @@ class GaussianProcess:
     shift: Array
     scale: Array
     join: bool = True
-    n_learned: float = 0.0
+    n_learned: int = 0
 
     @property
     def dof(self) -> float:
@@ -228,7 +225,16 @@ class GaussianProcess:
             How many of them are known.
         """
         known, found = {part.targets: part for part in self.parts}, []
-        for targets, which, own in rows.by_target():
+        by_target = list(rows.by_target())
+        if self.mean.kept is not None:
+            # Functions that were dependent at the first rows may be independent now.
+            moments = DiagonalMoments.of(rows.x, rows.weights)
+            mean = self.mean.of_varying(Standardizer.from_moments(moments))
+            for _, _, own in by_target:
+                mean = mean.independent(mean(own.x))
+            if mean.kept != self.mean.kept:
+                return replace(self, mean=mean).refitted(by_target)
+        for targets, which, own in by_target:
             before = known.get(targets)
             if before is None or not isinstance(before.posterior, DualPosterior):
                 found.append(self._refitted(targets, which, own))
@@ -253,6 +259,10 @@ class GaussianProcess:
             else:
                 found.append(FittedTargets(targets=targets, rows=which, posterior=posterior))
         return replace(self, parts=tuple(found))
+
+    def refitted(self, by_target: Any) -> "GaussianProcess":
+        """Return the posterior of rows, given as `TrainingRows.by_target` gives them."""
+        return replace(self, parts=tuple(self._refitted(*part) for part in by_target))
 
     def _refitted(self, targets: tuple[int, ...], which: Any, rows: TrainingRows) -> FittedTargets:
         posterior = self.prior.posterior(
@@ -354,9 +364,8 @@ class GaussianProcess:
             for k, j in enumerate(part.targets):
                 y, dual = (xp.take(of[:, k], at) for of in (joined.y, part.posterior.dual))
                 sum_of_others = y / mean_noise - precision * own.y[:, j]
-                without = y - dual / total
-                updated = (free * sum_of_others + noise * (left * y - dual)) / total
-                centre = xp.where(alone, without, updated)
+                change = xp.where(alone, -dual, free * sum_of_others + noise * (left * y - dual))
+                centre = xp.where(alone, y, xp.zeros_like(y)) + change / total
                 found[j] = self._everywhere(j, centre, spread, rows, part)
         columns = [found[j] for j in range(len(found))]
         return xp.stack([c[0] for c in columns], axis=1), xp.stack([c[1] for c in columns], axis=1)

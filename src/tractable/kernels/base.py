@@ -373,13 +373,11 @@ class Kernel(ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ."""
-        return any(part.has_noise for part in self.parts)
+        """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ.
 
-    @property
-    def has_prior(self) -> np.ndarray:
-        """Which of the free hyper-parameters have a prior, (p,), in the order of `theta`."""
-        return np.array([h.prior is not None for h in self._free for _ in h.numbers], dtype=bool)
+        A kernel of one's own that adds numbers where rows are the same says so here.
+        """
+        return any(part.has_noise for part in self.parts)
 
     def log_prior_gradient(self) -> np.ndarray:
         """Return the derivative of `log_prior` in `theta`, (p,)."""
