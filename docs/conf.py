@@ -96,7 +96,7 @@ def write_reference():
 
 
 def ours(module, name):
-    """Whether a name is listed under a package: no flat name, nor another library's, nor its home package's."""
+    """Whether a name is listed under a package: no flat name, no other library's, no other package's."""
     home = getattr(getattr(module, name), "__module__", "")
     if name in tractable.PUBLIC or not home.startswith("tractable"):
         return False
