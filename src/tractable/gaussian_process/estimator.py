@@ -76,7 +76,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     were learned from n targets, which they fit better than new ones, predictions are Student's t of
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
     hyper-parameters, as of a regression with so many coefficients: so intervals cover nearly what they say
-    of few rows, too.
+    of few rows, too. A hyper-parameter that has a prior counts for a half.
 
     Constant targets, and that of one row, have no spread: the default kernel and noise then begin with the
     mean square of the targets, or 1 where they are zero, and variances of predictions are of that size.
@@ -633,7 +633,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             shift=shift,
             scale=scale,
             join=join,
-            n_learned=0 if self.optimizer is None else len(prior.theta),
+            n_learned=0.0 if self.optimizer is None else prior.n_learned,
         )
         self._set_fitted(process, rows)
         if search.interrupted:

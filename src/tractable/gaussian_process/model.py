@@ -89,6 +89,11 @@ class Prior:
         p = len(self.kernel.theta)
         return replace(self, kernel=self.kernel.with_theta(theta[:p]), noise=self.noise.with_theta(theta[p:]))
 
+    @property
+    def n_learned(self) -> float:
+        """Number of free hyper-parameters; one with a prior, of which it is learned too, is a half."""
+        return float(sum(np.sum(np.where(part.has_prior, 0.5, 1.0)) for part in self.parts))
+
     def log_density(self) -> tuple[float, np.ndarray]:
         """Return the log density of the hyper-parameters that have a prior, and its gradient in theta."""
         gradient = np.concatenate([part.log_prior_gradient() for part in self.parts])
@@ -162,8 +167,8 @@ class GaussianProcess:
         What targets were standardized by; 0 and 1 where they were not.
     join : bool
         Whether equal rows are one.
-    n_learned : int
-        Number of hyper-parameters that were learned from the rows.
+    n_learned : float
+        Number of hyper-parameters that were learned from the rows; one with a prior is a half.
     """
 
     prior: Prior
@@ -172,7 +177,7 @@ class GaussianProcess:
     shift: Array
     scale: Array
     join: bool = True
-    n_learned: int = 0
+    n_learned: float = 0.0
 
     @property
     def dof(self) -> float:

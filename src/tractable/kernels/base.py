@@ -372,6 +372,11 @@ class Kernel(ABC):
         return tuple(part for _, part in self._parts)
 
     @property
+    def has_prior(self) -> np.ndarray:
+        """Which of the free hyper-parameters have a prior, (p,), in the order of `theta`."""
+        return np.array([h.prior is not None for h in self._free for _ in h.numbers], dtype=bool)
+
+    @property
     def has_noise(self) -> bool:
         """Whether noise (`White`) is part of it: ``kernel(x)`` and ``kernel(x, x)`` then differ.
 
