@@ -77,11 +77,12 @@ class Estimator(BaseEstimator):
     """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
 
     model_tags: ModelTags
-    #: Whether columns may be text and categories, whether numbers must not be negative, and whether rows may
-    #: be sparse, as counts are.
+    #: Whether columns may be text and categories, whether numbers must not be negative, whether rows may be
+    #: sparse, as counts are, and whether a row may have several targets.
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
+    _several_targets: ClassVar[bool] = False
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""
@@ -103,6 +104,8 @@ class Estimator(BaseEstimator):
         found.input_tags.categorical = found.input_tags.string = self._reads_text
         found.input_tags.positive_only = self._positive_only
         found.input_tags.sparse = self._takes_sparse
+        if self._several_targets:
+            found.target_tags.multi_output = True
         if found.transformer_tags is not None:
             found.transformer_tags.preserves_dtype = ["float64", "float32"]
         return found

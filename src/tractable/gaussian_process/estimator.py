@@ -165,6 +165,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+    _several_targets = True
     _reads_text = True
 
     def __init__(
@@ -187,11 +188,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             normalize_y,
         )
         self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
 
     @all_or_nothing(afresh=True, square=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, noise_variance: Any = None) -> Self:

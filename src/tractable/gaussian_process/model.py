@@ -22,7 +22,7 @@ from tractable.engines.gaussian_process import (
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
-from tractable.primitives.threads import blas_for_rows, even_rows, ordered_map
+from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
@@ -125,11 +125,8 @@ class Prior:
 
     def is_primal(self, rows: Observations) -> bool:
         """Whether the kernel has a feature map of fewer features than there are rows."""
-        n, d = rows.x.shape
-        try:
-            return bool(self.noise_variance > 0.0 and self.kernel.n_features(int(d)) < n)
-        except ValueError:
-            return False
+        n, d = (int(size) for size in rows.x.shape)
+        return self.noise_variance > 0.0 and self.kernel.has_fewer_features(d, n)
 
 
 @value
@@ -396,8 +393,7 @@ class GaussianProcess:
     def _by_blocks(self, x: Array, function: Any) -> Array:
         xp = namespace_of(x)
         n = max(part.posterior.rows.x.shape[0] for part in self.parts)
-        step = even_rows(x.shape[0], max(1, BLOCK_ENTRIES // n))
-        rows = (x[a : min(a + step, x.shape[0]), :] for a in range(0, x.shape[0], step))
+        rows = (x[block, :] for block in even_blocks(x.shape[0], max(1, BLOCK_ENTRIES // n)))
         with blas_for_rows(n):
             blocks = list(ordered_map(function, rows))
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks)

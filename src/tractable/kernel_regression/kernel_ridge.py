@@ -104,6 +104,7 @@ class KernelRidge(RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+    _several_targets = True
 
     def __init__(
         self,
@@ -117,11 +118,6 @@ class KernelRidge(RegressorMixin, Estimator):
         self.alpha = alpha
         self.alphas = alphas
         self.fit_intercept = fit_intercept
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -215,17 +211,16 @@ class KernelRidge(RegressorMixin, Estimator):
 
     def _solved(self, x: np.ndarray, rows: WeightedRows, scale: float) -> KernelSolution:
         """Return the solution at the penalty, which is chosen first where it is not given."""
-        primal = _n_features(self.kernel_, x.shape[1]) < len(x)
-        if not primal and not isinstance(self.alpha, str):
+        primal, chosen = self.kernel_.has_fewer_features(x.shape[1], len(x)), isinstance(self.alpha, str)
+        if not chosen:
             self.alpha_ = float(self.alpha)
-            return solution_of_matrix(self.kernel_(x), rows, self.alpha_)
+            if not primal:
+                return solution_of_matrix(self.kernel_(x), rows, self.alpha_)
         if primal:
             spectrum = KernelSpectrum.of_features(self.kernel_.features(x), rows)
         else:
             spectrum = KernelSpectrum.of_matrix(self.kernel_(x), rows)
-        if not isinstance(self.alpha, str):
-            self.alpha_ = float(self.alpha)
-        else:
+        if chosen:
             if len(x) < 2:
                 raise ValueError("alpha cannot be chosen from one row of X (n_samples = 1): give a number")
             self.cv_curve_ = spectrum.curve(self._alphas(x, rows.root**2), self.alpha, rows, scale)
@@ -244,11 +239,3 @@ def default_lengths(x: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
     spread = np.where(standardizer.varies, 1.0 / standardizer.scale, 1.0)
     return np.sqrt(x.shape[1]) * spread
-
-
-def _n_features(kernel: Kernel, columns: int) -> float:
-    """Return the number of features of the kernel, infinity where it has no end."""
-    try:
-        return kernel.n_features(columns)
-    except ValueError:
-        return float("inf")

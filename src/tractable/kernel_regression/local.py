@@ -28,17 +28,13 @@ class LocalRegressor(RegressorMixin, Estimator):
     """Polynomials of degree 0 or 1, fitted about each point to the targets of the rows under a window."""
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+    _several_targets = True
     #: The degree of the polynomial.
     _degree: ClassVar[int]
 
     def __init__(self, bandwidth: Any = "loo", *, kernel: Any = "gaussian") -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

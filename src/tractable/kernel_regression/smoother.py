@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.primitives import SILENT, squared_distances
-from tractable.primitives.threads import even_rows, ordered_map
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.smoothing import BandwidthSearch
 from tractable.smoothing.windows import Window
 from tractable.value import replace, value
@@ -96,8 +96,7 @@ class LocalSmoother:
 
     def _blocks(self, m: int) -> list[slice]:
         width = len(self.points) * (1 if self.degree == 0 else 2 * self.points.shape[1])
-        size = even_rows(m, max(1, BLOCK // width))
-        return [slice(start, min(start + size, m)) for start in range(0, m, size)]
+        return even_blocks(m, max(1, BLOCK // width))
 
 
 def _local_lines(weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.kernels.hyperparameters import Hyperparameter, content
 from tractable.primitives import SILENT
-from tractable.primitives.threads import even_rows, ordered_map
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import parameters, set_fields
 
 if TYPE_CHECKING:
@@ -158,6 +158,13 @@ class Kernel(ABC):
     def n_features(self, columns: int) -> int:
         """Return the number of features of rows of so many columns; ValueError where they have no end."""
         raise ValueError(f"{type(self).__name__} has no finite feature map")
+
+    def has_fewer_features(self, columns: int, n: int) -> bool:
+        """Whether rows of so many columns have a finite feature map, of fewer features than n."""
+        try:
+            return self.n_features(columns) < n
+        except ValueError:
+            return False
 
     @SILENT
     def features(self, x: Any) -> Array:
@@ -519,9 +526,7 @@ def like_rows(numbers: Any, x: Array, name: str) -> Any:
 
 def by_blocks(of: Callable[[slice], T], n: int, m: int) -> list[T]:
     """Return what a function gives for each block of rows of a matrix (n, m), on all cores."""
-    size = even_rows(n, max(1, BLOCK // max(1, m)))
-    rows = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-    return list(ordered_map(SILENT(of), rows))
+    return list(ordered_map(SILENT(of), even_blocks(n, max(1, BLOCK // max(1, m)))))
 
 
 def on_diagonal(matrix: Array, numbers: Any, same: int | None) -> Array:

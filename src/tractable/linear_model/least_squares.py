@@ -1,7 +1,7 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,13 +40,9 @@ class LinearPredictions(RegressorMixin):
     A model supplies `coef_` and `_solution_`: a `LeastSquares` or a `RidgeSolution`.
     """
 
+    _several_targets: ClassVar[bool] = True
     _solution_: Any
     coef_: Array
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
 
     @by_blocks
     def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:

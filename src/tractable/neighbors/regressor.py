@@ -211,10 +211,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     (array([1.]), array([[0., 2.]]))
     """
 
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
+    _several_targets = True
 
     def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)

@@ -126,6 +126,18 @@ def even_rows(n_rows: int | None, most: int) -> int:
     return -(-n_rows // (2 * n_pairs))
 
 
+def even_blocks(n_rows: int, most: int) -> list[slice]:
+    """Return slices that cut rows into blocks of `even_rows`.
+
+    Examples
+    --------
+    >>> even_blocks(1000, 600)
+    [slice(0, 500, None), slice(500, 1000, None)]
+    """
+    step = even_rows(n_rows, most)
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int | None = None) -> Iterator[R]:
     """Apply a function to every item on the pool and yield the results in the order of the items.
 

@@ -147,12 +147,12 @@ def _meaning(
         words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The only pair"
         return f"{words} depends on each other by more than chance would give."
     best = pairs[0]
-    count = f"{len(certain):,} of {len(pairs):,} pairs depend" if len(pairs) > 1 else "The only pair depends"
-    count = count if len(certain) > 1 else count.replace("pairs depend", "pairs depends")
+    count = f"{len(certain):,} of {len(pairs):,} pairs" if len(pairs) > 1 else "The only pair"
+    depend = "depend" if len(certain) > 1 else "depends"
     # Two series that go up and down by themselves look related: the tests assume independent rows.
     alone = ", if rows were independent; trends in time alone make many of these" if in_time else ""
     parts = [
-        f"{count} on each other by more than chance{alone}.",
+        f"{count} {depend} on each other by more than chance{alone}.",
         f"The strongest is {best.a} with {best.b}: strength {best.strength:.2f}{_with_correlation(best)}.",
     ]
     if target is not None and of_target:

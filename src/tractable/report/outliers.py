@@ -99,7 +99,9 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     beyond = scores.beyond(limit)
     fits = len(beyond) <= max(MAX_SHARE * len(frame), 3)
     limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
-    listed_rows = [(i, _unexpected(found, model, i)) for i in scores.order[:MAX_LISTED]]
+    numbers = found.modelled.select_dtypes("number")
+    positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
+    listed_rows = [(i, _unexpected(found, model, i, positive)) for i in scores.order[:MAX_LISTED]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
@@ -148,11 +150,11 @@ def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.nd
     return limit, beyond[:0]
 
 
-def _unexpected(found: FittedMixtures, model: Any, i: int) -> list[UnexpectedEntry]:
+def _unexpected(
+    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...]
+) -> list[UnexpectedEntry]:
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
-    numbers = found.modelled.select_dtypes("number")
-    positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
     return unexpected_entries(model, row, found.rows.categories, logged=found.logged, positive=positive)
 
 

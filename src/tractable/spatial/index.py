@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
-from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.spatial.checks import (
     as_array,
     as_count,
@@ -304,11 +304,9 @@ class Index(ABC):
         n_threads = as_threads(n_threads)
         if n_rows <= self.block:  # a single row should not wait for a count of cores
             n_threads = 1
-        step = even_rows(n_rows, self.block)
-        parts = (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas(self.products):
-            for _ in ordered_map(search, parts, n_threads):
+            for _ in ordered_map(search, even_blocks(n_rows, self.block), n_threads):
                 pass
 
     def _report(self, visited: np.ndarray, measured: np.ndarray) -> SearchReport:

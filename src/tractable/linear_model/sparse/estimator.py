@@ -57,6 +57,7 @@ class SparseModel(RegressorMixin, OnePassEstimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _several_targets = True
     _supervised = True
     fit_intercept: bool
     precompute: Any
@@ -67,11 +68,6 @@ class SparseModel(RegressorMixin, OnePassEstimator):
     intercept_: Any
     support_ = property(support)
     sparse_coef_ = property(sparse_coef)
-
-    def __sklearn_tags__(self) -> Any:
-        found = super().__sklearn_tags__()
-        found.target_tags.multi_output = True
-        return found
 
     @by_blocks
     def predict(self, X: Any) -> Array:
