@@ -15,7 +15,7 @@ class ClassicalMDS(Embedding):
     The coordinates are eigenvectors of B = -½ J D² J, D² the squared distances and J = I - 11ᵀ/n, scaled by
     the roots of their eigenvalues (Torgerson 1952). Of Euclidean distances B holds inner products, and the
     map is that of principal component analysis, whose variances are the eigenvalues over n. Of other
-    distances some eigenvalues are negative; the map has the positive ones. The global optimum, without iterations.
+    distances some eigenvalues are negative; the map has the positive ones.
 
     All distances are held: n² numbers.
 
