@@ -47,6 +47,7 @@ from rows import (
     smoothed,
     stacked,
     student_t_mixture,
+    tables,
 )
 from rows.row import Row
 from toys import Average, Standardiser
@@ -185,6 +186,7 @@ DISTRIBUTIONS = [
     *negative_binomial.ROWS,
     *smoothed.ROWS,
     *stacked.ROWS,
+    *tables.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),

@@ -78,6 +78,7 @@ PUBLIC: dict[str, str] = {
     "Dirichlet": "tractable.distributions",
     "DirichletMultinomial": "tractable.distributions",
     "Empirical": "tractable.distributions",
+    "Factor": "tractable.distributions",
     "Gamma": "tractable.distributions",
     "HistogramDensity": "tractable.distributions",
     "InverseGamma": "tractable.distributions",
@@ -100,6 +101,7 @@ PUBLIC: dict[str, str] = {
     "NormalWishart": "tractable.distributions",
     "Poisson": "tractable.distributions",
     "PoissonModel": "tractable.conjugate",
+    "ProbabilityTable": "tractable.distributions",
     "Product": "tractable.distributions",
     "SmoothedEmpirical": "tractable.distributions",
     "Stacked": "tractable.distributions",
@@ -107,6 +109,7 @@ PUBLIC: dict[str, str] = {
     "Uniform": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models
+    "bayes_rule": "tractable.distributions",
     "compare_likelihood": "tractable.distributions",
     "conjugate_prior": "tractable.conjugate",
     "empirical_bayes": "tractable.conjugate",

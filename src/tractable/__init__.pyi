@@ -76,6 +76,7 @@ from tractable.distributions import Categorical as Categorical
 from tractable.distributions import Dirichlet as Dirichlet
 from tractable.distributions import DirichletMultinomial as DirichletMultinomial
 from tractable.distributions import Empirical as Empirical
+from tractable.distributions import Factor as Factor
 from tractable.distributions import Gamma as Gamma
 from tractable.distributions import HistogramDensity as HistogramDensity
 from tractable.distributions import InverseGamma as InverseGamma
@@ -92,12 +93,14 @@ from tractable.distributions import Normal as Normal
 from tractable.distributions import NormalGamma as NormalGamma
 from tractable.distributions import NormalWishart as NormalWishart
 from tractable.distributions import Poisson as Poisson
+from tractable.distributions import ProbabilityTable as ProbabilityTable
 from tractable.distributions import Product as Product
 from tractable.distributions import SmoothedEmpirical as SmoothedEmpirical
 from tractable.distributions import Stacked as Stacked
 from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
 from tractable.distributions import Wishart as Wishart
+from tractable.distributions import bayes_rule as bayes_rule
 from tractable.distributions import from_one_hot as from_one_hot
 from tractable.distributions import grid_posterior as grid_posterior
 from tractable.distributions import one_hot as one_hot

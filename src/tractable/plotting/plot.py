@@ -31,6 +31,7 @@ _KINDS = {
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin",
+    "tables": "ProbabilityTable",
 }
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}
@@ -49,6 +50,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
 
     - distributions of numbers: the density with an interval, or probabilities as stems; of vectors: regions
       that hold half, 90 % and 99 %, mixtures with their components; also of categories, counts and matrices;
+    - tables of probabilities: bars of one variable, a map of the cells of several;
     - batches of up to eight distributions, each in its colour;
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several
