@@ -18,6 +18,7 @@ from tractable.testing.picture_laws import check_picture
 from tractable.testing.process_laws import check_process
 from tractable.testing.score_laws import check_cluster_score
 from tractable.testing.statistic_laws import check_statistic
+from tractable.testing.table_laws import check_table
 
 __all__ = [
     "check_array_function",
@@ -36,4 +37,5 @@ __all__ = [
     "check_process",
     "check_product",
     "check_statistic",
+    "check_table",
 ]
