@@ -42,6 +42,7 @@ from rows import (
     neighbors,
     perceptron,
     pictures,
+    samplers,
     scalars,
     smoothed,
     stacked,
@@ -257,4 +258,5 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+SAMPLERS = samplers.ROWS
 PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]

@@ -210,6 +210,7 @@ PACKAGES = (
     "plotting",
     "primitives",
     "report",
+    "sampling",
     "selection",
     "smoothing",
     "spatial",
