@@ -38,6 +38,7 @@ from tractable.distributions import (
     Normal,
     NormalGamma,
     Poisson,
+    ProbabilityTable,
     Product,
     SmoothedEmpirical,
     StudentT,
@@ -68,6 +69,10 @@ TABLE = Product(
     parts={"n": Poisson(rate=3.0), "x": Normal(mean=0.0, variance=1.0), "y": Gamma(shape=3.0, rate=1.0)}
 )
 TRIPLE = MultivariateNormal(mean=[0.0, 1.0, 2.0], covariance=np.eye(3) + 0.5, names=("a", "b", "c"))
+CELLS = ProbabilityTable(
+    probabilities=np.arange(24.0).reshape(2, 3, 4) / 276.0,
+    axes={"day": ["yesterday", "today"], "sky": ["clear", "cloudy", "rain"], "wind": 4},
+)
 CODES = np.argmax(ROWS, axis=1)
 WORDS = np.array(["ash", "birch", "cedar"])[CODES]
 COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
@@ -131,6 +136,13 @@ PICTURES = [
     row("MultivariateStudentT", lambda: MultivariateStudentT(dof=3.0, location=[0.0, 1.0], scale=np.eye(2))),
     row("MultivariateStudentT-1d", lambda: MultivariateStudentT(dof=3.0, location=[0.0], scale=[[4.0]])),
     row("Product", lambda: TABLE),
+    row(
+        "ProbabilityTable-one",
+        lambda: ProbabilityTable(probabilities=[0.2, 0.8], axes={"rain": ["no", "yes"]}),
+    ),
+    row("ProbabilityTable", lambda: CELLS),
+    row("ProbabilityTable-pair", lambda: CELLS, dims=["sky", "day"], numbers=False),
+    row("ProbabilityTable-given", lambda: CELLS.conditional("sky")),
     row("Product-pair", lambda: TABLE, dims=["y", "x"]),
     row("Dirichlet", lambda: Dirichlet(concentration=[2.0, 3.0, 5.0]), data=RNG.dirichlet([2, 3, 5], 40)),
     row("Dirichlet-edges", lambda: Dirichlet(concentration=[0.5, 0.5, 0.5]), names=["r", "g", "b"]),

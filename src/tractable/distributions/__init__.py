@@ -28,6 +28,10 @@ from tractable.distributions.product import Product
 from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
 from tractable.distributions.student_t import MultivariateStudentT, StudentT
+from tractable.distributions.table.bayes import bayes_rule
+from tractable.distributions.table.event import Event
+from tractable.distributions.table.factor import Factor
+from tractable.distributions.table.table import ProbabilityTable
 from tractable.distributions.uniform import Uniform
 from tractable.distributions.wishart import InverseWishart, Wishart
 
@@ -44,6 +48,8 @@ __all__ = [
     "Distribution",
     "Empirical",
     "Estimate",
+    "Event",
+    "Factor",
     "Gamma",
     "GridPosterior",
     "HistogramDensity",
@@ -64,6 +70,7 @@ __all__ = [
     "NormalGamma",
     "NormalWishart",
     "Poisson",
+    "ProbabilityTable",
     "Product",
     "SmoothedEmpirical",
     "Stacked",
@@ -71,6 +78,7 @@ __all__ = [
     "Uniform",
     "Univariate",
     "Wishart",
+    "bayes_rule",
     "compare_likelihood",
     "condition_precision",
     "expectation",

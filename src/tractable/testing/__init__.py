@@ -26,6 +26,7 @@ from tractable.testing.sampler_laws import (
 )
 from tractable.testing.score_laws import check_cluster_score
 from tractable.testing.statistic_laws import check_statistic
+from tractable.testing.table_laws import check_table
 
 __all__ = [
     "Calibration",
@@ -48,6 +49,7 @@ __all__ = [
     "check_product",
     "check_sampler",
     "check_statistic",
+    "check_table",
     "geweke_joint_test",
     "simulation_based_calibration",
     "transition_matrix",
