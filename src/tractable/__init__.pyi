@@ -15,6 +15,7 @@ from tractable import gaussian_process as gaussian_process
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
+from tractable import manifold as manifold
 from tractable import metrics as metrics
 from tractable import mixture as mixture
 from tractable import neighbors as neighbors
@@ -151,6 +152,8 @@ from tractable.linear_model import n_monomials as n_monomials
 from tractable.linear_model import negative_log_posterior as negative_log_posterior
 from tractable.linear_model import ridge_objective as ridge_objective
 from tractable.linear_model import tikhonov as tikhonov
+from tractable.manifold import ClassicalMDS as ClassicalMDS
+from tractable.manifold import MetricMDS as MetricMDS
 from tractable.metrics import ConfusionMatrix as ConfusionMatrix
 from tractable.metrics import accuracy_score as accuracy_score
 from tractable.metrics import brier_score as brier_score
@@ -159,6 +162,7 @@ from tractable.metrics import calinski_harabasz_score as calinski_harabasz_score
 from tractable.metrics import class_calibration as class_calibration
 from tractable.metrics import cluster_report as cluster_report
 from tractable.metrics import confusion_matrix as confusion_matrix
+from tractable.metrics import continuity as continuity
 from tractable.metrics import crps as crps
 from tractable.metrics import davies_bouldin_score as davies_bouldin_score
 from tractable.metrics import expected_loss as expected_loss
@@ -168,12 +172,15 @@ from tractable.metrics import log_loss as log_loss
 from tractable.metrics import log_predictive_density as log_predictive_density
 from tractable.metrics import mean_absolute_error as mean_absolute_error
 from tractable.metrics import mean_squared_error as mean_squared_error
+from tractable.metrics import neighborhood_preservation as neighborhood_preservation
+from tractable.metrics import neighborhood_report as neighborhood_report
 from tractable.metrics import normalized_rmse as normalized_rmse
 from tractable.metrics import pit_values as pit_values
 from tractable.metrics import r2_score as r2_score
 from tractable.metrics import root_mean_squared_error as root_mean_squared_error
 from tractable.metrics import silhouette_samples as silhouette_samples
 from tractable.metrics import silhouette_score as silhouette_score
+from tractable.metrics import trustworthiness as trustworthiness
 from tractable.mixture import BayesianGaussianMixture as BayesianGaussianMixture
 from tractable.mixture import BernoulliMixture as BernoulliMixture
 from tractable.mixture import CategoricalMixture as CategoricalMixture

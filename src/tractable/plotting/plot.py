@@ -26,6 +26,7 @@ _KINDS = {
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
+    "manifold": "Embedding NeighborhoodReport",
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
@@ -65,7 +66,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;
-    - neighbour indexes: the cells of a tree, and the points that a search visits.
+    - neighbour indexes: the cells of a tree, and the points that a search visits;
+    - maps of rows: the points, each in the colour of how far its neighbourhood can be trusted.
 
     Parameters
     ----------
