@@ -110,6 +110,13 @@ PUBLIC: dict[str, str] = {
     "Wishart": "tractable.distributions",
     # conjugate models
     "bayes_rule": "tractable.distributions",
+    "bootstrap": "tractable.distributions",
+    "cramer_rao_bound": "tractable.distributions",
+    "estimator_report": "tractable.distributions",
+    "fisher_information": "tractable.distributions",
+    "map_estimate": "tractable.distributions",
+    "mle": "tractable.distributions",
+    "score_function": "tractable.distributions",
     "compare_likelihood": "tractable.distributions",
     "conjugate_prior": "tractable.conjugate",
     "empirical_bayes": "tractable.conjugate",
