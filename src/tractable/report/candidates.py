@@ -342,6 +342,22 @@ def point_prediction(d: Any) -> np.ndarray:
     return np.asarray(d.median if isinstance(d, LogTransformed) else d.mean)
 
 
+def absolute_errors(d: Any, y: np.ndarray) -> np.ndarray:
+    """Return how far predictions are from targets y; of classes, 1 where the most probable is not the true.
+
+    Examples
+    --------
+    >>> from tractable import Categorical, Normal
+    >>> absolute_errors(Normal(mean=[1.0, 2.0], stddev=1.0), np.array([1.5, 2.0]))
+    array([0.5, 0. ])
+    >>> absolute_errors(Categorical(probabilities=[[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]))
+    array([0., 1.])
+    """
+    if isinstance(d, Categorical):
+        return np.asarray(d.probabilities.argmax(axis=-1) != y, dtype=np.float64)
+    return np.abs(point_prediction(d) - y)
+
+
 def is_skewed(x: Any) -> bool:
     """Return whether numbers are positive, strongly skewed to the right, and less so in logarithms.
 

@@ -42,11 +42,12 @@ MAX_PATTERNS, COMMON = 100, 5
 #: If more rows than this share are outliers, the model does not describe the table, and none is called one.
 MAX_SHARE = 0.05
 
-#: What a mixture of a table with categories leaves out.
-INDEPENDENT = (
-    " Within a component columns are independent, so that of the rest of a row only what it says about the "
-    "component counts: an entry that follows from another may be called unexpected."
-)
+#: What a mixture of a table with categories leaves out, with covariances of its numbers and without.
+INDEPENDENT = {
+    "full": " Within a component categories are independent of each other and of the numbers.",
+    "diag": " Within a component columns are independent, so that of the rest of a row only what it says "
+    "about the component counts: an entry that follows from another may be called unexpected.",
+}
 
 #: The probability that a table without outliers is said to have some.
 CHANCE = 0.05
@@ -87,6 +88,17 @@ class UnexpectedEntry:
     tail: float  # the probability of an entry as extreme
 
 
+@value
+class FarEnd:
+    """The smallest or the largest number of a column of the whole table, farther out than chance allows."""
+
+    column: str
+    entry: float
+    row: int  # in the whole table, from 1
+    expected: str  # the interval of 90 %, in words
+    tail: float  # the probability of a number as far out
+
+
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the rows of low density under a mixture of all columns; None if none can be fitted."""
     del target  # the target is a column like any other here
@@ -105,8 +117,9 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
+    ends = far_ends(table, found, model) if fits and table.is_sample else []
     if fits:
-        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows)
+        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows) + _ends_text(table, ends)
     else:
         said = _no_fit(len(frame), beyond, model)
     return Section(
@@ -117,7 +130,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
-            f"more of them.{INDEPENDENT if found.mixed else ''}"
+            f"more of them.{INDEPENDENT[model.covariance_type] if found.mixed else ''}"
         ),
         code=_code(table, found, model, left),
         pictures=(
@@ -126,14 +139,55 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
-        headline=_headline(table, frame, flagged, listed_rows) if fits else "",
+        headline=_headline(table, frame, flagged, listed_rows) + _ends_text(table, ends) if fits else "",
         findings={
             "n_outliers": len(flagged),
             "n_beyond": len(beyond),
             "n_expected": limit * len(frame),
             "positions": [table.row_number(frame.index[i]) - 1 for i in flagged[:50]],
             "columns": [[entry.column for entry in why] for _, why in outlying],
+            "ends": [[end.column, end.row - 1] for end in ends],
         },
+    )
+
+
+def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
+    """Return the smallest and largest numbers of the whole table that are farther out than chance allows.
+
+    Of N rows of the model N P(X ≥ x) are at least x on average. The probability that any of the 2 p ends of
+    the p columns is called far by chance is at most `CHANCE` (Bonferroni).
+    """
+    ends = []
+    for name in found.rows.numbers:
+        column, logged = table.column(name), name in found.logged
+        assert column.low is not None
+        assert column.high is not None
+        of_column = model.distribution_.marginal([name]).as_univariate()
+        least = 0.0 if column.low >= 0.0 and not logged else -np.inf
+        for x, row, tail in (
+            (column.low, column.low_row, of_column.cdf),
+            (column.high, column.high_row, of_column.survival),
+        ):
+            p = float(tail(np.log(x) if logged else x))
+            if table.n_rows * p * 2 * len(found.rows.numbers) <= CHANCE:
+                expected = _expected(of_column, least, logged=logged)
+                ends.append(FarEnd(column=name, entry=x, row=row + 1, expected=expected, tail=p))
+    return sorted(ends, key=lambda end: end.tail)
+
+
+def _ends_text(table: Table, ends: list[FarEnd]) -> str:
+    """Return which ends of columns of a table of which a sample is looked at are far out."""
+    if not table.is_sample:
+        return ""
+    if not ends:
+        return (
+            " No smallest or largest number of a column of the whole table is farther out than chance allows."
+        )
+    end = ends[0]
+    more = f" The same holds for {number_of(len(ends) - 1, 'other end')} of columns." if len(ends) > 1 else ""
+    return (
+        f" In the whole table {end.column} reaches {number_text(end.entry)}, in row {end.row:,}, where "
+        f"nine in ten rows have {end.expected}.{more}"
     )
 
 
@@ -303,10 +357,9 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     params: dict[str, Any] = {"n_init": 2, "random_state": 0}
     if found.mixed:
         params["unseen"] = "missing"
-    else:
-        if model.covariance_prior is not None:
-            params = {"covariance_prior": model.covariance_prior, **params}
-        params = {"covariance_type": model.covariance_type, **params}
+    elif model.covariance_prior is not None:
+        params = {"covariance_prior": model.covariance_prior, **params}
+    params = {"covariance_type": model.covariance_type, **params}
     options = ", ".join(f"{name}={value!r}" for name, value in params.items())
     n = found.n_fitted
     away = [int(i) for i in found.rows.frame.index[left]]

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.limits import is_squarable
 from tractable.data.names import number_of
-from tractable.plotting.style import COLOURS
+from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.candidates import is_skewed
 from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
@@ -32,8 +32,8 @@ KIND_WORDS = {
 #: Categories with a bar of their own.
 MAX_BARS = 10
 
-#: Columns that are drawn over time.
-MAX_SERIES = 6
+#: Columns that are drawn over time, and units of a panel that have a colour each.
+MAX_SERIES, MAX_LINES = 6, 8
 
 #: A value that makes this share of a column has a bar of its own, beside the density of the others.
 MIN_SPIKE = 0.2
@@ -147,7 +147,7 @@ def _in_time(times: TimeOrder | None) -> str:
         return ""
     names = sorted(times.correlations, key=lambda name: -times.correlations[name])
     return (
-        f"\nBeware of time. In the order of {times.column} neighbouring rows are alike in "
+        f"\nBeware of time. {times.neighbours} are alike in "
         f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f} in {names[0]}). They say less "
         "than as many independent rows would: bands, intervals and tests are too sure."
     )
@@ -159,18 +159,38 @@ def _series_picture(table: Table, times: TimeOrder) -> Picture:
     frame = table.frame.iloc[times.order]
     entries = frame[times.column]
     t = entries.to_numpy() if table.column(times.column).kind == "date" else entries.to_numpy(dtype=float)
+    units = np.zeros(len(frame), dtype=int) if times.units is None else times.units[times.order]
+    n_units, names_of_units = int(units.max()) + 1, []
+    if n_units <= MAX_LINES:
+        first = [int(np.argmax(units == k)) for k in range(n_units)]
+        names_of_units = [
+            "" if times.unit is None else shortened(str(frame[times.unit].iloc[i])) for i in first
+        ]
     with canvas(rows=len(names), width=9.0, height=0.7 + 1.1 * len(names), sharex=True, squeeze=False) as (
         figure,
         axes,
     ):
         for ax, name in zip(axes[:, 0], names, strict=True):
-            ax.plot(t, frame[name].to_numpy(dtype=float), color=COLOURS[0], lw=1)
+            _lines(ax, t, frame[name].to_numpy(dtype=float), units, names_of_units)
             ax.set_title(shortened(name), fontsize=9, loc="left", fontweight="bold")
             ax.locator_params(axis="y", nbins=4)
         axes[-1, 0].set_xlabel(times.column)
-        return picture_of(
-            figure, alt=f"{listed(names)} over {times.column}", caption="Columns over time.", wide=True
-        )
+        caption = "Columns over time."
+        if times.unit is not None:
+            caption = f"Columns over time, a line for each {times.unit}."
+        if len(names_of_units) > 1:
+            handles, labels = axes[0, 0].get_legend_handles_labels()
+            place = {"loc": "outside upper center", "ncols": 8, "frameon": False, "fontsize": 7.5}
+            figure.legend(handles, labels, **place)
+        return picture_of(figure, alt=f"{listed(names)} over {times.column}", caption=caption, wide=True)
+
+
+def _lines(ax: Any, t: np.ndarray, x: np.ndarray, units: np.ndarray, names: list[str]) -> None:
+    """Draw a line for each unit of a panel, in colours if they are few; `names` are those of few."""
+    for k in np.unique(units):
+        mine = units == k
+        style = {"color": COLOURS[k % len(COLOURS)], "label": legend_label(names[k])} if names else {}
+        ax.plot(t[mine], x[mine], **{"color": COLOURS[0], "lw": 1, "alpha": 1.0 if names else 0.4, **style})
 
 
 def _columns_grid(table: Table, shown: list[Column]) -> Grid:
