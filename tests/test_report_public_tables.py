@@ -345,6 +345,14 @@ STATEMENTS = {
             neighbours_alike,
         ),
         (
+            "In the order of {} neighbouring rows of the same {} are alike in {} (correlation #).",
+            lambda page, order, unit, column, r: neighbours_of_a_unit_alike(page, order, unit, r, column),
+        ),
+        (
+            "In the order of {} neighbouring rows are alike in {} (correlation #).",
+            lambda page, order, column, r: neighbours_alike(page, order, r, column),
+        ),
+        (
             "In the order of {} neighbouring rows of the same {} are alike in ~ (correlation # in {}).",
             neighbours_of_a_unit_alike,
         ),
@@ -493,7 +501,17 @@ def unusual_rows_have_the_entries_that_are_named(page):
     for grid in found.tables:
         for row in grid.rows:
             for said in row[-1].split("; "):
-                shown = said.partition(" (expected")[0]
+                if said.startswith("no entry by itself"):
+                    continue
+                shown, _, expected = said.partition(" (expected")
+                interval = re.fullmatch(rf" {NUMBER} to {NUMBER}\)", expected)
+                if interval:  # an entry that is called unexpected is outside of what is expected
+                    low, high = map(number, interval.groups())
+                    named = max((c for c in page.frame.columns if shown.startswith(f"{c} ")), key=len)
+                    value = number(shown.removeprefix(f"{named} "))
+                    assert not low < value < high or min(abs(value - low), abs(value - high)) < 0.01 * (
+                        high - low
+                    )
                 column = max((c for c in page.frame.columns if shown.startswith(f"{c} ")), key=len)
                 entry(page, row[0], column, shown.removeprefix(f"{column} "))
                 low = re.search(rf"\(expected {NUMBER} to", said)

@@ -426,7 +426,8 @@ def _by_category(table: Table, number: str, category: str, pair: Pair) -> Pictur
     every = np.concatenate([values for _, values in groups])
     low, high, _ = view_limits(every)
     x = np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), 200)
-    with canvas(width=3.6, height=max(1.8, 0.8 + 0.42 * len(groups))) as (figure, ax):
+    tall = 0.42 if len(groups) <= MAX_CLASSES else 0.24
+    with canvas(width=3.6, height=max(1.8, 0.8 + tall * len(groups))) as (figure, ax):
         for i, (_, values) in enumerate(groups):
             _ridge(ax, x, values, -i, COLOURS[i % 6])
         ax.set_yticks([-i for i in range(len(groups))], [shortened(level) for level, _ in groups])

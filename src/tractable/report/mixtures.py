@@ -130,7 +130,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     fitted = "rows" + (f".drop(index={modelled.index[far].tolist()!r})" if far.any() else "")
     fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
     code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
-    lines = _table_code(numbers, choice.covariance_types) if mixed else _gaussian_code(numbers, prior)
+    lines = _table_code(choice) if mixed else _gaussian_code(numbers, prior)
     return FittedMixtures(
         rows=rows,
         modelled=modelled,
@@ -216,22 +216,33 @@ def _table_shapes(numbers: Any) -> tuple[str, ...]:
 
 
 def _table_mixtures(part: Any, numbers: range, types: tuple[str, ...]) -> ComponentChoice:
-    models = tuple(
-        tuple(
-            TableMixture(k, covariance_type=one, n_init=2, unseen="missing", random_state=0).fit(part)
-            for k in numbers
-        )
-        for one in types
-    )
-    criteria = [[information_criteria(model, part) for model in row] for row in models]
+    """Return mixtures of one component, of two, …, up to where more of them make all criteria worse."""
+    models: list[list[Any]] = [[] for _ in types]
+    criteria: list[list[dict[str, float]]] = [[] for _ in types]
+    for k in numbers:
+        for one, of_type, found in zip(types, models, criteria, strict=True):
+            model = TableMixture(k, covariance_type=one, n_init=2, unseen="missing", random_state=0).fit(part)
+            of_type.append(model)
+            found.append(information_criteria(model, part))
+        if k < numbers[-1] and all(_gets_worse(found) for found in criteria):
+            break
     return ComponentChoice(
-        n_components=np.asarray(numbers),
+        n_components=np.asarray(numbers[:k]),
         covariance_types=types,
         scores={
-            name: np.array([[one[name] for one in row] for row in criteria]) for name in ("bic", "icl", "aic")
+            name: np.array([[one[name] for one in found] for found in criteria])
+            for name in ("bic", "icl", "aic")
         },
         criterion="icl",
-        models=models,
+        models=tuple(map(tuple, models)),
+    )
+
+
+def _gets_worse(criteria: list[dict[str, float]]) -> bool:
+    """Return whether the last two numbers of components are worse than an earlier one by ICL and by BIC."""
+    return all(
+        min(one[name] for one in criteria[-2:]) > min((one[name] for one in criteria[:-2]), default=np.inf)
+        for name in ("icl", "bic")
     )
 
 
@@ -247,13 +258,14 @@ def _gaussian_code(numbers: range, prior: str | None) -> str:
     )
 
 
-def _table_code(numbers: range, types: tuple[str, ...]) -> str:
+def _table_code(choice: ComponentChoice) -> str:
     return (
         "models = [\n"
         "    tractable.TableMixture(\n"
         '        k, covariance_type=shape, n_init=2, unseen="missing", random_state=0\n'
         "    ).fit(PART)\n"
-        f"    for shape in {types!r}\n    for k in range(1, {numbers.stop})\n]\n"
+        f"    for shape in {choice.covariance_types!r}\n"
+        f"    for k in range(1, {int(choice.n_components[-1]) + 1})\n]\n"
         "for model in models:\n"
         "    print(model.covariance_type, model.n_components, model.bic(PART), model.icl(PART))\n"
         "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"

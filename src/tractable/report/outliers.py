@@ -55,6 +55,9 @@ CHANCE = 0.05
 #: An entry is unexpected below this tail probability given the rest of the row.
 UNEXPECTED = 0.01
 
+#: The coverage of the interval that an entry is said to be expected in.
+INTERVAL = 0.9
+
 
 @value
 class OutlierScores:
@@ -83,7 +86,7 @@ class UnexpectedEntry:
     """An entry of low probability given the rest of its row."""
 
     column: str
-    entry: Any  # a number or text
+    entry: str  # in words
     expected: str  # the interval of 90 %, or the most probable category, in words
     tail: float  # the probability of an entry as extreme
 
@@ -113,7 +116,8 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
     numbers = found.modelled.select_dtypes("number")
     positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
-    listed_rows = [(i, _unexpected(found, model, i, positive)) for i in scores.order[:MAX_LISTED]]
+    years = tuple(column.name for column in table.columns if column.is_year)
+    listed_rows = [(i, _unexpected(found, model, i, positive, years)) for i in scores.order[:MAX_LISTED]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
@@ -205,11 +209,13 @@ def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.nd
 
 
 def _unexpected(
-    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...]
+    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...], years: tuple[str, ...]
 ) -> list[UnexpectedEntry]:
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
-    return unexpected_entries(model, row, found.rows.categories, logged=found.logged, positive=positive)
+    return unexpected_entries(
+        model, row, found.rows.categories, logged=found.logged, positive=positive, years=years
+    )
 
 
 def _headline(
@@ -231,8 +237,10 @@ def _of_sample(table: Table) -> str:
 
 def _first_row(table: Table, frame: Any, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]) -> str:
     """Return the most extreme row and its most unexpected entry, in words."""
-    i, (entry, *_) = listed_rows[0]
-    said = f"{entry.column} is {_shown(entry.entry)}, where {entry.expected} was expected"
+    i, entries = listed_rows[0]
+    said = "its entries are usual one by one, but not together"
+    if entries:
+        said = f"{entries[0].column} is {entries[0].entry}, where {entries[0].expected} was expected"
     return f"row {table.row_number(frame.index[i]):,}: {said}"
 
 
@@ -328,8 +336,8 @@ def _meaning(
     rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
     return (
         f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
-        f"{_first_row(table, frame, listed_rows)}. Columns with unexpected entries: {columns}."
-    )
+        f"{_first_row(table, frame, listed_rows)}."
+    ) + (f" Columns with unexpected entries: {columns}." if columns else "")
 
 
 def _grid(
@@ -340,9 +348,10 @@ def _grid(
     for i, why in listed_rows:
         position = int(frame.index[i])
         named = [_shown(table.frame[key].iloc[position]) for key in keys]
-        words = "; ".join(f"{e.column} {_shown(e.entry)} (expected {e.expected})" for e in why)
+        words = "; ".join(f"{e.column} {e.entry} (expected {e.expected})" for e in why)
         tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
+        words = words or "no entry by itself, but all of them together"
         rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:.1f}", words))
     return Grid(
         title="The most extreme rows",
@@ -376,8 +385,8 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     )
 
 
-def _shown(entry: Any) -> str:
-    return number_text(entry) if isinstance(entry, float) else str(entry)
+def _shown(entry: Any, *, commas: bool = True) -> str:
+    return number_text(entry, commas=commas) if isinstance(entry, float) else str(entry)
 
 
 def _score_picture(scores: OutlierScores, limit: float, *, fits: bool) -> Picture:
@@ -492,11 +501,15 @@ def unexpected_entries(
     *,
     logged: tuple[str, ...] = (),
     positive: tuple[str, ...] = (),
+    years: tuple[str, ...] = (),
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
-    The most improbable entry is taken first and left out of the conditions of the others. Entries of the
-    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero.
+    The most improbable entry is taken first and left out of the conditions of the others. If it is not
+    unexpected it is the only one, and there is none if it is within its interval of 90 %: then the entries
+    are expected one by one, and the row is improbable by all of them together. Entries of the
+    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero;
+    those of `years` are written without commas.
     """
     found: list[UnexpectedEntry] = []
     known = dict(row)
@@ -504,13 +517,17 @@ def unexpected_entries(
         given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
         name = min(known, key=lambda one: _tail(given_rest[one], known[one]))
         tail = _tail(given_rest[name], known[name])[0]
-        if found and tail > UNEXPECTED:
+        if tail > (UNEXPECTED if found else 1.0 - INTERVAL):
             break
         least = 0.0 if name in positive and name not in logged else -np.inf
-        expected, entry = _expected(given_rest[name], least, logged=name in logged), known.pop(name)
+        style: Any = {"logged": name in logged, "commas": name not in years}
+        expected, entry = _expected(given_rest[name], least, **style), known.pop(name)
         if name in logged:
             entry = float(np.exp(entry))
-        found.append(UnexpectedEntry(column=name, entry=entry, expected=expected, tail=tail))
+        shown = _shown(entry, commas=name not in years)
+        found.append(UnexpectedEntry(column=name, entry=shown, expected=expected, tail=tail))
+        if tail > UNEXPECTED:
+            break
     return found
 
 
@@ -534,14 +551,14 @@ def _tail(rest: Any, entry: Any) -> tuple[float, float]:
     return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
 
 
-def _expected(rest: Any, least: float, *, logged: bool) -> str:
+def _expected(rest: Any, least: float, *, logged: bool, commas: bool = True) -> str:
     """Return the most probable level, or the interval of 90 % above the least number there is, in words."""
     if isinstance(rest, dict):
         best = max(rest, key=lambda level: rest[level])
         return f"{best} ({rest[best]:.0%})"
-    low, high = (max(float(end), least) for end in rest.interval(0.9))
+    low, high = (max(float(end), least) for end in rest.interval(INTERVAL))
     low, high = (np.exp(end) if logged else end for end in (low, high))
-    return f"{number_text(low)} to {number_text(high)}"
+    return f"{number_text(low, commas=commas)} to {number_text(high, commas=commas)}"
 
 
 def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:

@@ -11,7 +11,7 @@ from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.candidates import is_skewed
 from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
-from tractable.report.table import MAX_DISTINCT, TIMES, Column, Table
+from tractable.report.table import MAX_DISTINCT, Column, Table
 from tractable.report.time_order import TimeOrder, time_order
 
 #: Columns with a picture, and columns that are named in a sentence.
@@ -146,9 +146,10 @@ def _in_time(times: TimeOrder | None) -> str:
     if times is None or not times.correlations:
         return ""
     names = sorted(times.correlations, key=lambda name: -times.correlations[name])
+    among = f" in {names[0]}" if len(names) > 1 else ""
     return (
         f"\nBeware of time. {times.neighbours} are alike in "
-        f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f} in {names[0]}). They say less "
+        f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f}{among}). They say less "
         "than as many independent rows would: bands, intervals and tests are too sure."
     )
 
@@ -175,6 +176,8 @@ def _series_picture(table: Table, times: TimeOrder) -> Picture:
             ax.set_title(shortened(name), fontsize=9, loc="left", fontweight="bold")
             ax.locator_params(axis="y", nbins=4)
         axes[-1, 0].set_xlabel(times.column)
+        if table.column(times.column).is_year:
+            axes[-1, 0].locator_params(axis="x", integer=True)
         caption = "Columns over time."
         if times.unit is not None:
             caption = f"Columns over time, a line for each {times.unit}."
@@ -213,18 +216,12 @@ def _values(table: Table, column: Column) -> str:
     if column.is_number:
         middle = float(np.nanmedian(table.frame[column.name]))
         ends = (math.nan if end is None else end for end in (column.low, column.high))
-        low, high, median = (number_text(x, 6, commas=not _is_year(column)) for x in (*ends, middle))
+        low, high, median = (number_text(x, 6, commas=not column.is_year) for x in (*ends, middle))
         return f"{low} to {high}, median {median}"
     if column.is_category:
         some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
         return some + (", …" if len(column.counts) > FEW else "")
     return column.note if column.kind == "constant" else ""
-
-
-def _is_year(column: Column) -> bool:
-    """Return whether the numbers of a column are years."""
-    bounds = (column.low or 0.0) >= 1000.0 and (column.high or 0.0) < 3000.0
-    return bounds and TIMES.match(column.name.split(" ")[-1].strip("()")) is not None
 
 
 def _code(table: Table, pictured: list[Column]) -> str:
@@ -350,7 +347,7 @@ def _heaps(column: Column, values: np.ndarray) -> Picture:
 
 
 def _moments_text(column: Column, values: np.ndarray) -> str:
-    mean, spread = number_text(values.mean(), commas=not _is_year(column)), number_text(values.std(ddof=1))
+    mean, spread = number_text(values.mean(), commas=not column.is_year), number_text(values.std(ddof=1))
     return f"mean {mean}, standard deviation {spread}, n = {len(values):,}"
 
 
@@ -456,11 +453,12 @@ def _bars(
     levels: tuple[str, ...] = (),
 ) -> Picture:
     """Draw the frequencies of categories, or of few numbers, with Wilson intervals of 90 %."""
-    shown, rest = _in_order(counts[:MAX_BARS], levels), sum(count for _, count in counts[MAX_BARS:])
+    most = MAX_BARS if len(counts) > MAX_BARS + 1 else len(counts)  # no bar for "1 other"
+    shown, rest = _in_order(counts[:most], levels), sum(count for _, count in counts[most:])
     labels = [shortened(label) for label, _ in shown]
     numbers = np.array([count for _, count in shown], dtype=float)
     if rest:
-        labels.append(f"{len(counts) - MAX_BARS} others")
+        labels.append(f"{len(counts) - most} others")
         numbers = np.append(numbers, rest)
     low, high = _wilson(numbers, n)
     positions, share = np.arange(len(labels))[::-1], numbers / n

@@ -97,6 +97,12 @@ class Column:
         return self.kind == "number"
 
     @property
+    def is_year(self) -> bool:
+        """Whether its numbers are years, which are written without commas."""
+        bounds = (self.low or 0.0) >= 1000.0 and (self.high or 0.0) < 3000.0
+        return bounds and TIMES.match(self.name.split(" ")[-1].strip("()")) is not None
+
+    @property
     def is_category(self) -> bool:
         """Whether it holds categories or truth values."""
         return self.kind in ("category", "boolean")
