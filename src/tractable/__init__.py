@@ -235,6 +235,7 @@ PACKAGES = (
     "plotting",
     "primitives",
     "report",
+    "sampling",
     "selection",
     "smoothing",
     "spatial",

@@ -23,6 +23,7 @@ from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
 from tractable import report as report
+from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
 from tractable import spatial as spatial
