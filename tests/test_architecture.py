@@ -145,6 +145,7 @@ def test_every_package_is_under_every_ban():
                 "gaussian_process",
                 "kernel_regression",
                 "linear_model",
+                "manifold",
                 "mixture",
                 "neighbors",
                 "persistence",

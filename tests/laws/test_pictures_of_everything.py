@@ -35,6 +35,7 @@ WITHOUT = {
     "DirichletMultinomial-batch": "bars of counts are drawn for one distribution at a time",
     "MultivariateLaplace-l1-batch": "three columns that have no marginals are shown by draws, one at a time",
     "Empirical-matrices": "events are matrices of numbers without a geometry",
+    "ProbabilityTable-batch": "tables are drawn one at a time",
     "toy-Standardiser": "a toy of the tests, which maps rows to rows",
 }
 COUNTED = ("Categorical", "Multinomial", "Bernoulli")
