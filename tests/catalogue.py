@@ -34,6 +34,7 @@ from rows import (
     linear_robust,
     linear_sparse,
     logistic,
+    manifold,
     mean_shift,
     mixture_regression,
     more_pictures,
@@ -43,10 +44,12 @@ from rows import (
     neighbors,
     perceptron,
     pictures,
+    samplers,
     scalars,
     smoothed,
     stacked,
     student_t_mixture,
+    tables,
 )
 from rows.row import Row
 from toys import Average, Standardiser
@@ -185,6 +188,7 @@ DISTRIBUTIONS = [
     *negative_binomial.ROWS,
     *smoothed.ROWS,
     *stacked.ROWS,
+    *tables.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -264,6 +268,7 @@ ESTIMATORS = [
     *linear_robust.ROWS,
     *linear_sparse.ROWS,
     *logistic.ROWS,
+    *manifold.ROWS,
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
     *naive_bayes.ROWS,
@@ -274,4 +279,5 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+SAMPLERS = samplers.ROWS
 PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]
