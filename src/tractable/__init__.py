@@ -32,6 +32,7 @@ PUBLIC: dict[str, str] = {
     "GaussianProcessRegressor": "tractable.gaussian_process",
     "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",
+    "Isomap": "tractable.manifold",
     "KMeans": "tractable.mixture",
     "KernelDensity": "tractable.density",
     "KernelNB": "tractable.classification",
