@@ -66,6 +66,7 @@ PUBLIC: dict[str, str] = {
     "SigmoidBasis": "tractable.linear_model",
     "SplineBasis": "tractable.linear_model",
     "StudentTMixture": "tractable.mixture",
+    "TSNE": "tractable.manifold",
     "TableMixture": "tractable.mixture",
     # distributions
     "Bernoulli": "tractable.distributions",

@@ -1,9 +1,10 @@
 """Maps in few dimensions."""
 
 from rows.row import Row
-from tractable.manifold import ClassicalMDS, Isomap, MetricMDS
+from tractable.manifold import TSNE, ClassicalMDS, Isomap, MetricMDS
 
 DRAWN = "landmarks are drawn among the rows: of more rows, others"
+SHUFFLED = "the check shuffles the rows, and sums in single precision depend on their order"
 ROWS = [
     Row("ClassicalMDS", ClassicalMDS),
     Row("ClassicalMDS-manhattan", lambda: ClassicalMDS(3, metric="manhattan")),
@@ -16,4 +17,11 @@ ROWS = [
     ),
     Row("MetricMDS", MetricMDS),
     Row("MetricMDS-manhattan", lambda: MetricMDS(1, metric="manhattan")),
+    Row("TSNE", TSNE),
+    Row("TSNE-knn", lambda: TSNE(3, perplexity=4, bandwidth="knn", metric="manhattan", max_iter=100)),
+    Row(
+        "TSNE-fft",
+        lambda: TSNE(perplexity=3, method="fft", max_iter=100),
+        exempt={"check_sample_weight_equivalence_on_dense_data": SHUFFLED},
+    ),
 ]

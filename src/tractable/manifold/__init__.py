@@ -3,5 +3,6 @@
 from tractable.manifold.classical_mds import ClassicalMDS
 from tractable.manifold.isomap import Isomap
 from tractable.manifold.metric_mds import MetricMDS
+from tractable.manifold.tsne import TSNE
 
-__all__ = ["ClassicalMDS", "Isomap", "MetricMDS"]
+__all__ = ["TSNE", "ClassicalMDS", "Isomap", "MetricMDS"]
