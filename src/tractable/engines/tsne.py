@@ -1,7 +1,6 @@
 """t-SNE: joint probabilities of neighbours, the descent to a map with the same, and points added to it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -161,7 +160,7 @@ def descend(
         The last phase ends where no coordinate of the gradient is larger.
     """
     weights, y, taken = joint.weights, start.copy(), 0
-    converged = interrupted = False
+    converged, interrupted, note = False, False, ""
     total = sum(steps for steps, _, _ in phases)
     try:
         with progress("t-SNE", total=total) as line:
@@ -180,16 +179,13 @@ def descend(
                     moved = y + speed
                     y = moved - weights @ moved / weights.sum()
                     taken += 1
-                    line.advance(1.0, _note(line, taken, joint, y, z))
+                    if line.watched and taken % LOOK == 0:
+                        note = f"KL {joint.kl_divergence(y, z):.3f}"
+                    line.advance(1.0, note)
     except KeyboardInterrupt:
         interrupted = True
     _, z = forces(y, 1.0)
     return Descent(points=y, z=z, n_iter=taken, converged=converged, interrupted=interrupted)
-
-
-def _note(line: Any, taken: int, joint: JointProbabilities, y: np.ndarray, z: float) -> str:
-    """Return the divergence, at times, if somebody looks at the progress line."""
-    return f"KL {joint.kl_divergence(y, z):.3f}" if line.watched and taken % LOOK == 0 else ""
 
 
 def place_points(

@@ -215,7 +215,7 @@ class Isomap(Embedding):
             asked = n if n <= ALL_ROWS else LANDMARKS
         if asked is None or asked >= n:
             return np.arange(n)
-        return np.sort(as_generator(self.random_state).choice(n, asked, replace=False))
+        return np.sort(as_generator(self.random_state, name="random_state").choice(n, asked, replace=False))
 
 
 def _is_auto(n_landmarks: Any) -> bool:

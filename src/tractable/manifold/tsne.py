@@ -162,7 +162,7 @@ class TSNE(Embedding):
         """
         self._check_parameters()
         rows = self._store(X, sample_weight)
-        rng = as_generator(self.random_state)
+        rng = as_generator(self.random_state, name="random_state")
         group, self._distinct_, self._counts_ = distinct_rows(self.rows_, self.sample_weight_)
         self.perplexity_ = self._choose_perplexity()
         few = self.method == "auto" and len(self._distinct_) <= FEW

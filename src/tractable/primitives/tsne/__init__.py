@@ -1,12 +1,12 @@
 """t-SNE: probabilities of neighbours, and the forces between points of a map.
 
 With s_ij = 1 / (1 + |y_i - y_j|²) and Z = Σ_{i≠j} s_ij, a point is drawn to others by
-Σ_j p_ij s_ij (y_j - y_i) and driven from them by Σ_j s_ij² (y_i - y_j) / Z. Of few points all pairs are met. Of many in the plane,
-attraction is a sum over the neighbours with p_ij > 0, and repulsion is -½ ∇φ of one potential, φ(y) = Σ_j
-s(y - y_j), which also gives Z = Σ_i φ(y_i) - n. The potential is a convolution: points are spread on a grid
-by cubic B-splines, multiplied with the kernel's spectrum by one pair of Fourier transforms, and φ and its
-gradient are read from the same splines. The spectrum is divided by that of the splines twice, so that they
-interpolate the kernel (cardinal splines).
+Σ_j p_ij s_ij (y_j - y_i) and driven from them by Σ_j s_ij² (y_i - y_j) / Z. Of few points all pairs are met.
+Of many in the plane, attraction is a sum over the neighbours with p_ij > 0, and repulsion is -½ ∇φ of one
+potential, φ(y) = Σ_j s(y - y_j), which also gives Z = Σ_i φ(y_i) - n. The potential is a convolution: points
+are spread on a grid by cubic B-splines, multiplied with the kernel's spectrum by one pair of Fourier
+transforms, and φ and its gradient are read from the same splines. The spectrum is divided by that of the
+splines twice, so that they interpolate the kernel (cardinal splines).
 
 A point may stand for several equal ones, w of them, which all move alike.
 """

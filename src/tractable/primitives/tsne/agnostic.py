@@ -81,7 +81,7 @@ def read(at: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _splines(at: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Return the four nodes about each point along both axes, (n, 4), and cubic B-splines and slopes there."""
+    """Return four nodes about each point along both axes, (n, 4), and cubic B-splines and slopes there."""
     cells, values, slopes = [], [], []
     for column in at.T:
         cell = column.astype(np.int64)
