@@ -43,6 +43,7 @@ from rows import (
     neighbors,
     perceptron,
     pictures,
+    samplers,
     scalars,
     smoothed,
     stacked,
@@ -276,4 +277,5 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+SAMPLERS = samplers.ROWS
 PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]

@@ -46,6 +46,7 @@ def test_a_planted_relation_is_found_and_its_columns_named(rng):
     assert {one.column for one in scope["importance"][:3]} == {"strong", "side", "weak"}
 
 
+@pytest.mark.slow
 def test_planted_classes_are_found(rng):
     n = 150
     kind = np.array(["ant", "bee", "cat"])[np.arange(n) % 3]

@@ -63,7 +63,7 @@ TABLES = {
     "seattle_weather": of_vega("seattle_weather", "weather"),
     "stocks": of_vega("stocks", "price"),
 }
-QUICK = ("longley", "stackloss")
+QUICK = ("longley",)
 
 
 class Page:

@@ -81,6 +81,7 @@ def test_what_is_skewed(rng):
     assert skewed_columns(pd.DataFrame({"x": x, "z": rng.normal(size=500), "c": ["a"] * 500})) == ["x"]
 
 
+@pytest.mark.slow
 def test_models_of_logarithms_take_new_entries_that_have_none(rng):
     frame = prices(rng, 60)
     X, y = frame.drop(columns="price"), frame["price"].to_numpy()

@@ -23,6 +23,7 @@ from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
 from tractable import report as report
+from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
 from tractable import spatial as spatial
@@ -101,9 +102,16 @@ from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule
+from tractable.distributions import bootstrap as bootstrap
+from tractable.distributions import cramer_rao_bound as cramer_rao_bound
+from tractable.distributions import estimator_report as estimator_report
+from tractable.distributions import fisher_information as fisher_information
 from tractable.distributions import from_one_hot as from_one_hot
 from tractable.distributions import grid_posterior as grid_posterior
+from tractable.distributions import map_estimate as map_estimate
+from tractable.distributions import mle as mle
 from tractable.distributions import one_hot as one_hot
+from tractable.distributions import score_function as score_function
 from tractable.distributions.compare_likelihood import compare_likelihood as compare_likelihood
 from tractable.distributions.expectation import expectation as expectation
 from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
@@ -145,7 +153,9 @@ from tractable.linear_model import n_monomials as n_monomials
 from tractable.linear_model import negative_log_posterior as negative_log_posterior
 from tractable.linear_model import ridge_objective as ridge_objective
 from tractable.linear_model import tikhonov as tikhonov
+from tractable.manifold import TSNE as TSNE
 from tractable.manifold import ClassicalMDS as ClassicalMDS
+from tractable.manifold import Isomap as Isomap
 from tractable.manifold import MetricMDS as MetricMDS
 from tractable.metrics import ConfusionMatrix as ConfusionMatrix
 from tractable.metrics import accuracy_score as accuracy_score
