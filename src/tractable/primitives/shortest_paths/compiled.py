@@ -75,7 +75,7 @@ def later_neighbours(lengths, order, place, n_core):  # type: ignore[no-untyped-
     return first, later, length
 
 
-@entry("INDICES INDICES DENSE_VECTOR INDICES INT INDICES OUT_MATRIX", fastmath={"nsz", "nnan"})
+@entry("INDICES INDICES DENSE_VECTOR INDICES INT INDICES OUT_MATRIX", fastmath=False)
 def sweep(first, later, length, order, n_core, sources, out):  # type: ignore[no-untyped-def]
     """Fill `out` with the lengths of paths from up to 64 sources, given by their places, in rising order."""
     n = len(order)
@@ -97,8 +97,9 @@ def sweep(first, later, length, order, n_core, sources, out):  # type: ignore[no
                 there, step, better = far[later[e]], length[e], np.int32(0)
                 for lane in range(_LANES):
                     through = here[lane] + step
-                    better |= np.int32(through < there[lane])
-                    there[lane] = min(through, there[lane])
+                    shorter = through < there[lane]
+                    better |= np.int32(shorter)
+                    there[lane] = through if shorter else there[lane]
                 if better:
                     active[later[e]] = True
                     again = again or later[e] < p
@@ -110,7 +111,8 @@ def sweep(first, later, length, order, n_core, sources, out):  # type: ignore[no
         for e in range(first[p], first[p + 1]):
             there, step = far[later[e]], length[e]
             for lane in range(_LANES):
-                row[lane] = min(there[lane] + step, row[lane])
+                through = there[lane] + step
+                row[lane] = through if through < row[lane] else row[lane]
     for lane in range(len(sources)):
         found = out[lane]
         for p in range(n):

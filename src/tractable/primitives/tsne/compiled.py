@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled, entry
+from tractable.primitives.compiled_options import FAST, compiled, entry
 
 _STEPS, _WIDEST, _NARROWEST = 100, -40.0, 100.0
 _TILE = 512
@@ -77,7 +77,7 @@ def pair_forces(joint, weights, columns, start, drawn, driven, fields):  # type:
         fields[i] = total
 
 
-@compiled(fastmath=True)
+@compiled(fastmath=FAST)
 def _nearness(columns, i, first, m, w, near):  # type: ignore[no-untyped-def]
     """Fill 1 / (1 + |y_i - y_j|²) of a tile of points and return their weighted sum."""
     for t in range(m):
@@ -123,7 +123,7 @@ def potential(points, columns, weights, fields, driven):  # type: ignore[no-unty
         fields[i] = total
 
 
-@entry("INDICES UNSIGNED SINGLE_VECTOR SINGLE_MATRIX INT OUT_MATRIX", fastmath=True)
+@entry("INDICES UNSIGNED SINGLE_VECTOR SINGLE_MATRIX INT OUT_MATRIX")
 def attraction(indptr, indices, joint, y, start, out):  # type: ignore[no-untyped-def]
     """Sum over the neighbours of points from `start` on, in single precision, so that lanes are many."""
     across, up = y[0], y[1]
@@ -140,7 +140,7 @@ def attraction(indptr, indices, joint, y, start, out):  # type: ignore[no-untype
         out[i, 0], out[i, 1] = sum0, sum1
 
 
-@compiled(fastmath=True, inline="always")
+@compiled(fastmath=FAST, inline="always")
 def _splines(t):  # type: ignore[no-untyped-def]
     """The cubic B-splines of the four nodes about a point that lies t after the second."""
     u = 1.0 - t
@@ -152,7 +152,7 @@ def _splines(t):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled(fastmath=True, inline="always")
+@compiled(fastmath=FAST, inline="always")
 def _slopes(t):  # type: ignore[no-untyped-def]
     u = 1.0 - t
     return -u * u / 2, (3 * t * t - 4 * t) / 2, (4 * u - 3 * u * u) / 2, t * t / 2
