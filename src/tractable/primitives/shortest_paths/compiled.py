@@ -112,7 +112,7 @@ def sweep(first, later, length, order, n_core, sources, out):  # type: ignore[no
             there, step = far[later[e]], length[e]
             for lane in range(_LANES):
                 through = there[lane] + step
-                row[lane] = through if through < row[lane] else row[lane]
+                row[lane] = through if through < row[lane] else row[lane]  # noqa: FURB136  (a selection, which is vectorised)
     for lane in range(len(sources)):
         found = out[lane]
         for p in range(n):
