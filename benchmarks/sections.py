@@ -31,6 +31,7 @@ SECTIONS = {
         "knn_graph",
     ),
     "Kernels and Gaussian processes": ("kernel_ridge_*", "gp_*"),
+    "Dimension reduction": ("pca_*", "ppca_*", "factor_analysis", "kernel_pca"),
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Data and distributions": ("fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
     "The command": ("report_*", "help_time"),

@@ -43,6 +43,7 @@ sphinx_gallery_conf = {
                 "parameter_estimation",
                 "linear_models",
                 "kernels",
+                "decomposition",
                 "clusters",
                 "densities",
                 "classification",

@@ -193,6 +193,7 @@ PUBLIC: dict[str, str] = {
     "log_scores": "tractable.selection",
     "validation_curve": "tractable.selection",
     "select_components": "tractable.selection",
+    "select_n_components": "tractable.selection",
     "select_n_clusters": "tractable.selection",
     "silhouette_samples": "tractable.metrics",
     "silhouette_score": "tractable.metrics",

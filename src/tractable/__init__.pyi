@@ -217,6 +217,7 @@ from tractable.selection import log_score as log_score
 from tractable.selection import log_scores as log_scores
 from tractable.selection import select_components as select_components
 from tractable.selection import select_n_clusters as select_n_clusters
+from tractable.selection import select_n_components as select_n_components
 from tractable.selection import train_val_test_split as train_val_test_split
 from tractable.selection import validation_curve as validation_curve
 from tractable.selection.compare import compare as compare

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from rows.row import Row
 from tractable.classification import LogisticRegression
 from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
+from tractable.decomposition import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from tractable.density import GaussianDensity
 from tractable.distributions import (
     Dirichlet,
@@ -34,6 +35,7 @@ from tractable.manifold import ClassicalMDS
 from tractable.metrics import neighborhood_report
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
+from tractable.selection import select_n_components
 from tractable.smoothing import select_bandwidth
 from tractable.spatial import Brute, KDTree
 from tractable.testing.picture_laws import Picture
@@ -145,6 +147,14 @@ PICTURES = [
         "KernelSearch",
         lambda: search_kernel(ROWS[:30, :2], NUMBERS[:30], kernels=["rbf", "linear"], max_depth=2),
     ),
+    row("PCA", lambda: PCA().fit(ROWS)),
+    row("PCA-biplot", lambda: PCA(2).fit(ROWS), data=ROWS, dims=(1, 0), labels=NUMBERS > 0),
+    row("PCA-reconstruction", lambda: PCA(2).fit(ROWS), data=ROWS, show="reconstruction"),
+    row("ProbabilisticPCA", lambda: ProbabilisticPCA(1).fit(ROWS), data=ROWS),
+    row("FactorAnalysis", lambda: FactorAnalysis(1).fit(ROWS)),
+    row("KernelPCA", lambda: KernelPCA(2).fit(ROWS), data=ROWS),
+    row("KernelPCA-scree", lambda: KernelPCA(3).fit(ROWS)),
+    row("DimensionChoice", lambda: select_n_components(ROWS, random_state=0)),
     row("ClassicalMDS", lambda: ClassicalMDS().fit(ROWS), data=ROWS[:3] + 0.1, n_neighbors=4),
     row("ClassicalMDS-three", lambda: ClassicalMDS(3).fit(ROWS), dims=[2, 0]),
     row("ClassicalMDS-line", lambda: ClassicalMDS(1).fit(ROWS[:8]), labels=list("abcdefgh")),

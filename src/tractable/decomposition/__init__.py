@@ -3,10 +3,11 @@
 from tractable.decomposition.kernel_pca import KernelPCA
 from tractable.decomposition.pca import PCA
 from tractable.decomposition.probabilistic import FactorAnalysis, FactorParameters, ProbabilisticPCA
-from tractable.decomposition.spectrum import IntrinsicDimension, intrinsic_dimension
+from tractable.decomposition.spectrum import DimensionChoice, IntrinsicDimension, intrinsic_dimension
 
 __all__ = [
     "PCA",
+    "DimensionChoice",
     "FactorAnalysis",
     "FactorParameters",
     "IntrinsicDimension",

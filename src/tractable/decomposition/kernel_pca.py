@@ -322,8 +322,10 @@ def of_matrix(
         means, diagonal = matrix @ (w / w.sum()), np.diagonal(matrix).copy()
         values, vectors = np.linalg.eigh(_centred(matrix * root[:, None] * root, unit))
         values, vectors = values[::-1], vectors[:, ::-1]
-        _check_psd(values, kernel)
-    kept = values[:wanted] > ROUNDING * max(float(values[0]), 0.0)
+        _check_psd(values, kernel, float(w @ np.abs(diagonal)))
+    # What is left of features that are all alike is rounding of their lengths.
+    least = max(ROUNDING * float(values[0]), 1e-14 * float(w @ np.abs(diagonal)))
+    kept = values[:wanted] > least
     if not kept.any():
         raise ValueError(
             "X has no variance in the features of the kernel: all rows are alike to it; choose another "
@@ -373,7 +375,7 @@ def of_landmarks(
     """
     matrix = kernel(landmarks)
     values, vectors = np.linalg.eigh(matrix)
-    _check_psd(values[::-1], kernel)
+    _check_psd(values[::-1], kernel, 0.0)
     some = values > 1e-10 * values[-1]
     basis = vectors[:, some] / np.sqrt(values[some])
     statistic = source.reduce(LandmarkScatter(kernel=kernel, landmarks=landmarks, basis=basis))
@@ -467,8 +469,8 @@ def _centred(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return matrix + (unit @ image) * np.outer(unit, unit)
 
 
-def _check_psd(values: np.ndarray, kernel: Kernel) -> None:
-    if values[-1] < -NEGATIVE * float(np.max(np.abs(values))):
+def _check_psd(values: np.ndarray, kernel: Kernel, trace: float) -> None:
+    if values[-1] < -NEGATIVE * float(np.max(np.abs(values))) - 1e-12 * trace:
         raise ValueError(
             f"kernel must be positive semi-definite, and the matrix of {kernel!r:.60} has the eigenvalue "
             f"{values[-1]:.3g} (the largest is {values[0]:.3g}): distances in its features would be imaginary"

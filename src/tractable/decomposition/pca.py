@@ -247,6 +247,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     def _statistic(self) -> Callable[..., Any]:
         return ScatterFactor.triangle_of if self.svd_solver == "full" else ScatterFactor.of
 
+    def _require_statistic(self) -> None:
+        if hasattr(self, "components_") and not hasattr(self, "statistic_"):
+            raise ValueError(
+                "svd_solver='randomized' keeps no statistic to go on from: fit by another solver, or begin "
+                "with partial_fit"
+            )
+
     def _learn(self, statistic: ScatterFactor) -> None:
         solver = "auto" if self.svd_solver == "randomized" else self.svd_solver
         most = statistic.dim if statistic.factor is None else min(statistic.factor.shape)

@@ -125,6 +125,42 @@ def _median_marchenko_pastur(beta: float) -> float:
 
 
 @value
+class DimensionChoice:
+    """Numbers of principal components that several criteria choose, and the spectrum.
+
+    Parameters
+    ----------
+    variances : array (d,)
+        The eigenvalues of the covariance, the largest first.
+    chance : array (d,) or None
+        The 95 % quantiles of those of shuffled columns, with "parallel_analysis".
+    scores : dict of arrays (d - 1,)
+        Of 1, …, d - 1 components: mean log-likelihoods of rows left out ("cross_validation"), log evidences,
+        BIC.
+    choices : dict of int
+        The number that each criterion chooses; 0 where no direction rises above chance.
+    criterion : str
+        The one that decides.
+    """
+
+    variances: np.ndarray
+    chance: np.ndarray | None
+    scores: dict[str, np.ndarray]
+    choices: dict[str, int]
+    criterion: str
+
+    @property
+    def best(self) -> int:
+        """The number that was chosen."""
+        return self.choices[self.criterion]
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.choices))
+        rows = [f"{name:{width}}  {k}{' *' * (name == self.criterion)}" for name, k in self.choices.items()]
+        return "\n".join([f"{'criterion':{width}}  components", *rows])
+
+
+@value
 class IntrinsicDimension:
     """Estimates of how many dimensions rows fill, side by side.
 
@@ -171,7 +207,7 @@ def intrinsic_dimension(X: Any, *, n_neighbors: int = 20) -> IntrinsicDimension:
     >>> spiral = np.column_stack([t * np.cos(t), t * np.sin(t), t])
     >>> found = tractable.intrinsic_dimension(spiral)
     >>> round(found.participation_ratio, 1), round(found.maximum_likelihood, 1)
-    (2.0, 1.0)
+    (2.4, 1.0)
     """
     x = np.unique(check_table(X), axis=0)
     check_number("n_neighbors", n_neighbors, least=2, whole=True)

@@ -20,6 +20,7 @@ _KINDS = {
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
+    "decomposition": "PCA LatentFactors KernelPCA DimensionChoice",
     "density": "GaussianDensity Histogram HistogramDensity BinSearch KernelDensity "
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
@@ -67,6 +68,9 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;
     - neighbour indexes: the cells of a tree, and the points that a search visits;
+    - principal components: the scree of a model; with `data` its rows along two components, and arrows of the
+      columns (a biplot), or with ``show="reconstruction"`` rows beside their projections; numbers of
+      components by several criteria;
     - maps of rows: the points, each in the colour of how far its neighbourhood can be trusted.
 
     Parameters

@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
+from tractable.engines.principal_components import components_of
 from tractable.plotting.style import COLOURS, legend, legend_label
 from tractable.report.clusters import grouping_of
 from tractable.report.mixtures import fitted_mixtures, membership
@@ -32,7 +33,7 @@ from tractable.report.rows import (
     unused_note,
 )
 from tractable.report.table import Table
-from tractable.statistics import Moments
+from tractable.statistics import Moments, ScatterFactor
 from tractable.value import value
 
 #: Rows and columns of the map, at most.
@@ -328,11 +329,8 @@ def principal_axes(covariance: Any) -> PrincipalAxes:
     (array([1., 0.]), array([0.707, 0.707]))
     """
     matrix = np.asarray(covariance.covariance() if isinstance(covariance, Moments) else covariance)
-    variances, directions = np.linalg.eigh(matrix)
-    variances, directions = np.maximum(variances[::-1], 0.0), directions[:, ::-1]
-    largest = np.argmax(np.abs(directions), axis=0)
-    signs = np.sign(directions[largest, np.arange(len(matrix))])
-    return PrincipalAxes(variances=variances, directions=directions * signs)
+    found = components_of(ScatterFactor(weight=1.0, mean=np.zeros(len(matrix)), scatter=matrix))
+    return PrincipalAxes(variances=found.variances(), directions=found.components.T)
 
 
 def filled(x: Any, mean: Any, covariance: Any) -> np.ndarray:

@@ -296,7 +296,7 @@ class FactorProblem(EMProblem):
             found = components_of(moments)
             variances = np.zeros(d)
             variances[: found.n_components] = found.variances()
-            lengths, noise = relevant_lengths(variances, n, 1.0 / self.weight, float(self.floor[0]))
+            lengths, noise = relevant_lengths(variances, n, self.weight**-2.0, float(self.floor[0]))
         else:
             found = components_of(moments, min(self.rank, _n_directions(moments)))
             noise = max(found.discarded_scatter / n / (d - self.rank), float(self.floor[0]))
@@ -316,10 +316,10 @@ class FactorProblem(EMProblem):
     def _precisions(self, params: FactorParameters) -> np.ndarray:
         """Return the α_i = d / (|w_i|² + b) that are best for given loadings.
 
-        b, an exponential prior on α, is of the size that the loadings of one row have by chance: pruned
-        columns do not make the objective infinite.
+        b = 1/n², an exponential prior on α, keeps the objective finite where columns are pruned; with it a
+        column of length one costs d log n, as by the BIC of twice as many parameters.
         """
-        return len(params.mean) / (np.sum(params.loadings**2, axis=0) + 1.0 / self.weight)
+        return len(params.mean) / (np.sum(params.loadings**2, axis=0) + self.weight**-2.0)
 
     def _regressed(self, sums: FactorSums, penalty: np.ndarray) -> FactorParameters:
         """Return the regression of every column on (1, z), over the rows in which it is observed."""

@@ -1,0 +1,54 @@
+"""One iteration of EM of probabilistic PCA over rows with missing entries, beside one product."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from benchmarks.decomposition import table
+from benchmarks.row import Row, within
+from tractable.primitives.factors import IncompleteRows, factor_pass
+from tractable.primitives.threads import single_threaded_blas
+
+
+def setup(size, folder):
+    n_rows, n_columns, k = size
+    X = table((n_rows, n_columns, k), folder)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    hidden = np.random.default_rng(1).random(X.shape) < 0.2
+    gaps = np.where(hidden, np.nan, X)
+    blocks = [IncompleteRows.of(gaps[a : a + 4096]) for a in range(0, n_rows, 4096)]
+    return SimpleNamespace(
+        X=X, blocks=blocks, loadings=np.random.default_rng(2).standard_normal((n_columns, k))
+    )
+
+
+@single_threaded_blas()  # as in every search by EM
+def ours(data):
+    d = data.X.shape[1]
+    return sum(
+        factor_pass(rows, np.zeros(d), data.loadings, np.ones(d)).log_likelihood for rows in data.blocks
+    )
+
+
+@single_threaded_blas()
+def one_product(data):
+    return float(np.sum(data.X @ data.loadings))
+
+
+def check(mine, theirs):
+    """Both are numbers; they answer different questions."""
+    assert np.isfinite([mine, theirs]).all()
+
+
+ROW = Row(
+    name="ppca_missing",
+    shows="An E-step of ProbabilisticPCA(5), 20,000 × 50 rows, 20 % of the entries missing, beside X @ W.",
+    setup=setup,
+    size=(20_000, 50, 5),
+    dry_size=(300, 6, 2),
+    ours=ours,
+    peers={"one X @ W": one_product},
+    check=check,
+    targets={"one X @ W": within(20.0)},
+    limit="four products of the masks and the rows with small matrices, and an inverse of k × k a pattern.",
+)
