@@ -45,7 +45,7 @@ from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws
 from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.gaussian_process.search import default_kernel, most_probable
+from tractable.gaussian_process.search import at_bounds, default_kernel, most_probable
 from tractable.kernels import Kernel, White
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
@@ -77,6 +77,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
     hyper-parameters, as of a regression with so many coefficients: so intervals cover nearly what they say
     of few rows, too. A hyper-parameter that has a prior counts for a half.
+
+    Of a kernel that is given, a warning names hyper-parameters that end at a bound beyond which the evidence
+    rises. There is none where it is level beyond the bound, as at the length scale of a column that does not
+    matter (see `relevance`), nor of noise that was added to the kernel, of targets without noise.
 
     Constant targets, and that of one row, have no spread: the default kernel and noise then begin with the
     mean square of the targets, or 1 where they are zero, and variances of predictions are of that size.
@@ -638,6 +642,13 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             warnings.warn(
                 f"the search for hyper-parameters did not converge in {self.max_iter} iterations: give more "
                 "(max_iter), other starting values or bounds",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif self.kernel is not None and self.optimizer is not None and (ends := at_bounds(prior, search)):
+            warnings.warn(
+                f"the search for hyper-parameters ended with {', '.join(ends)}, and the evidence rises "
+                "beyond: widen the bounds, give a prior, or fix it",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -10,7 +10,7 @@ from tractable.engines.gaussian_process import Observations
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
-from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace
+from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace, White
 from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace
@@ -86,6 +86,36 @@ def most_probable(
             "not, at its starting values"
         )
     return best
+
+
+#: What a log evidence may still rise by, for a factor e of a hyper-parameter, where this ends at a bound.
+LEVEL = 1e-2
+
+
+def at_bounds(prior: Prior, found: NewtonResult) -> list[str]:
+    """Return the hyper-parameters that a search left at a bound beyond which the evidence rises, in words.
+
+    Where it is level beyond the bound, as at a long length scale of a column that does not matter, nothing is
+    lost; and noise that was added to the kernel is at its lower bound where targets have none.
+
+    Parameters
+    ----------
+    prior : Prior
+        The kernel and the noise where the search began.
+    found : NewtonResult
+        Its result.
+    """
+    names = [name for part in prior.parts for name in part.theta_names]
+    added = isinstance(prior.noise, White) and not prior.noise_is_term
+    low, high = prior.bounds.T
+    near = 1e-6 * np.maximum(high - low, 1e-6)
+    words = []
+    for j, (at, slope) in enumerate(zip(found.x, found.gradient, strict=True)):
+        upper, lower = at >= high[j] - near[j] and slope < -LEVEL, at <= low[j] + near[j] and slope > LEVEL
+        if upper or (lower and not (added and j == len(names) - 1)):
+            side, end = ("upper", high[j]) if upper else ("lower", low[j])
+            words.append(f"{names[j]} at its {side} bound {np.exp(end):.3g}")
+    return words
 
 
 def _check_start(prior: Prior) -> None:
