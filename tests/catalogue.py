@@ -33,6 +33,7 @@ from rows import (
     linear_robust,
     linear_sparse,
     logistic,
+    manifold,
     mean_shift,
     mixture_regression,
     more_pictures,
@@ -42,17 +43,26 @@ from rows import (
     neighbors,
     perceptron,
     pictures,
+    samplers,
     scalars,
     smoothed,
     stacked,
     student_t_mixture,
+    tables,
 )
 from rows.row import Row
 from toys import Average, Standardiser
 from tractable.covariance import Diagonal, Full, Isotropic, LowRankPlusDiagonal
 from tractable.density import GaussianDensity
 from tractable.distributions import MultivariateNormal, Normal
-from tractable.statistics import ByClass, ColumnSummary, DiagonalMoments, IncompleteMoments, Moments
+from tractable.statistics import (
+    ByClass,
+    ColumnSummary,
+    DiagonalMoments,
+    IncompleteMoments,
+    Moments,
+    ScatterFactor,
+)
 from tractable.testing.statistic_laws import StatisticOfRows
 
 
@@ -103,6 +113,12 @@ def with_holes(rng, shape):
 def with_classes(rng, shape):
     """Rows of which the last column is a class."""
     return np.column_stack([rng.standard_normal((shape[0], shape[1] - 1)), rng.integers(0, 3, shape[0])])
+
+
+class TriangularFactor(ScatterFactor):
+    """The statistic that keeps many rows as a triangle."""
+
+    of = ScatterFactor.triangle_of
 
 
 STRONG = [[1.0, 0.9999], [0.9999, 1.0]]
@@ -171,6 +187,7 @@ DISTRIBUTIONS = [
     *negative_binomial.ROWS,
     *smoothed.ROWS,
     *stacked.ROWS,
+    *tables.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -216,6 +233,8 @@ STATISTICS = [
     Row("IncompleteMoments", lambda: IncompleteMoments),
     Row("IncompleteMoments-holes", lambda: StatisticOfRows(statistic=IncompleteMoments, draw=with_holes)),
     Row("DiagonalMoments-holes", lambda: StatisticOfRows(statistic=DiagonalMoments, draw=with_holes)),
+    Row("ScatterFactor", lambda: ScatterFactor),
+    Row("ScatterFactor-triangular", lambda: TriangularFactor),
     Row("ByClass", lambda: StatisticOfRows(statistic=ByClass, draw=with_classes, n_targets=1)),
     *discrete.STATISTICS,
     *discriminants.STATISTICS,
@@ -247,6 +266,7 @@ ESTIMATORS = [
     *linear_robust.ROWS,
     *linear_sparse.ROWS,
     *logistic.ROWS,
+    *manifold.ROWS,
     *mean_shift.ROWS,
     *mixture_regression.ROWS,
     *naive_bayes.ROWS,
@@ -257,4 +277,5 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+SAMPLERS = samplers.ROWS
 PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]

@@ -58,6 +58,7 @@ def test_neither_mean_nor_variance():
 
 
 @pytest.mark.spec("W-25")
+@pytest.mark.slow
 def test_the_variance_that_comes_out_too_small():
     mean, ml, unbiased = (numbers(line) for line in page("plot_bias_of_the_variance").lines)
     assert mean[1] == 0.8
@@ -146,3 +147,13 @@ def test_the_predictive_distribution_scores_better():
     (_, _, low, high), (_, _, near, far) = lines[3:]
     assert far - near < high - low
     assert near < 0.7 < far
+
+
+@pytest.mark.spec("W-04", "W-05", "PROB-08", "PROB-13")
+def test_bayes_rule_in_fractions():
+    salary, english, tourist, *tests = page("plot_bayes_rule").lines
+    assert numbers(salary)[-1] == 0.35
+    assert english.endswith("= 9/50")
+    assert tourist.endswith("= 5/9")
+    odds = [18**n / (18**n + 99) for n in (1, 2, 3)]
+    assert [numbers(line)[-1] for line in tests] == [round(p, 4) for p in odds]

@@ -30,6 +30,8 @@ from tractable.engines import decompose_evidence
 from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
 from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
+from tractable.manifold import ClassicalMDS
+from tractable.metrics import neighborhood_report
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
 from tractable.smoothing import select_bandwidth
@@ -143,6 +145,10 @@ PICTURES = [
         "KernelSearch",
         lambda: search_kernel(ROWS[:30, :2], NUMBERS[:30], kernels=["rbf", "linear"], max_depth=2),
     ),
+    row("ClassicalMDS", lambda: ClassicalMDS().fit(ROWS), data=ROWS[:3] + 0.1, n_neighbors=4),
+    row("ClassicalMDS-three", lambda: ClassicalMDS(3).fit(ROWS), dims=[2, 0]),
+    row("ClassicalMDS-line", lambda: ClassicalMDS(1).fit(ROWS[:8]), labels=list("abcdefgh")),
+    row("NeighborhoodReport", lambda: neighborhood_report(ROWS, ROWS[:, :2])),
     row("NearestNeighbors", lambda: NearestNeighbors(n_neighbors=2).fit(ROWS[:, :2])),
     row("NearestNeighbors-asked", lambda: NearestNeighbors(n_neighbors=3).fit(ROWS), data=ROWS[:2] + 0.1),
     row("Brute", lambda: Brute(ROWS[:, :2]), row=[0.5, 0.0], k=3),

@@ -38,14 +38,18 @@ from tractable.distributions import (
     Normal,
     NormalGamma,
     Poisson,
+    ProbabilityTable,
     Product,
     SmoothedEmpirical,
     StudentT,
     Uniform,
+    bootstrap,
     compare_likelihood,
+    estimator_report,
     grid_posterior,
 )
 from tractable.linear_model import (
+    BayesianRidge,
     LassoCV,
     LassoLars,
     LinearRegression,
@@ -57,7 +61,15 @@ from tractable.linear_model import (
 from tractable.metrics import calibration_curve, class_calibration, cluster_report, confusion_matrix
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from tractable.selection import bias_variance, select_components, select_n_clusters
+from tractable.selection import (
+    bias_variance,
+    choose_parameters,
+    compare,
+    learning_curve,
+    select_components,
+    select_n_clusters,
+    validation_curve,
+)
 from tractable.spatial import KDTree, RandomizedForest, SpillTree, TSVQTree
 from tractable.testing.picture_laws import Picture
 
@@ -68,8 +80,13 @@ TABLE = Product(
     parts={"n": Poisson(rate=3.0), "x": Normal(mean=0.0, variance=1.0), "y": Gamma(shape=3.0, rate=1.0)}
 )
 TRIPLE = MultivariateNormal(mean=[0.0, 1.0, 2.0], covariance=np.eye(3) + 0.5, names=("a", "b", "c"))
+CELLS = ProbabilityTable(
+    probabilities=np.arange(24.0).reshape(2, 3, 4) / 276.0,
+    axes={"day": ["yesterday", "today"], "sky": ["clear", "cloudy", "rain"], "wind": 4},
+)
 CODES = np.argmax(ROWS, axis=1)
 WORDS = np.array(["ash", "birch", "cedar"])[CODES]
+NORMAL = Normal(mean=0.0, variance=1.0)
 COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
 
 
@@ -131,6 +148,13 @@ PICTURES = [
     row("MultivariateStudentT", lambda: MultivariateStudentT(dof=3.0, location=[0.0, 1.0], scale=np.eye(2))),
     row("MultivariateStudentT-1d", lambda: MultivariateStudentT(dof=3.0, location=[0.0], scale=[[4.0]])),
     row("Product", lambda: TABLE),
+    row(
+        "ProbabilityTable-one",
+        lambda: ProbabilityTable(probabilities=[0.2, 0.8], axes={"rain": ["no", "yes"]}),
+    ),
+    row("ProbabilityTable", lambda: CELLS),
+    row("ProbabilityTable-pair", lambda: CELLS, dims=["sky", "day"], numbers=False),
+    row("ProbabilityTable-given", lambda: CELLS.conditional("sky")),
     row("Product-pair", lambda: TABLE, dims=["y", "x"]),
     row("Dirichlet", lambda: Dirichlet(concentration=[2.0, 3.0, 5.0]), data=RNG.dirichlet([2, 3, 5], 40)),
     row("Dirichlet-edges", lambda: Dirichlet(concentration=[0.5, 0.5, 0.5]), names=["r", "g", "b"]),
@@ -146,6 +170,44 @@ PICTURES = [
                 "Laplace": Laplace(location=0.0, scale=1.0),
             },
             NUMBERS,
+        ),
+    ),
+    row(
+        "EstimatorReport",
+        lambda: estimator_report({"mean": np.mean, "median": np.median}, NORMAL, 9, n_repeats=50, rng=0),
+    ),
+    row(
+        "EstimatorReport-sizes",
+        lambda: estimator_report(np.var, NORMAL, [5, 20], "variance", n_repeats=50, rng=0),
+        show="variance",
+    ),
+    row(
+        "Bootstrap",
+        lambda: bootstrap(np.median, NUMBERS, n_resamples=200, rng=0),
+        coverage=0.5,
+        label="median",
+    ),
+    row(
+        "ModelComparison",
+        lambda: compare(
+            {"one": GaussianDensity(), "bins": Histogram(3), "kernel": KernelDensity()}, ROWS, cv=3
+        ),
+    ),
+    row(
+        "ScoreCurve",
+        lambda: validation_curve(
+            GaussianMixture(random_state=0), ROWS, param_name="n_components", param_range=[1, 2], cv=3
+        ),
+    ),
+    row("ScoreCurve-rows", lambda: learning_curve(GaussianDensity(), ROWS, train_sizes=[0.3, 1.0], cv=3)),
+    row(
+        "ParameterChoice",
+        lambda: choose_parameters(GaussianDensity(), {"covariance_type": ["full", "diag"]}, ROWS, cv=3),
+    ),
+    row(
+        "ParameterChoice-evidence",
+        lambda: choose_parameters(
+            BayesianRidge(), {"fit_intercept": [True, False]}, ROWS, NUMBERS, by="evidence"
         ),
     ),
     row("Histogram", lambda: Histogram("fd").fit(ROWS[:, :1]), data=ROWS[:, :1], coverage=0.5),

@@ -7,7 +7,7 @@ from typing import Any
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.value import value
 
-__all__ = ["SVD", "pinv", "svd_from_gram", "thin_svd", "truncated_svd"]
+__all__ = ["SVD", "orientation", "pinv", "svd_from_gram", "thin_svd", "truncated_svd"]
 
 
 @value
@@ -160,19 +160,32 @@ def _matrix(a: Any) -> Array:
     return a
 
 
+def orientation(columns: Array) -> Array:
+    """Return the sign, 1 or -1, that makes the largest entry of each column positive: (..., 1, k).
+
+    Entries that rounding alone sets apart count as equal, and the first of them decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orientation(np.array([[0.6, -1.0], [-0.8, 0.0]]))
+    array([[-1., -1.]])
+    """
+    xp = namespace_of(columns)
+    if 0 in columns.shape:
+        return xp.ones((*columns.shape[:-2], 1, columns.shape[-1]), dtype=columns.dtype)
+    size = xp.abs(columns)
+    near = 1.0 - float(xp.finfo(columns.dtype).eps) ** 0.5
+    largest = xp.astype(size >= near * xp.max(size, axis=-2, keepdims=True), columns.dtype)
+    place = xp.arange(columns.shape[-2], device=device(columns))[:, None]
+    deciding = place == xp.argmax(largest, axis=-2, keepdims=True)
+    entry = xp.sum(xp.where(deciding, columns, xp.zeros_like(columns)), axis=-2, keepdims=True)
+    return xp.where(entry < 0, -xp.ones_like(entry), xp.ones_like(entry))
+
+
 def _signed(left: Array, singular: Array, right: Array) -> SVD:
     """Return the decomposition with the largest entry of each right vector positive."""
-    if 0 in right.shape:
-        return SVD(left=left, singular=singular, right=right)
-    xp = namespace_of(right)
-    size = xp.abs(right)
-    # Entries that rounding alone sets apart count as equal, and the first of them decides.
-    near = 1.0 - float(xp.finfo(right.dtype).eps) ** 0.5
-    largest = xp.astype(size >= near * xp.max(size, axis=-2, keepdims=True), right.dtype)
-    place = xp.arange(right.shape[-2], device=device(right))[:, None]
-    deciding = place == xp.argmax(largest, axis=-2, keepdims=True)
-    entry = xp.sum(xp.where(deciding, right, xp.zeros_like(right)), axis=-2, keepdims=True)
-    sign = xp.where(entry < 0, -xp.ones_like(entry), xp.ones_like(entry))
+    sign = orientation(right)
     return SVD(left=left * sign, singular=singular, right=right * sign)
 
 

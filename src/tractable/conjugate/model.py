@@ -290,7 +290,9 @@ def empirical_bayes(model: Model, statistics: Iterable[Any], *, max_iter: int = 
     search = model._search(groups)  # noqa: SLF001
     found = newton(search.objective, search.start, tol=1e-14, max_iter=max_iter)
     best: Model = search.model(found.x)
-    if float(np.linalg.eigvalsh(found.curvature).min()) < _FLAT:
+    least, most = np.linalg.eigvalsh(found.curvature)[[0, -1]]
+    # Rounding may end the search on the way to infinity, and adds to a curvature that vanishes there.
+    if least < _FLAT or (not found.converged and least < _FLAT * most):
         warnings.warn(
             "no finite prior is best: the groups differ no more than chance, or as much as they can",
             RuntimeWarning,

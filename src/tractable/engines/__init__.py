@@ -1,4 +1,4 @@
-"""Loops and solvers that know no model: the fold, EM, least squares, Newton, Robbins and Monro."""
+"""Loops and solvers that know no model: the fold, EM, least squares, principal components, Newton."""
 
 from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
@@ -9,6 +9,7 @@ from tractable.engines.kmeans import Clusters
 from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
 from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
 from tractable.engines.newton import NewtonResult, newton
+from tractable.engines.principal_components import PrincipalComponents, principal_components
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
@@ -25,6 +26,7 @@ __all__ = [
     "NewtonResult",
     "Observations",
     "PrimalPosterior",
+    "PrincipalComponents",
     "RobbinsMonroResult",
     "RowSpan",
     "SoftmaxProcess",
@@ -39,6 +41,7 @@ __all__ = [
     "integrate",
     "least_squares",
     "newton",
+    "principal_components",
     "robbins_monro",
     "sequential_mle",
     "softmax_regression",

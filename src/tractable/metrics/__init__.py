@@ -20,6 +20,14 @@ from tractable.metrics.clusters import (
     silhouette_samples,
     silhouette_score,
 )
+from tractable.metrics.comparison import ModelComparison, ParameterChoice, ScoreCurve
+from tractable.metrics.neighborhoods import (
+    NeighborhoodReport,
+    continuity,
+    neighborhood_preservation,
+    neighborhood_report,
+    trustworthiness,
+)
 from tractable.metrics.penalties import CVCurve
 from tractable.metrics.predictive import (
     CalibrationCurve,
@@ -48,6 +56,10 @@ __all__ = [
     "ConfusionMatrix",
     "Coverage",
     "ErrorParts",
+    "ModelComparison",
+    "NeighborhoodReport",
+    "ParameterChoice",
+    "ScoreCurve",
     "accuracy_score",
     "brier_score",
     "calibration_curve",
@@ -55,6 +67,7 @@ __all__ = [
     "class_calibration",
     "cluster_report",
     "confusion_matrix",
+    "continuity",
     "crps",
     "crps_values",
     "davies_bouldin_score",
@@ -66,10 +79,13 @@ __all__ = [
     "log_predictive_density",
     "mean_absolute_error",
     "mean_squared_error",
+    "neighborhood_preservation",
+    "neighborhood_report",
     "normalized_rmse",
     "pit_values",
     "r2_score",
     "root_mean_squared_error",
     "silhouette_samples",
     "silhouette_score",
+    "trustworthiness",
 ]

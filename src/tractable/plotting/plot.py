@@ -16,7 +16,7 @@ from tractable.plotting.style import axes_for, show_literally
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "
-    "LikelihoodComparison",
+    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice",
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
@@ -26,10 +26,12 @@ _KINDS = {
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
+    "manifold": "Embedding NeighborhoodReport",
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin",
+    "tables": "ProbabilityTable",
 }
 
 MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.split()}
@@ -48,6 +50,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
 
     - distributions of numbers: the density with an interval, or probabilities as stems; of vectors: regions
       that hold half, 90 % and 99 %, mixtures with their components; also of categories, counts and matrices;
+    - tables of probabilities: bars of one variable, a map of the cells of several;
     - batches of up to eight distributions, each in its colour;
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several
@@ -63,7 +66,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;
-    - neighbour indexes: the cells of a tree, and the points that a search visits.
+    - neighbour indexes: the cells of a tree, and the points that a search visits;
+    - maps of rows: the points, each in the colour of how far its neighbourhood can be trusted.
 
     Parameters
     ----------

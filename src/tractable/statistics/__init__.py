@@ -9,6 +9,7 @@ from tractable.statistics.linear_factor import LinearFactor
 from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
 from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
 from tractable.statistics.rows import Statistic
+from tractable.statistics.scatter_factor import ScatterFactor
 from tractable.statistics.side_by_side import SideBySide
 from tractable.statistics.standardizer import ColumnSummary, Standardizer, column_varies
 from tractable.statistics.stored_rows import StoredRows
@@ -27,6 +28,7 @@ __all__ = [
     "LogMoments",
     "Moments",
     "ReciprocalLogMoments",
+    "ScatterFactor",
     "SideBySide",
     "Standardizer",
     "Statistic",

@@ -20,6 +20,8 @@ from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
 BLOCK, BLOCK_ENTRIES = 2**15, 2**21
+#: Rows of a block whose intermediate arrays stay in cache.
+SMALL_BLOCK = 2**11
 #: Rows whose curvature stands for that of all: fewer where there are many coefficients, a row of which takes
 #: so many products, but so many a coefficient.
 SAMPLE, SAMPLE_PRODUCTS, SAMPLE_A_COEFFICIENT = 20_000, 2**29, 20
@@ -215,7 +217,7 @@ class LogisticProblem:
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
         of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
-        found = self.reduce(of, self.sample)
+        found = fold(of, self.sample, rows=SMALL_BLOCK, n_threads=1)
         terms, size = found[:-1] + np.abs(self.ridge * coef), found[-1]
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         some = terms > tol * size

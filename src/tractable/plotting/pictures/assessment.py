@@ -1,14 +1,22 @@
-"""Assessments: calibration, bias and variance, confusion, evidence decompositions, compared likelihoods."""
+"""Assessments: calibration, bias and variance, confusion, estimators, evidence, compared models."""
 
 from typing import Any
 
 import numpy as np
 
-from tractable.distributions import LikelihoodComparison
+from tractable.distributions import Bootstrap, EstimatorReport, LikelihoodComparison
 from tractable.engines import EvidenceDecomposition
-from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, ConfusionMatrix
+from tractable.metrics import (
+    BiasVariance,
+    CalibrationCurve,
+    ClassCalibration,
+    ConfusionMatrix,
+    ModelComparison,
+    ParameterChoice,
+    ScoreCurve,
+)
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, finish
+from tractable.plotting.style import COLOURS, finish, legend_label
 
 #: Cells of more classes than this have no numbers but a colour scale.
 MAX_NUMBERED = 12
@@ -128,6 +136,16 @@ def _evidence(x: EvidenceDecomposition, ax: Any) -> Any:
 @picture.register
 def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
     """Draw the difference of each log-likelihood from the best, with two standard errors, the best on top."""
+    return _ranked(x, ax, xlabel="log-likelihood below the best", ylabel="distribution")
+
+
+@picture.register
+def _models(x: ModelComparison, ax: Any) -> Any:
+    """Draw the difference of each mean log score from the best, with two standard errors, the best on top."""
+    return _ranked(x, ax, xlabel="log predictive density of a row, below the best", ylabel="model")
+
+
+def _ranked(x: Any, ax: Any, **labels: str) -> Any:
     order = [x.names.index(name) for name in x.ranking]
     possible = [i for i in order if np.isfinite(x.differences[i])]
     heights = {i: len(order) - 1 - rank for rank, i in enumerate(order)}
@@ -137,5 +155,84 @@ def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
     ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
     names = [x.names[i] + ("" if i in possible else " (impossible)") for i in order]
     ax.set_yticks([heights[i] for i in order], names)
-    ax.set(xlabel="log-likelihood below the best", ylabel="distribution", ylim=(-0.5, len(order) - 0.5))
+    ax.set(ylim=(-0.5, len(order) - 0.5), **labels)
     return finish(ax)
+
+
+@picture.register
+def _score_curve(x: ScoreCurve, ax: Any) -> Any:
+    """Draw the scores of training rows and of rows left out, with two standard errors over the folds."""
+    numbers = x.values.dtype.kind in "iuf"
+    where = x.values.astype(float) if numbers else np.arange(len(x.values))
+    for name, scores, colour in (
+        ("training rows", x.train, COLOURS[1]),
+        ("rows left out", x.test, COLOURS[0]),
+    ):
+        mean, error = scores.mean(axis=1), 2.0 * scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
+        ax.fill_between(where, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
+        ax.plot(where, mean, "o-", ms=4, color=colour, label=f"{name}, ± 2 s.e.")
+    if not numbers:
+        ax.set_xticks(where, [str(v) for v in x.values])
+    elif np.all(where > 0) and where.max() > 50.0 * where.min():
+        ax.set_xscale("log")
+    return finish(ax, xlabel=x.label, ylabel="score of a row")
+
+
+@picture.register
+def _parameters(x: ParameterChoice, ax: Any) -> Any:
+    """Draw the score of every candidate, with two standard errors of those over folds; the best is marked."""
+    names = ["\n".join(f"{k.split('__')[-1]}={v}" for k, v in one.items()) for one in x.candidates]
+    errors = None if np.isnan(x.standard_errors).all() else 2.0 * x.standard_errors
+    where, best = np.arange(len(names)), int(np.nanargmax(x.scores))
+    ax.errorbar(where, x.scores, yerr=errors, fmt="o", color=COLOURS[0], capsize=3)
+    ax.plot([best], [x.scores[best]], "o", ms=11, mfc="none", mec=COLOURS[5], label="best")
+    ax.set_xticks(where, names, rotation=90 if len(names) > 6 else 0, fontsize="small")
+    label = "held-out log density of a row" if x.by == "cv" else "log evidence"
+    return finish(ax, xlabel="candidate", ylabel=label)
+
+
+@picture.register
+def _estimators(x: EstimatorReport, ax: Any, *, show: str = "mse") -> Any:
+    """Draw an error of each estimator over the size of the sample, with the bound; of one size, its values.
+
+    `show` is "mse", "variance" or "bias".
+    """
+    if show not in ("mse", "variance", "bias"):
+        raise ValueError(f"show must be 'mse', 'variance' or 'bias', got {show!r}")
+    if len(x.sizes) == 1:
+        low, high = np.quantile(x.estimates, [0.001, 0.999])
+        edges = np.linspace(low, high, 41) if high > low else 40
+        for i, name in enumerate(x.names):
+            style = {"histtype": "step", "lw": 1.6, "density": True, "color": COLOURS[i % len(COLOURS)]}
+            ax.hist(x.estimates[i, 0], edges, label=legend_label(name), **style)
+        ax.axvline(x.truth, color="0.3", lw=1.0, ls="--", label="truth")
+        return finish(ax, xlabel=f"estimate from n = {x.sizes[0]}", ylabel="density")
+    found = getattr(x, show)
+    for i, name in enumerate(x.names):
+        colour = COLOURS[i % len(COLOURS)]
+        style = {"fmt": "o-", "ms": 4, "lw": 1.2, "capsize": 2, "color": colour}
+        ax.errorbar(
+            x.sizes, found.value[i], yerr=2.0 * found.standard_error[i], label=legend_label(name), **style
+        )
+        if show != "bias" and np.isfinite(x.bounds[i]).all():
+            label = "Cramér-Rao bound" if i == 0 else None
+            ax.plot(x.sizes, x.bounds[i], color=colour if i else "0.3", lw=1.0, ls="--", label=label)
+    if show == "bias":
+        ax.axhline(0.0, color="0.6", lw=0.8)
+        ax.set_xscale("log")
+    else:
+        ax.set(xscale="log", yscale="log")
+    names = {"mse": "mean squared error", "variance": "variance", "bias": "bias"}
+    return finish(ax, xlabel="size of the sample", ylabel=names[show])
+
+
+@picture.register
+def _bootstrap(x: Bootstrap, ax: Any, *, coverage: float = 0.9, label: str = "statistic") -> Any:
+    """Draw the resamples of a statistic that is a number, its value and its interval."""
+    if x.value.ndim:
+        raise ValueError(f"x must be of a statistic that is one number, got shape {x.value.shape}")
+    low, high = x.interval(coverage)
+    ax.hist(x.draws, 40, color="0.8", density=True, label="resamples")
+    ax.axvspan(low, high, color=COLOURS[0], alpha=0.15, lw=0, label=f"{coverage:.0%}")
+    ax.axvline(float(x.value), color=COLOURS[0], lw=1.5, label="value")
+    return finish(ax, xlabel=label, ylabel="density")

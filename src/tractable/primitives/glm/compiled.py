@@ -59,7 +59,7 @@ def _block_loss(behind, mass, total, n, weighted):  # type: ignore[no-untyped-de
     return loss
 
 
-@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
+@entry("MATRIX CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
 def softmax_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`; an empty `targets` means hard classes."""
     n_rows = x.shape[0]
@@ -104,7 +104,7 @@ def _products(features, pairs):  # type: ignore[no-untyped-def]
                 f += 1
 
 
-@entry("ROWS VECTOR VECTOR VECTOR MATRIX INT BOOL")
+@entry("MATRIX VECTOR VECTOR VECTOR MATRIX INT BOOL")
 def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
     """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).
 
@@ -190,29 +190,59 @@ def _counted(z, small, n, codes, targets, w, start):  # type: ignore[no-untyped-
     return loss
 
 
-@entry("ROWS CODES ROWS VECTOR VECTOR VECTOR MATRIX INT")
+@compiled(fastmath=FAST)
+def _scores(x, start, n, shift, scale, coef, intercept, z):  # type: ignore[no-untyped-def]
+    """Write the linear predictor of each row of a block."""
+    for j in range(n):
+        total = intercept
+        for i in range(x.shape[1]):
+            total += (x[start + j, i] - shift[i]) * scale[i] * coef[i]
+        z[j] = total
+
+
+@compiled(fastmath=FAST)
+def _add_weighted_rows(x, start, n, shift, scale, z, part, total):  # type: ignore[no-untyped-def]
+    """Add Σ_n z_n (x_n - shift) scale of a block, four rows at a time, so that sums are stored less often."""
+    d, fours = x.shape[1], n - n % 4
+    part[:] = 0.0
+    for j in range(0, fours, 4):
+        a, b, c, e = z[j], z[j + 1], z[j + 2], z[j + 3]
+        for i in range(d):
+            first = a * (x[start + j, i] - shift[i]) + b * (x[start + j + 1, i] - shift[i])
+            second = c * (x[start + j + 2, i] - shift[i]) + e * (x[start + j + 3, i] - shift[i])
+            part[i] += scale[i] * (first + second)
+    for j in range(fours, n):
+        for i in range(d):
+            part[i] += z[j] * (x[start + j, i] - shift[i]) * scale[i]
+    for i in range(d):
+        total[len(total) - d + i] += part[i]
+    if len(total) > d:  # the intercept
+        residual = 0.0
+        for j in range(n):
+            residual += z[j]
+        total[0] += residual
+
+
+@entry("MATRIX CODES ROWS VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
 def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`, for two classes."""
-    n_rows, P = x.shape[0], coef.shape[1]
-    features, z, small = np.ones((block, P)), np.empty(block), np.empty(block)
-    bits = np.empty(block, np.int64)
-    coef_difference, slope, part, loss = np.empty(P), np.zeros(P), np.empty(P), 0.0
-    for i in range(P):
-        coef_difference[i] = coef[1, i] - coef[0, i]
+    n_rows, d = x.shape
+    P = coef.shape[1]
+    z, small, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
+    difference = coef[1] - coef[0]
+    intercept = difference[0] if d < P else 0.0
+    slope, part, loss = np.zeros(P), np.empty(d), 0.0
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
-        fill(features, x, start, n, shift, scale)
-        np.dot(features, coef_difference, z)
-        for j in range(block):
+        _scores(x, start, n, shift, scale, difference[P - d :], intercept, z)
+        for j in range(n):
             small[j] = -abs(z[j])
-        exp_tile(small, bits, block, FLOOR)
+        exp_tile(small, bits, n, FLOOR)
         if w.size or targets.size:
             loss += _counted(z, small, n, codes, targets, w, start)
         else:
             loss += _counted_once(z, small, n, codes, start)
-        z[n:] = 0.0
-        np.dot(z, features, part)
-        slope += part
+        _add_weighted_rows(x, start, n, shift, scale, z, part, slope)
     gradient = np.empty((2, P))
     for i in range(P):
         gradient[0, i], gradient[1, i] = -slope[i], slope[i]

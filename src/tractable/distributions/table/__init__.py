@@ -1,0 +1,1 @@
+"""Tables of probabilities over named discrete variables, the events of one, and factors of them."""
