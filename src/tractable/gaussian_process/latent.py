@@ -59,7 +59,17 @@ class LatentModel:
     def log_evidence(
         self, theta: np.ndarray, approximate: Approximation, *, gradient: bool = True
     ) -> tuple[float, np.ndarray]:
-        """Return Laplace's evidence and on request its gradient at other hyper-parameters, in logarithms."""
+        """Return Laplace's evidence and on request its gradient at other hyper-parameters.
+
+        Parameters
+        ----------
+        theta : array (p,)
+            Their logarithms.
+        approximate : callable
+            Laplace's approximation of a covariance of the rows.
+        gradient : bool
+            Whether to compute the gradient.
+        """
         kernel = self.kernel.with_theta(theta)
         with blas_for_rows(len(self.x)):
             if not gradient:
