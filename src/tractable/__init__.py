@@ -33,6 +33,7 @@ PUBLIC: dict[str, str] = {
     "GaussianProcessRegressor": "tractable.gaussian_process",
     "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",
+    "Isomap": "tractable.manifold",
     "KMeans": "tractable.mixture",
     "KernelDensity": "tractable.density",
     "KernelNB": "tractable.classification",
@@ -66,6 +67,7 @@ PUBLIC: dict[str, str] = {
     "SigmoidBasis": "tractable.linear_model",
     "SplineBasis": "tractable.linear_model",
     "StudentTMixture": "tractable.mixture",
+    "TSNE": "tractable.manifold",
     "TableMixture": "tractable.mixture",
     # distributions
     "Bernoulli": "tractable.distributions",

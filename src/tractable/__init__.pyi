@@ -154,7 +154,9 @@ from tractable.linear_model import n_monomials as n_monomials
 from tractable.linear_model import negative_log_posterior as negative_log_posterior
 from tractable.linear_model import ridge_objective as ridge_objective
 from tractable.linear_model import tikhonov as tikhonov
+from tractable.manifold import TSNE as TSNE
 from tractable.manifold import ClassicalMDS as ClassicalMDS
+from tractable.manifold import Isomap as Isomap
 from tractable.manifold import MetricMDS as MetricMDS
 from tractable.metrics import ConfusionMatrix as ConfusionMatrix
 from tractable.metrics import accuracy_score as accuracy_score
