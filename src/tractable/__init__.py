@@ -22,6 +22,7 @@ PUBLIC: dict[str, str] = {
     "BayesianLinearRegression": "tractable.linear_model",
     "BayesianLogisticRegression": "tractable.classification",
     "BayesianRidge": "tractable.linear_model",
+    "FactorAnalysis": "tractable.decomposition",
     "FisherDiscriminant": "tractable.classification",
     "FourierBasis": "tractable.linear_model",
     "FunctionBasis": "tractable.linear_model",
@@ -37,6 +38,7 @@ PUBLIC: dict[str, str] = {
     "KMeans": "tractable.mixture",
     "KernelDensity": "tractable.density",
     "KernelNB": "tractable.classification",
+    "KernelPCA": "tractable.decomposition",
     "KernelRidge": "tractable.kernel_regression",
     "KNeighborsClassifier": "tractable.neighbors",
     "KNeighborsRegressor": "tractable.neighbors",
@@ -58,8 +60,10 @@ PUBLIC: dict[str, str] = {
     "NaiveBayes": "tractable.classification",
     "NearestNeighborDensity": "tractable.density",
     "NearestNeighbors": "tractable.neighbors",
+    "PCA": "tractable.decomposition",
     "Perceptron": "tractable.classification",
     "PolynomialBasis": "tractable.linear_model",
+    "ProbabilisticPCA": "tractable.decomposition",
     "QuadraticDiscriminant": "tractable.classification",
     "Ridge": "tractable.linear_model",
     "RidgeCV": "tractable.linear_model",
@@ -146,6 +150,8 @@ PUBLIC: dict[str, str] = {
     "LinearDiscriminantFunction": "tractable.classification",
     "bayes_error": "tractable.classification",
     "discriminant_functions": "tractable.classification",
+    # dimension
+    "intrinsic_dimension": "tractable.decomposition",
     # distances
     "minkowski": "tractable.spatial",
     # partitions
@@ -223,6 +229,7 @@ PACKAGES = (
     "covariance",
     "data",
     "datasets",
+    "decomposition",
     "density",
     "distributions",
     "engines",
