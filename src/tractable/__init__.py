@@ -30,6 +30,7 @@ PUBLIC: dict[str, str] = {
     "GaussianDensity": "tractable.density",
     "GaussianMixture": "tractable.mixture",
     "GaussianNB": "tractable.classification",
+    "GaussianProcessClassifier": "tractable.gaussian_process",
     "GaussianProcessRegressor": "tractable.gaussian_process",
     "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",
