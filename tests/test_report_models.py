@@ -115,6 +115,9 @@ def test_importance_is_the_density_lost(rng):
     assert (first.column, second.column) == ("x", "idle")
     assert abs(first.loss - 1.0) < 5.0 * first.standard_error  # E[(x - x')²] / 2
     assert (second.loss, second.standard_error) == (0.0, 0.0)
+    by_shuffling = np.sqrt(2.0 / np.pi) * (np.sqrt(3.0) - 1.0)  # E|y - x'| - E|y - x|
+    assert abs(first.added_error - by_shuffling) < 5.0 * first.added_error_standard_error
+    assert second.added_error == 0.0
 
 
 @pytest.mark.parametrize("one", regressors(), ids=lambda one: one.name)
