@@ -41,8 +41,10 @@ from rows import (
     naive_bayes,
     negative_binomial,
     neighbors,
+    networks,
     perceptron,
     pictures,
+    samplers,
     scalars,
     smoothed,
     stacked,
@@ -187,6 +189,7 @@ DISTRIBUTIONS = [
     *smoothed.ROWS,
     *stacked.ROWS,
     *tables.ROWS,
+    *networks.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -276,4 +279,5 @@ ESTIMATORS = [
     Row("toy-Average", Average),
     Row("toy-Standardiser", Standardiser),
 ]
+SAMPLERS = samplers.ROWS
 PICTURES = [*pictures.PICTURES, *more_pictures.PICTURES]

@@ -12,6 +12,7 @@ from tractable import density as density
 from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
+from tractable import graph as graph
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
@@ -23,6 +24,7 @@ from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
 from tractable import report as report
+from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
 from tractable import spatial as spatial
@@ -101,9 +103,16 @@ from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule
+from tractable.distributions import bootstrap as bootstrap
+from tractable.distributions import cramer_rao_bound as cramer_rao_bound
+from tractable.distributions import estimator_report as estimator_report
+from tractable.distributions import fisher_information as fisher_information
 from tractable.distributions import from_one_hot as from_one_hot
 from tractable.distributions import grid_posterior as grid_posterior
+from tractable.distributions import map_estimate as map_estimate
+from tractable.distributions import mle as mle
 from tractable.distributions import one_hot as one_hot
+from tractable.distributions import score_function as score_function
 from tractable.distributions.compare_likelihood import compare_likelihood as compare_likelihood
 from tractable.distributions.expectation import expectation as expectation
 from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
@@ -112,6 +121,9 @@ from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import search_kernel as search_kernel
+from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import DirectedGraph as DirectedGraph
+from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson

@@ -43,7 +43,9 @@ from tractable.distributions import (
     SmoothedEmpirical,
     StudentT,
     Uniform,
+    bootstrap,
     compare_likelihood,
+    estimator_report,
     grid_posterior,
 )
 from tractable.linear_model import (
@@ -75,6 +77,7 @@ CELLS = ProbabilityTable(
 )
 CODES = np.argmax(ROWS, axis=1)
 WORDS = np.array(["ash", "birch", "cedar"])[CODES]
+NORMAL = Normal(mean=0.0, variance=1.0)
 COIN = BernoulliModel(prior=Beta(alpha=2.0, beta=5.0))
 
 
@@ -159,6 +162,21 @@ PICTURES = [
             },
             NUMBERS,
         ),
+    ),
+    row(
+        "EstimatorReport",
+        lambda: estimator_report({"mean": np.mean, "median": np.median}, NORMAL, 9, n_repeats=50, rng=0),
+    ),
+    row(
+        "EstimatorReport-sizes",
+        lambda: estimator_report(np.var, NORMAL, [5, 20], "variance", n_repeats=50, rng=0),
+        show="variance",
+    ),
+    row(
+        "Bootstrap",
+        lambda: bootstrap(np.median, NUMBERS, n_resamples=200, rng=0),
+        coverage=0.5,
+        label="median",
     ),
     row("Histogram", lambda: Histogram("fd").fit(ROWS[:, :1]), data=ROWS[:, :1], coverage=0.5),
     row("Histogram-pair", lambda: Histogram(5).fit(ROWS), data=ROWS),

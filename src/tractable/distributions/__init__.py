@@ -10,6 +10,14 @@ from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial,
 from tractable.distributions.discrete.poisson import NegativeBinomial, Poisson
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.distributions.empirical import Empirical
+from tractable.distributions.estimation.bootstrap import Bootstrap, bootstrap
+from tractable.distributions.estimation.information import (
+    cramer_rao_bound,
+    fisher_information,
+    score_function,
+)
+from tractable.distributions.estimation.maximum_likelihood import LikelihoodEstimate, map_estimate, mle
+from tractable.distributions.estimation.report import EstimatorReport, estimator_report
 from tractable.distributions.expectation import Estimate, expectation
 from tractable.distributions.gamma import Gamma, InverseGamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
@@ -40,6 +48,7 @@ __all__ = [
     "Beta",
     "BetaBinomial",
     "Binomial",
+    "Bootstrap",
     "Categorical",
     "CountVectors",
     "Counting",
@@ -48,6 +57,7 @@ __all__ = [
     "Distribution",
     "Empirical",
     "Estimate",
+    "EstimatorReport",
     "Event",
     "Factor",
     "Gamma",
@@ -59,6 +69,7 @@ __all__ = [
     "LabelCoding",
     "Laplace",
     "LikelihoodComparison",
+    "LikelihoodEstimate",
     "MeanPrecision",
     "Mixture",
     "Multinomial",
@@ -79,11 +90,18 @@ __all__ = [
     "Univariate",
     "Wishart",
     "bayes_rule",
+    "bootstrap",
     "compare_likelihood",
     "condition_precision",
+    "cramer_rao_bound",
+    "estimator_report",
     "expectation",
+    "fisher_information",
     "from_one_hot",
     "gaussian_from_quadratic",
     "grid_posterior",
+    "map_estimate",
+    "mle",
     "one_hot",
+    "score_function",
 ]

@@ -81,6 +81,7 @@ def robbins_monro(
     *,
     n_steps: int,
     step: Callable[[int], float] = StepSize(),  # noqa: B008  (an immutable value)
+    bounds: Any = None,
 ) -> RobbinsMonroResult:
     """Find the root of f(θ) = E[z | θ] from noisy observations z: θ_N = θ_{N-1} - a_N z(θ_{N-1}).
 
@@ -96,6 +97,8 @@ def robbins_monro(
         Number of observations to make.
     step : callable
         The step for the N-th observation, N from 1.
+    bounds : pair, optional
+        The least and the greatest value of θ, or of each of its entries: estimates beyond are moved there.
 
     Examples
     --------
@@ -106,7 +109,7 @@ def robbins_monro(
     """
     if n_steps < 1:
         raise ValueError(f"n_steps must be at least 1, got {n_steps!r}")
-    return _iterate(repeat(observe, n_steps), start, step)
+    return _iterate(repeat(observe, n_steps), start, step, bounds)
 
 
 def sequential_mle(
@@ -115,6 +118,7 @@ def sequential_mle(
     stream: Iterable[Any],
     *,
     step: Callable[[int], float] = StepSize(),  # noqa: B008
+    bounds: Any = None,
 ) -> RobbinsMonroResult:
     """Follow the likelihood one observation at a time: θ_N = θ_{N-1} + a_N ∂ log p(x_N | θ_{N-1}) / ∂θ.
 
@@ -127,8 +131,8 @@ def sequential_mle(
         ``(θ, x) -> ∂ log p(x | θ) / ∂θ``.
     stream : iterable
         Observations, used once each.
-    start, step
-        As in `robbins_monro`.
+    start, step, bounds
+        As in `robbins_monro`; a positive rate or scale needs a bound above 0.
 
     Examples
     --------
@@ -141,18 +145,25 @@ def sequential_mle(
     def negative_score(x: Any, theta: np.ndarray) -> np.ndarray:
         return -np.asarray(score(theta, x))
 
-    return _iterate((partial(negative_score, x) for x in stream), start, step)
+    return _iterate((partial(negative_score, x) for x in stream), start, step, bounds)
 
 
 def _iterate(
-    observations: Iterable[Callable[[np.ndarray], Any]], start: Any, step: Callable[[int], float]
+    observations: Iterable[Callable[[np.ndarray], Any]],
+    start: Any,
+    step: Callable[[int], float],
+    bounds: Any,
 ) -> RobbinsMonroResult:
     x = np.asarray(start, dtype=float)
+    low, high = (-np.inf, np.inf) if bounds is None else (np.asarray(end, dtype=float) for end in bounds)
+    if not np.all((low < high) & (low <= x) & (x <= high)):
+        raise ValueError(f"bounds must be a least and a greatest value about the start, got {bounds!r}")
     history = [x]
     for n, observe in enumerate(observations, start=1):
         with np.errstate(over="ignore", invalid="ignore"):
             x = x - step(n) * np.asarray(observe(x), dtype=float)
         if not np.all(np.isfinite(x)):
             raise ValueError(f"the estimate is no longer finite after {n} observations; make step smaller")
+        x = np.clip(x, low, high)
         history.append(x)
     return RobbinsMonroResult(x=x, history=np.stack(history))

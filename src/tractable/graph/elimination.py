@@ -1,16 +1,12 @@
 """Variable elimination: sums and maxima of products of factors, one variable after the other."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from math import prod
 from operator import mul
-from typing import Any
 
-import numpy as np
-
-from tractable.arrays.namespace import namespace_of
-from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor, is_exact
-from tractable.value import replace, value
+from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor
+from tractable.value import value
 
 
 @value
@@ -51,17 +47,21 @@ def elimination_order(axes: Iterable[Sequence[Axis]], gone: Iterable[str]) -> El
     axes = list(axes)
     scopes = [{name for name, _ in scope} for scope in axes]
     sizes = {name: len(levels) for scope in axes for name, levels in scope}
-    beside = {name: set().union(*(s for s in scopes if name in s)) - {name} for name in gone}
+    beside: dict[str, set[str]] = {name: set() for name in gone}
+    for scope in scopes:
+        for name in scope & beside.keys():
+            beside[name] |= scope - {name}
     order, width = [], max((len(s) - 1 for s in scopes), default=0)
     cells = max((prod(sizes[name] for name in s) for s in scopes), default=1)
+    cost = {name: sizes[name] * prod(sizes[other] for other in near) for name, near in beside.items()}
     while beside:
-        cost = {name: sizes[name] * prod(sizes[other] for other in near) for name, near in beside.items()}
         name = min(cost, key=cost.__getitem__)
         near = beside.pop(name)
         order.append(name)
-        width, cells = max(width, len(near)), max(cells, cost[name])
+        width, cells = max(width, len(near)), max(cells, cost.pop(name))
         for other in near & beside.keys():
             beside[other] = (beside[other] | near) - {name, other}
+            cost[other] = sizes[other] * prod(sizes[further] for further in beside[other])
     return EliminationOrder(order=tuple(order), width=width, cells=cells)
 
 
@@ -91,6 +91,7 @@ def eliminate(factors: Iterable[Factor], gone: Iterable[str], *, maximize: bool 
     Parameters
     ----------
     factors : iterable of Factor
+        At least one.
     gone : iterable of str
         Variables to eliminate, each in some factor.
     maximize : bool
@@ -101,6 +102,7 @@ def eliminate(factors: Iterable[Factor], gone: Iterable[str], *, maximize: bool 
     >>> a = Factor(values=[0.2, 0.8], axes={"a": 2})
     >>> b = Factor(values=[[0.9, 0.1], [0.5, 0.5]], axes={"a": 2, "b": 2})
     >>> found = eliminate([a, b], ["a"])
+    >>> import numpy as np
     >>> (found.factor.values * np.exp(found.log_scale)).round(2)
     array([0.58, 0.42])
     """
@@ -111,24 +113,22 @@ def eliminate(factors: Iterable[Factor], gone: Iterable[str], *, maximize: bool 
             f"too many variables depend on each other for an exact answer: one table of {plan.width + 1} "
             f"of them has {plan.cells} cells; observe more of them, or ask for fewer"
         )
+    turn = {name: i for i, name in enumerate(plan.order)}
+    # The factors that have each variable and none that goes before it; behind them those that have none.
+    waiting: list[list[Factor]] = [[] for _ in range(len(turn) + 1)]
+    for factor in left:
+        waiting[_first(factor, turn)].append(factor)
     steps, log_scale = [], 0.0
-    for name in plan.order:
-        product = reduce(mul, [factor for factor in left if name in factor.names])
-        left = [factor for factor in left if name not in factor.names]
+    for i, name in enumerate(plan.order):
+        product = reduce(mul, waiting[i])
         steps.append((name, product))
-        reduced, log_size = _scaled(product.max(name) if maximize else product.sum(name))
-        left.append(reduced)
+        reduced, log_size = (product.max(name) if maximize else product.sum(name)).rescaled()
+        waiting[_first(reduced, turn)].append(reduced)
         log_scale += log_size
-    whole, log_size = _scaled(reduce(mul, left, Factor(values=np.ones(()), axes=())))
+    whole, log_size = reduce(mul, waiting[-1]).rescaled()
     return Eliminated(factor=whole, log_scale=log_scale + log_size, steps=tuple(steps))
 
 
-def _scaled(factor: Factor) -> tuple[Factor, float]:
-    """Return a factor with one as its largest value, and the logarithm of what it was divided by."""
-    if is_exact(factor.values):
-        return factor, 0.0
-    xp = namespace_of(factor.values)
-    largest: Any = xp.max(factor.values)
-    if not float(largest) > 0.0:
-        return factor, 0.0
-    return replace(factor, values=factor.values / largest), float(np.log(float(largest)))
+def _first(factor: Factor, turn: Mapping[str, int]) -> int:
+    """Return the turn of the variable of a factor that goes first."""
+    return min((turn.get(name, len(turn)) for name, _ in factor.axes), default=len(turn))

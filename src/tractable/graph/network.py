@@ -68,6 +68,7 @@ class BayesianNetwork(VectorDistribution):
     def __init__(self, *, tables: Iterable[ProbabilityTable], evidence: Any = ()) -> None:
         found = _checked_tables(tables)
         set_fields(self, tables=found, evidence=())
+        _ = self.graph  # which refuses a cycle
         seen = dict(evidence)
         for name, level in seen.items():
             code_of(self._axis(name), level)
@@ -120,9 +121,15 @@ class BayesianNetwork(VectorDistribution):
     @cached_property
     def log_evidence(self) -> float:
         """Log p(evidence), 0 where nothing was observed."""
-        if not self.evidence:
+        return self._log_mass(dict(self.evidence))
+
+    def _log_mass(self, seen: Mapping[str, Any]) -> float:
+        """Return the log probability of levels of some variables."""
+        if not seen:
             return 0.0
-        found = self._eliminated(())
+        needed = set(seen) | self.graph.ancestors(seen)
+        factors = [table.factor.reduce(seen) for table in self.tables if table.names[0] in needed]
+        found = eliminate(factors, _others(factors, ()))
         total = float(found.factor.total)
         return found.log_scale + float(np.log(total)) if total > 0.0 else -np.inf
 
@@ -216,8 +223,8 @@ class BayesianNetwork(VectorDistribution):
         """
         x = self._rows(x)
         if np.isnan(x).any():
-            return over_observed(self._log_marginal, x, ())
-        return self._log_joint(x) - self.log_evidence
+            return over_observed(self._log_marginal, x, ()).astype(self._dtype)
+        return (self._log_joint(x) - self.log_evidence).astype(self._dtype)
 
     def _log_joint(self, x: np.ndarray) -> np.ndarray:
         """Return log p(x, evidence) of complete rows."""
@@ -235,6 +242,8 @@ class BayesianNetwork(VectorDistribution):
 
     def _log_marginal(self, dims: tuple[int, ...], rows: np.ndarray) -> np.ndarray:
         """Return the log probability of rows of some of the variables."""
+        if len(dims) == self.dim:
+            return self._log_joint(rows) - self.log_evidence
         if prod(len(self.axes[i][1]) for i in dims) <= MOST_LOOKED_UP:
             return self.marginal(dims).log_prob(rows)
         flat = rows.reshape(-1, rows.shape[-1])
@@ -243,11 +252,11 @@ class BayesianNetwork(VectorDistribution):
         return scores[where.reshape(-1)].reshape(rows.shape[:-1])
 
     def _log_probability(self, dims: tuple[int, ...], row: np.ndarray) -> float:
-        try:
-            seen = self.condition([self.names[i] for i in dims], row)
-        except ValueError:  # no level, or of no probability
+        axes = [self.axes[i] for i in dims]
+        if not all(codes_of(levels, x)[1] for (_, levels), x in zip(axes, row, strict=True)):
             return -np.inf
-        return seen.log_evidence - self.log_evidence
+        seen = {name: x for (name, _), x in zip(axes, row.tolist(), strict=True)}
+        return self._log_mass({**dict(self.evidence), **seen}) - self.log_evidence
 
     def _sample(self, n: int, rng: Any) -> np.ndarray:
         codes: dict[str, np.ndarray] = {}
@@ -256,7 +265,7 @@ class BayesianNetwork(VectorDistribution):
             u = rng.random(n) * rows[..., -1]
             codes[name] = np.sum(rows <= u[:, None], axis=-1) if others else np.searchsorted(rows, u, "right")
         values = [np.asarray(level_values(levels), dtype=float)[codes[name]] for name, levels in self.axes]
-        return np.stack(values, axis=-1)
+        return np.stack(values, axis=-1).astype(self._dtype)
 
     @cached_property
     def _conditionals(self) -> list[tuple[str, np.ndarray, tuple[str, ...]]]:
@@ -283,18 +292,30 @@ class BayesianNetwork(VectorDistribution):
         return [name for name in self.graph.topological_order if name in set(names)]
 
     @property
+    def _dtype(self) -> Any:
+        """Single precision where all tables are in it, else double."""
+        single = all(table.probabilities.dtype == np.float32 for table in self.tables)
+        return np.float32 if single else np.float64
+
+    @property
+    def atoms(self) -> np.ndarray:
+        """All combinations of levels as events, (cells, d), which must not be too many."""
+        return self.joint().atoms
+
+    @property
     def support(self) -> tuple[Array, Array]:
         """Least and greatest value of each variable."""
         values = [level_values(levels) for _, levels in self.axes]
-        return np.array([float(min(v)) for v in values]), np.array([float(max(v)) for v in values])
+        low, high = (np.array([float(end(v)) for v in values], dtype=self._dtype) for end in (min, max))
+        return low, high
 
     @cached_property
     def mean(self) -> Array:
-        return np.array([float(self.marginal(name).mean[0]) for name in self.names])
+        return np.array([self.marginal(name).mean[0] for name in self.names], dtype=self._dtype)
 
     @cached_property
     def variance(self) -> Array:
-        return np.array([float(self.marginal(name).variance[0]) for name in self.names])
+        return np.array([self.marginal(name).variance[0] for name in self.names], dtype=self._dtype)
 
     @property
     def covariance(self) -> Array:
@@ -309,13 +330,12 @@ class BayesianNetwork(VectorDistribution):
     def mode(self) -> Array:
         """See `Distribution.mode`: the most probable explanation, as an event."""
         found = self.most_probable()
-        return np.array(
-            [float(level_values(levels)[levels.index(found[name])]) for name, levels in self.axes]
-        )
+        values = [level_values(levels)[levels.index(found[name])] for name, levels in self.axes]
+        return np.array(values, dtype=self._dtype)
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ E[log p(x_j | parents)], by the chain rule."""
-        return np.asarray(self.log_evidence - self._expected_log(self))
+        return np.asarray(self.log_evidence - self._expected_log(self), dtype=self._dtype)
 
     def _expected_log(self, other: "BayesianNetwork") -> float:
         """Return E[log q(x, evidence of q)] under this distribution, q another of the same variables."""
@@ -331,7 +351,8 @@ class BayesianNetwork(VectorDistribution):
         if dict(other.axes) != dict(self.axes):
             raise ValueError(f"other must have the variables {', '.join(self.names)} with the same levels")
         cross = self._expected_log(other) - other.log_evidence
-        return np.maximum(-self.entropy() - cross, 0.0)
+        found = self.log_evidence - self._expected_log(self)
+        return np.asarray(max(-found - cross, 0.0), dtype=self._dtype)
 
     # Labels
 
@@ -341,10 +362,11 @@ class BayesianNetwork(VectorDistribution):
 
     def decode(self, x: Any) -> np.ndarray:
         """Return events (..., d) as an array of their labels."""
-        return decoded(self.axes, self._event(x))
+        return decoded(self.axes, self._rows(x))
 
     def _rows(self, x: Any) -> np.ndarray:
-        return self._event(self.encode(x) if is_labelled(x) else x)
+        like = np.empty(0, dtype=self._dtype)
+        return self._event(self.encode(x) if is_labelled(x) else x, like=like)
 
 
 def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:

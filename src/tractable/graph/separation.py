@@ -22,6 +22,7 @@ class Triple:
     Parameters
     ----------
     left, middle, right : nodes
+        In the order of the path.
     kind : {"chain", "fork", "collider"}
         a → b → c or a ← b ← c (head to tail), a ← b → c (tail to tail), a → b ← c (head to head).
     active : bool
@@ -47,6 +48,7 @@ class Path:
     forward : tuple of bool
         Of each edge, whether it leads from the node before to the node behind.
     triples : tuple of Triple
+        Of every node but the ends.
     """
 
     nodes: tuple[Node, ...]
@@ -70,7 +72,10 @@ class Independence:
 
     Parameters
     ----------
-    x, y, given : frozenset
+    x, y : frozenset
+        The two sets.
+    given : frozenset
+        The third.
     """
 
     x: frozenset
@@ -90,7 +95,11 @@ class Separation:
     Parameters
     ----------
     graph : DirectedGraph
-    x, y, given : frozenset
+        The graph.
+    x, y : frozenset
+        The two sets of nodes.
+    given : frozenset
+        The observed nodes.
     separated : bool
         Whether no path between x and y is active.
     paths : tuple of Path

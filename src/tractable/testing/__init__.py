@@ -10,17 +10,28 @@ from tractable.testing.covariance_laws import check_covariance
 from tractable.testing.distribution_laws import check_distribution
 from tractable.testing.em_laws import check_em
 from tractable.testing.estimator_laws import check_estimator
+from tractable.testing.finite_chain import FiniteChain, transition_matrix
 from tractable.testing.joint_laws import check_gaussian, check_joint, check_product
 from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.mixture_laws import check_mixture
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
 from tractable.testing.process_laws import check_process
+from tractable.testing.sampler_laws import (
+    Calibration,
+    SampledTarget,
+    check_sampler,
+    geweke_joint_test,
+    simulation_based_calibration,
+)
 from tractable.testing.score_laws import check_cluster_score
 from tractable.testing.statistic_laws import check_statistic
 from tractable.testing.table_laws import check_table
 
 __all__ = [
+    "Calibration",
+    "FiniteChain",
+    "SampledTarget",
     "check_array_function",
     "check_cluster_score",
     "check_conjugate_model",
@@ -36,6 +47,10 @@ __all__ = [
     "check_picture",
     "check_process",
     "check_product",
+    "check_sampler",
     "check_statistic",
     "check_table",
+    "geweke_joint_test",
+    "simulation_based_calibration",
+    "transition_matrix",
 ]

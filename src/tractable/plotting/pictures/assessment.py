@@ -1,14 +1,14 @@
-"""Assessments: calibration, bias and variance, confusion, evidence decompositions, compared likelihoods."""
+"""Assessments: calibration, bias and variance, confusion, estimators, evidence, compared models."""
 
 from typing import Any
 
 import numpy as np
 
-from tractable.distributions import LikelihoodComparison
+from tractable.distributions import Bootstrap, EstimatorReport, LikelihoodComparison
 from tractable.engines import EvidenceDecomposition
 from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, ConfusionMatrix
 from tractable.plotting.plot import picture
-from tractable.plotting.style import COLOURS, finish
+from tractable.plotting.style import COLOURS, finish, legend_label
 
 #: Cells of more classes than this have no numbers but a colour scale.
 MAX_NUMBERED = 12
@@ -139,3 +139,50 @@ def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
     ax.set_yticks([heights[i] for i in order], names)
     ax.set(xlabel="log-likelihood below the best", ylabel="distribution", ylim=(-0.5, len(order) - 0.5))
     return finish(ax)
+
+
+@picture.register
+def _estimators(x: EstimatorReport, ax: Any, *, show: str = "mse") -> Any:
+    """Draw an error of each estimator over the size of the sample, with the bound; of one size, its values.
+
+    `show` is "mse", "variance" or "bias".
+    """
+    if show not in ("mse", "variance", "bias"):
+        raise ValueError(f"show must be 'mse', 'variance' or 'bias', got {show!r}")
+    if len(x.sizes) == 1:
+        low, high = np.quantile(x.estimates, [0.001, 0.999])
+        edges = np.linspace(low, high, 41) if high > low else 40
+        for i, name in enumerate(x.names):
+            style = {"histtype": "step", "lw": 1.6, "density": True, "color": COLOURS[i % len(COLOURS)]}
+            ax.hist(x.estimates[i, 0], edges, label=legend_label(name), **style)
+        ax.axvline(x.truth, color="0.3", lw=1.0, ls="--", label="truth")
+        return finish(ax, xlabel=f"estimate from n = {x.sizes[0]}", ylabel="density")
+    found = getattr(x, show)
+    for i, name in enumerate(x.names):
+        colour = COLOURS[i % len(COLOURS)]
+        style = {"fmt": "o-", "ms": 4, "lw": 1.2, "capsize": 2, "color": colour}
+        ax.errorbar(
+            x.sizes, found.value[i], yerr=2.0 * found.standard_error[i], label=legend_label(name), **style
+        )
+        if show != "bias" and np.isfinite(x.bounds[i]).all():
+            label = "Cramér-Rao bound" if i == 0 else None
+            ax.plot(x.sizes, x.bounds[i], color=colour if i else "0.3", lw=1.0, ls="--", label=label)
+    if show == "bias":
+        ax.axhline(0.0, color="0.6", lw=0.8)
+        ax.set_xscale("log")
+    else:
+        ax.set(xscale="log", yscale="log")
+    names = {"mse": "mean squared error", "variance": "variance", "bias": "bias"}
+    return finish(ax, xlabel="size of the sample", ylabel=names[show])
+
+
+@picture.register
+def _bootstrap(x: Bootstrap, ax: Any, *, coverage: float = 0.9, label: str = "statistic") -> Any:
+    """Draw the resamples of a statistic that is a number, its value and its interval."""
+    if x.value.ndim:
+        raise ValueError(f"x must be of a statistic that is one number, got shape {x.value.shape}")
+    low, high = x.interval(coverage)
+    ax.hist(x.draws, 40, color="0.8", density=True, label="resamples")
+    ax.axvspan(low, high, color=COLOURS[0], alpha=0.15, lw=0, label=f"{coverage:.0%}")
+    ax.axvline(float(x.value), color=COLOURS[0], lw=1.5, label="value")
+    return finish(ax, xlabel=label, ylabel="density")

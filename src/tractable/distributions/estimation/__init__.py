@@ -1,0 +1,1 @@
+"""Estimation: maximum likelihood of any density, Fisher information, estimators on simulated samples."""
