@@ -94,7 +94,11 @@ else:
         )
 
 
-@pytest.fixture(params=BACKENDS, ids=lambda b: b.name)
+#: Arrays that may be written to are asked less of than those that may not: they wait for `make test-all`.
+LIBRARIES = [pytest.param(b, marks=pytest.mark.slow if b.name == "numpy" else ()) for b in BACKENDS]
+
+
+@pytest.fixture(params=LIBRARIES, ids=lambda b: b.name)
 def backend(request):
     """Each array library that is installed."""
     return request.param

@@ -101,7 +101,7 @@ def test_long_chains_underflow_nowhere(rng):
     x = network.sample(3, rng=rng)
     x[0, ::2] = np.nan
     assert np.all(np.isfinite(network.log_prob(x)))
-    with pytest.raises(ValueError, match="cells: .*`marginal` of some"):
+    with pytest.raises(ValueError, match=r"cells: .*`marginal` of some"):
         network.joint()
 
 

@@ -15,8 +15,8 @@ from benchmarks.report import as_json, rows_of, show
 from benchmarks.row import Pair, Row, at_least, at_most_slower, under, within
 from benchmarks.rows import all_rows
 
-#: One row with a library as its peer, and one that starts processes; `make test-all` runs every row.
-QUICK = ("normal_log_prob", "import_time")
+#: A row with a library as its peer; `make test-all` runs every row.
+QUICK = ("normal_log_prob",)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +238,7 @@ def test_foreign_share():
     assert foreign_share(busy=10.0 * cores, own=5.0 * cores, wall=10.0) == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 def test_peak_memory_is_measured_in_a_fresh_process(tmp_path):
     row = all_rows()["fold_moments"]
     assert 0 <= peak_above_baseline(row, "np.cov", tmp_path, dry=True) < 1e9

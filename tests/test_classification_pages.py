@@ -22,6 +22,20 @@ def run(name):
         plt.close("all")
 
 
+@pytest.mark.spec("CLS-29")
+def test_a_generative_model_wins_where_it_is_true_and_rows_are_few(rng):
+    centres, gains = np.array([[0.0] * 30, [0.4] * 30]), []
+    new = rng.integers(0, 2, 400)
+    X_new = centres[new] + rng.standard_normal((400, 30))
+    y = np.arange(80) % 2
+    models = tractable.GaussianNB(), tractable.LogisticRegression(C=1000.0)
+    for _ in range(20):
+        X = centres[y] + rng.standard_normal((80, 30))
+        right = [m.fit(X, y).score(X_new, new) for m in models]
+        gains.append(right[0] - right[1])
+    assert np.mean(gains) > 2.0 * np.std(gains, ddof=1) / np.sqrt(len(gains))
+
+
 @pytest.mark.slow
 @pytest.mark.spec("CLS-29")
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")

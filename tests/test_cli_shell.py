@@ -185,6 +185,7 @@ def test_without_a_terminal_there_is_no_colour():
     assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
 
 
+@pytest.mark.slow
 def test_signs_that_a_terminal_cannot_show_stop_nothing():
     """Formulas have Greek letters; some terminals do not."""
     words = [sys.executable, "-m", "tractable", "models", "LinearDiscriminant"]
@@ -198,6 +199,7 @@ def test_signs_that_a_terminal_cannot_show_stop_nothing():
     )
 
 
+@pytest.mark.slow
 def test_debug_shows_where_an_error_came_from():
     found = shell("models", "Rigde", "--debug")
     assert found.returncode == 1

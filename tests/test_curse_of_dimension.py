@@ -10,6 +10,15 @@ import pytest
 PAGE = Path(__file__).parent.parent / "examples" / "densities" / "plot_curse_of_dimension.py"
 
 
+@pytest.mark.spec("CLS-37")
+def test_the_nearest_row_is_as_far_as_the_farthest(rng):
+    ratios = []
+    for d in (1, 10, 1000):
+        squares = np.sum((rng.random((300, d)) - rng.random((20, 1, d))) ** 2, axis=-1)
+        ratios.append(np.mean(np.sqrt(squares.min(axis=1) / squares.max(axis=1))))
+    assert ratios[0] < 0.05 < ratios[1] < 0.6 < ratios[2]
+
+
 @pytest.mark.slow
 @pytest.mark.spec("CLS-37")
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")

@@ -44,6 +44,7 @@ def test_worked_examples_print_the_right_numbers(name, lines):
 
 
 @pytest.mark.spec("CLS-35")
+@pytest.mark.slow
 def test_one_neighbour_is_right_about_itself_and_most_often_wrong_elsewhere():
     found = page("classification", "plot_neighbours").names
     errors = found["errors"]
@@ -54,6 +55,7 @@ def test_one_neighbour_is_right_about_itself_and_most_often_wrong_elsewhere():
 
 
 @pytest.mark.spec("CLS-14", "CLS-17")
+@pytest.mark.slow
 def test_a_covariance_for_each_class_needs_more_rows():
     found = page("classification", "plot_lda_qda").names
     one, each = (np.array(found["errors"][name]) for name in ("one covariance", "one for each class"))
@@ -74,6 +76,7 @@ def test_no_direction_is_better_than_fishers():
     assert found["criterion"](found["plain"]) < 0.5 * best
 
 
+@pytest.mark.slow
 def test_the_perceptron_stops_where_a_line_parts_the_classes():
     found = page("classification", "plot_perceptron").names
     printed = "\n".join(page("classification", "plot_perceptron").lines)

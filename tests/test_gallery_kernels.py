@@ -6,7 +6,7 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_co2", "plot_kernel_search"}
+SLOW = {"plot_co2", "plot_kernel_regression", "plot_kernel_search"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 

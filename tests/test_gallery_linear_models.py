@@ -146,6 +146,7 @@ def test_columns_that_matter_are_kept_and_most_noise_is_not():
 
 
 @pytest.mark.spec("SEQ-10", "SEQ-12", "E004-13")
+@pytest.mark.slow
 def test_small_corrections_settle_and_large_ones_are_refused():
     lines = page("plot_least_mean_squares").lines
     assert "above the bound: step is too large" in lines[-1]

@@ -58,6 +58,7 @@ def test_neither_mean_nor_variance():
 
 
 @pytest.mark.spec("W-25")
+@pytest.mark.slow
 def test_the_variance_that_comes_out_too_small():
     mean, ml, unbiased = (numbers(line) for line in page("plot_bias_of_the_variance").lines)
     assert mean[1] == 0.8

@@ -25,6 +25,7 @@ def found(seasons):
     return tractable.search_kernel(x, y, max_depth=3, beam=1)
 
 
+@pytest.mark.slow
 def test_a_trend_and_a_season_are_found(found, seasons):
     x, trend, season, _ = seasons
     assert sorted(found.best.expression.split(" + ")) == ["Linear", "Periodic"]

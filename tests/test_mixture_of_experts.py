@@ -90,7 +90,6 @@ def test_the_gate_is_learned_inside_the_m_step(options, rng):
     np.testing.assert_allclose(model.gate_intercept_, gate.intercept, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.spec("MIX-09")
 def test_constant_shares_give_density_where_no_row_is(rng):
     """The same two modes everywhere; the gate keeps the one that is there, and predicts new rows better."""

@@ -46,6 +46,7 @@ def test_a_planted_relation_is_found_and_its_columns_named(rng):
     assert {one.column for one in scope["importance"][:3]} == {"strong", "side", "weak"}
 
 
+@pytest.mark.slow
 def test_planted_classes_are_found(rng):
     n = 150
     kind = np.array(["ant", "bee", "cat"])[np.arange(n) % 3]
@@ -114,6 +115,9 @@ def test_importance_is_the_density_lost(rng):
     assert (first.column, second.column) == ("x", "idle")
     assert abs(first.loss - 1.0) < 5.0 * first.standard_error  # E[(x - x')²] / 2
     assert (second.loss, second.standard_error) == (0.0, 0.0)
+    by_shuffling = np.sqrt(2.0 / np.pi) * (np.sqrt(3.0) - 1.0)  # E|y - x'| - E|y - x|
+    assert abs(first.added_error - by_shuffling) < 5.0 * first.added_error_standard_error
+    assert second.added_error == 0.0
 
 
 @pytest.mark.parametrize("one", regressors(), ids=lambda one: one.name)

@@ -21,6 +21,7 @@ def related(rng, n=200):
     )
 
 
+@pytest.mark.slow
 def test_a_row_that_breaks_a_relation_is_found_and_blamed(rng):
     frame = related(rng)
     frame.loc[17, ["height", "reach"]] = [185.0, 155.0]  # each of them usual

@@ -149,6 +149,7 @@ def test_texts_with_line_breaks(read):
     assert table.frame["b c"].tolist() == ["x\ny", "z, z"]
 
 
+@pytest.mark.slow
 def test_quotation_marks_that_do_not_close(read):
     table = read('a,b\n1,"2\n3,4\n5,6\n')
     assert table.frame["b"].tolist() == ['"2', "4", "6"]

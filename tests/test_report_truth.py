@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from quick import some
 from tractable.report import folds, table_of, with_dates
 from tractable.report.candidates import _near_classes, _near_numbers, encoder, is_skewed, regressors
 from tractable.report.clusters import section as clusters
@@ -49,6 +50,7 @@ def test_expected_ranges_of_positive_skewed_columns_are_positive(rng):
     assert low > 0.0
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_fit_calls_no_row_an_outlier(rng):
     # Many rows at a corner that no normal distribution has.
     x = rng.standard_t(1.2, size=(400, 3))
@@ -107,6 +109,7 @@ def seasonal(rng, n=1500):
     return pd.DataFrame({"day": days, "noise": rng.normal(size=n), "sold": y})
 
 
+@pytest.mark.slow
 def test_dates_predict_by_trend_and_season(rng):
     frame = seasonal(rng, 700)
     table = with_dates(table_of(frame))
@@ -121,6 +124,7 @@ def test_dates_predict_by_trend_and_season(rng):
     assert next(iter(found.findings["what_matters"])) == "day (weekday)"
 
 
+@pytest.mark.slow
 def test_rows_in_time_are_judged_by_stretches_of_it(rng):
     n = 300
     walk = np.cumsum(rng.normal(size=n))
@@ -152,6 +156,7 @@ def test_ordered_categories_stay_ordered():
     assert steps[:, :2].tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
 
 
+@pytest.mark.slow
 def test_a_flexible_learner_is_compared(rng):
     assert "gradient boosting" in [one.name for one in regressors()]
     x = rng.uniform(-3.0, 3.0, size=(300, 2))
@@ -160,7 +165,7 @@ def test_a_flexible_learner_is_compared(rng):
     assert found.findings["best"] in ("gradient boosting", "KNeighborsRegressor", "TableMixture")
 
 
-@pytest.mark.parametrize("kind", ["number", "classes"])
+@pytest.mark.parametrize("kind", some(["classes", "number"]))
 def test_a_column_that_tells_the_target_is_a_leak(kind, rng):
     n = 200
     y = rng.normal(size=n) if kind == "number" else np.where(rng.random(n) < 0.4, "yes", "no")

@@ -204,6 +204,7 @@ print(rows, peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     n_rows, n_columns = 1_600_000, 16  # 205 MB in memory, in one row group
     values = np.random.default_rng(0).permutation(n_rows).astype(float)

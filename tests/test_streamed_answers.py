@@ -94,6 +94,7 @@ def test_bad_sources_are_refused(table, path):
         tractable.LinearRegression().predict(scan(path, features=NAMES))
 
 
+@pytest.mark.slow
 def test_criteria_of_mixtures_are_those_of_the_rows(table, path):
     X, w = table[NAMES], table["w"].to_numpy()
     for model in (tractable.GaussianMixture(2, random_state=0), tractable.StudentTMixture(2, random_state=0)):

@@ -402,3 +402,68 @@ def test_an_interrupted_fit_keeps_the_best_so_far(monkeypatch):
     assert model.n_iter_ == 3
     assert not model.converged_
     assert np.all(np.isfinite(model.score_samples(table())))
+
+
+def correlated(n=400, seed=0):
+    """Two groups with a category each, in which numbers have other correlations; some are missing."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 2, n)
+    u, v = rng.normal(size=(2, n))
+    second = np.where(z == 0, 0.9, -0.9) * u + 0.44 * v
+    x = np.column_stack([u + 4.0 * z, np.where(rng.random(n) < 0.9, z, 1 - z), second])
+    return np.where(rng.random(x.shape) < 0.15, np.nan, x)
+
+
+def test_full_covariances_of_numbers_alone_are_those_of_a_gaussian_mixture():
+    x = correlated()[:, [0, 2]]
+    x = x[~np.isnan(x).all(axis=1)]
+    options = {"reg_covar": 1e-9, "tol": 1e-12, "max_iter": 2000}
+    mine = tractable.TableMixture(1, covariance_type="full", **options).fit(x)
+    gaussian = tractable.GaussianMixture(1, **options).fit(x)
+    normal = mine.distribution_.components.parts[0]
+    np.testing.assert_allclose(normal.mean, gaussian.means_, rtol=1e-6)
+    np.testing.assert_allclose(normal.covariance, gaussian.covariances_, rtol=1e-5)
+    np.testing.assert_allclose(mine.score_samples(x), gaussian.score_samples(x), rtol=1e-5)
+    assert mine.n_parameters_ == gaussian.n_parameters_ == 5
+
+
+def test_full_covariances_see_relations_within_a_component():
+    x = correlated(2000)
+    kinds = {1: "categorical"}
+    by_type = {
+        kind: tractable.TableMixture(2, kinds=kinds, covariance_type=kind, random_state=0).fit(x)
+        for kind in ("diag", "full")
+    }
+    assert by_type["full"].bic(x) < by_type["diag"].bic(x) - 500.0
+    given = by_type["full"].condition({0: 1.0, 1: 0}).as_univariate()
+    assert float(given.mean) == pytest.approx(0.9, abs=0.1)
+    assert float(given.stddev) == pytest.approx(0.44, abs=0.1)
+    assert float(by_type["diag"].condition({0: 1.0, 1: 0}).as_univariate().stddev) > 0.8
+
+
+def test_imputed_numbers_follow_the_others_of_their_row():
+    x = correlated(2000)
+    model = tractable.TableMixture(2, kinds={1: "categorical"}, covariance_type="full", random_state=0).fit(x)
+    row = np.array([[1.0, 0.0, np.nan], [np.nan, np.nan, np.nan]])
+    filled = model.impute(row)
+    mean = float(model.condition({0: 1.0, 1: 0}).as_univariate().mean)
+    assert filled[0, 2] == pytest.approx(mean, rel=1e-9)
+    np.testing.assert_allclose(filled[1, [0, 2]], np.asarray(model.distribution_.mean)[[0, 2]], rtol=1e-9)
+    many = np.stack(model.impute(np.repeat(row[:1], 500, axis=0), n_draws=4, random_state=0))[:, :, 2]
+    assert abs(many.mean() - mean) < 5.0 * many.std() / np.sqrt(many.size)
+    assert many.std() == pytest.approx(float(model.condition({0: 1.0, 1: 0}).as_univariate().stddev), rel=0.1)
+
+
+def test_conditions_with_missing_values_are_those_of_what_was_observed():
+    model = tractable.TableMixture(2, kinds={1: "categorical"}, covariance_type="full", random_state=0)
+    model.fit(correlated())
+    rows = model.condition({0: [1.0, np.nan], 1: [np.nan, 1.0]})
+    for i, given in enumerate(({0: 1.0}, {1: 1.0})):
+        alone = model.condition(given).marginal([-1])
+        np.testing.assert_allclose(rows.marginal([-1]).mean[i], alone.mean, rtol=1e-12)
+        np.testing.assert_allclose(rows.marginal([-1]).variance[i], alone.variance, rtol=1e-12)
+
+
+def test_covariance_type_is_checked():
+    with pytest.raises(ValueError, match="covariance_type"):
+        tractable.TableMixture(covariance_type="tied").fit(correlated())

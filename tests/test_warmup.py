@@ -99,6 +99,7 @@ def test_a_compilation_is_announced_once(tmp_path):
     assert "tractable warmup" in line
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there is no terminal to open")
 def test_a_terminal_is_told_of_a_compilation(tmp_path):
     reader, writer = os.openpty()

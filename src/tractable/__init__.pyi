@@ -157,7 +157,9 @@ from tractable.linear_model import n_monomials as n_monomials
 from tractable.linear_model import negative_log_posterior as negative_log_posterior
 from tractable.linear_model import ridge_objective as ridge_objective
 from tractable.linear_model import tikhonov as tikhonov
+from tractable.manifold import TSNE as TSNE
 from tractable.manifold import ClassicalMDS as ClassicalMDS
+from tractable.manifold import Isomap as Isomap
 from tractable.manifold import MetricMDS as MetricMDS
 from tractable.metrics import ConfusionMatrix as ConfusionMatrix
 from tractable.metrics import accuracy_score as accuracy_score
@@ -206,9 +208,17 @@ from tractable.persistence import load as load
 from tractable.persistence import save as save
 from tractable.plotting.plot import plot as plot
 from tractable.selection import bias_variance as bias_variance
+from tractable.selection import choose_parameters as choose_parameters
+from tractable.selection import dependence_of_rows as dependence_of_rows
+from tractable.selection import learning_curve as learning_curve
+from tractable.selection import log_score as log_score
+from tractable.selection import log_scores as log_scores
 from tractable.selection import select_components as select_components
 from tractable.selection import select_n_clusters as select_n_clusters
 from tractable.selection import train_val_test_split as train_val_test_split
+from tractable.selection import validation_curve as validation_curve
+from tractable.selection.compare import compare as compare
+from tractable.selection.leave_one_out import leave_one_out as leave_one_out
 from tractable.spatial import minkowski as minkowski
 from tractable.statistics import ByClass as ByClass
 from tractable.statistics import Moments as Moments

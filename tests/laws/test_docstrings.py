@@ -73,7 +73,12 @@ def returned(functions):
 
 
 OBJECTS, EXPORTED = public(), exported()
-each = pytest.mark.parametrize("x", OBJECTS.values(), ids=OBJECTS.keys())
+
+
+def found_in(objects, faults):
+    """The faults of each object that has any, by its name."""
+    found = {name: faults(x) for name, x in objects.items()}
+    return {name: left for name, left in found.items() if left}
 
 
 def parameters(x):
@@ -101,46 +106,50 @@ def gaps(x):
     return [*unexplained(x), *(sorted(undocumented(x)) if whole else [])]
 
 
-@each
-def test_the_first_line_is_one_sentence(x):
+def first_line(x):
+    """What is wrong with the first line of a docstring."""
     first, *rest = inspect.getdoc(x).split("\n")
-    assert first.endswith(".")
-    assert re.match(r"[A-Z][\w'-]*[ ,:]", first), "a formula stands below, or after the name of what it is of"
-    assert not rest or rest[0] == "", "the first sentence takes one line, and a blank line follows"
+    rules = {
+        "the first line is a sentence": first.endswith("."),
+        "a formula stands below, or after the name of what it is of": re.match(r"[A-Z][\w'-]*[ ,:]", first),
+        "the first sentence takes one line, and a blank line follows": not rest or rest[0] == "",
+    }
+    return [rule for rule, kept in rules.items() if not kept]
 
 
-@each
-def test_every_parameter_is_documented(x):
-    assert sorted(undocumented(x)) == []
+def without_example(x):
+    return ">>> " not in (inspect.getdoc(x) or "").partition("Examples\n--------\n")[2]
 
 
-@each
-def test_every_name_is_explained(x):
-    assert unexplained(x) == []
+def gaps_of_members(x):
+    return found_in({"": x} | (methods(x) if inspect.isclass(x) else {}), gaps)
 
 
-@each
-def test_there_is_an_example(x):
-    assert ">>> " in (inspect.getdoc(x) or "").partition("Examples\n--------\n")[2]
+@pytest.mark.parametrize("faults", [first_line, undocumented, unexplained, without_example])
+def test_what_is_public_is_documented(faults):
+    assert found_in(OBJECTS, faults) == {}
 
 
-@pytest.mark.parametrize("x", EXPORTED.values(), ids=EXPORTED.keys())
-def test_methods_and_results_explain_what_they_list(x):
-    members = {"": x} | (methods(x) if inspect.isclass(x) else {})
-    found = {name: gaps(member) for name, member in members.items()}
-    assert {name: left for name, left in found.items() if left} == {}
+def test_methods_and_results_explain_what_they_list():
+    assert found_in(EXPORTED, gaps_of_members) == {}
 
 
 RETURNED = returned(filter(inspect.isfunction, EXPORTED.values()))
 
 
-@pytest.mark.parametrize("cls", RETURNED.values(), ids=RETURNED.keys())
-def test_every_field_of_a_result_is_explained(cls):
-    assert sorted(undocumented(cls)) == []
-    assert unexplained(cls) == []
+@pytest.mark.parametrize("faults", [undocumented, unexplained])
+def test_every_field_of_a_result_is_explained(faults):
+    assert found_in(RETURNED, faults) == {}
 
 
 def test_gaps_are_seen():
+    def formula(a):
+        """a² is
+        a square."""
+
+    assert len(found_in({"formula": formula}, first_line)["formula"]) == 3
+    assert without_example(formula)
+
     def gap(a, b, *c, d=None):
         """Return a.
 

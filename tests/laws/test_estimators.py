@@ -36,7 +36,31 @@ def first_of_each_kind(checked):
 FIRST, OTHERS = first_of_each_kind(CHECKED)
 
 
-@parametrize_with_checks(FIRST, expected_failed_checks=exemptions)
+def shared_out(checks):
+    """Scikit-learn's checks, those that `make test` leaves to `make test-all` marked slow.
+
+    The first class of a package meets all of them, the others, which share its code, every third in turn.
+    """
+    name, cases = checks.args
+    leaders = {package_of(estimator): type(estimator) for estimator in reversed(FIRST)}
+    kinds = [type(estimator) for estimator in FIRST]
+    shared = []
+    for i, case in enumerate(cases):
+        estimator, check = getattr(case, "values", case)
+        kind = type(estimator)
+        late = leaders[package_of(estimator)] is not kind and (i + kinds.index(kind)) % 3
+        if not (late and quick.ALONE):
+            marks = [*getattr(case, "marks", ()), *([pytest.mark.slow] if late else [])]
+            shared.append(pytest.param(estimator, check, marks=marks))
+    return pytest.mark.parametrize(name, shared, **checks.kwargs)
+
+
+def package_of(estimator):
+    """The package of a model, or its module where it stands alone."""
+    return ".".join(type(estimator).__module__.split(".")[:3])
+
+
+@shared_out(parametrize_with_checks(FIRST, expected_failed_checks=exemptions))
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -39,6 +39,23 @@ def divides_by_all_rows(problem):
     return replace(problem, maximize=maximize)
 
 
+def forgets_what_is_uncertain(problem):
+    """Fills missing numbers with their means, as if these had been observed."""
+
+    def maximize(expected):
+        certain = 0.5 * np.eye(expected.second.shape[1]) * expected.weight[:, None, None]
+        return problem.maximize(replace(expected, second=expected.second - certain))
+
+    return replace(problem, maximize=maximize)
+
+
+def test_a_step_that_forgets_conditional_covariances_is_found(rng):
+    problem = discrete_mixtures.table_problem(holes=0.3, joint=True)
+    em_laws.the_objective_never_decreases(problem, rng)
+    with pytest.raises((AssertionError, ValueError)):
+        em_laws.the_objective_never_decreases(forgets_what_is_uncertain(problem), rng)
+
+
 @pytest.mark.parametrize(
     "break_it", [counts_missing_as_the_first_category, smooths_without_saying, divides_by_all_rows]
 )

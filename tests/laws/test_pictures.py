@@ -60,6 +60,7 @@ def test_the_table_of_pictures_says_where_each_kind_is_drawn():
     assert found == MODULES
 
 
+@pytest.mark.slow
 def test_drawing_a_gaussian_imports_no_linear_model():
     code = (
         "import sys, tractable; tractable.plot(tractable.Normal(mean=0.0, variance=1.0)); "

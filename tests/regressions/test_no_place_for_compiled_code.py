@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tractable
+from quick import some
 
 KERNEL = """
 from tractable.primitives.compiled_options import entry
@@ -45,8 +46,12 @@ def test_every_kernel_imports_where_nothing_can_be_written(tmp_path):
     assert run(code + ADD, tmp_path) == "3.0\n"
 
 
+DAMAGES = [b"no code at all", b"", b"\x80\x04"]
+
+
+@pytest.mark.parametrize("damage", some(DAMAGES))
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_damaged_cache_is_rebuilt(tmp_path, ending):
+def test_a_damaged_cache_is_rebuilt(tmp_path, ending, damage):
     (tmp_path / "kernel.py").write_text(KERNEL)
     path = f"{tmp_path}{os.pathsep}{Path(tractable.__file__).parents[1]}"
     cache = tmp_path / "cache"
@@ -57,10 +62,9 @@ def test_a_damaged_cache_is_rebuilt(tmp_path, ending):
     run(ADD, path, NUMBA_CACHE_DIR=str(cache))
     (file,) = files()
     whole = file.stat().st_size
-    for damage in (b"", b"\x80\x04", b"no code at all"):
-        file.write_bytes(damage)
-        assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
-        assert [found.stat().st_size for found in files()] == [whole]
+    file.write_bytes(damage)
+    assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
+    assert [found.stat().st_size for found in files()] == [whole]
 
 
 def test_a_full_disk_is_done_without(tmp_path):

@@ -140,6 +140,22 @@ MIXTURES = [
         ),
     ),
 ]
+BETWEEN = MultivariateNormal(
+    mean=[[0.0, 1.0], [3.0, -1.0]], covariance=[[[2.0, 0.9], [0.9, 1.0]], [[1.0, -0.5], [-0.5, 0.5]]]
+)
+MIXTURES += [
+    Row(
+        "Mixture-Product-interleaved",
+        lambda: Mixture(
+            weights=[0.4, 0.6],
+            components=Product(
+                parts=[BETWEEN, Categorical(probabilities=[[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]])],
+                columns=[[2, 0], [1]],
+                names=["a", "colour", "b"],
+            ),
+        ),
+    ),
+]
 # Densities with corners away from the mode, over which the laws of densities would integrate.
 CORNERED = [
     Row(
@@ -166,6 +182,12 @@ PRODUCTS = [
                 "one": Normal(mean=0.0, variance=1.0),
                 "two": Mixture(weights=[0.5, 0.3, 0.2], components=PAIR),
             }
+        ),
+    ),
+    Row(
+        "Product-interleaved",
+        lambda: Product(
+            parts=[PAIR[0], Normal(mean=-1.0, variance=2.0)], columns=[[2, 0], [1]], names=["a", "b", "c"]
         ),
     ),
     Row(

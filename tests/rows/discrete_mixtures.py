@@ -34,6 +34,7 @@ ROWS = [
     Row("CategoricalMixture-2", lambda: CategoricalMixture(2, alpha=0.5, random_state=0), FRACTIONS),
     Row("TableMixture", TableMixture),
     Row("TableMixture-3", lambda: TableMixture(3, n_init=2, random_state=0), EXEMPT),
+    Row("TableMixture-full", lambda: TableMixture(2, covariance_type="full", random_state=0), EXEMPT),
 ]
 
 
@@ -67,10 +68,10 @@ def frame(n=150):
     })  # fmt: skip
 
 
-def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None):
+def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None, *, joint=False):
     rows = Rows(data=x, weights=weights)
     summary = TableSummary.of(x, weights)
-    encoding = TableEncoding.from_summary(columns_of(None, x.shape[1], kinds), summary)
+    encoding = TableEncoding.from_summary(columns_of(None, x.shape[1], kinds), summary, joint=joint)
     reg_covar = np.full(len(encoding.normal), reg)
     return TableProblem(
         rows=rows,
@@ -87,10 +88,11 @@ def expected(steps, params):
     return steps.data.reduce(steps.expect(params))
 
 
-def table_problem(alpha=1.0, columns=slice(None), holes=0.1):
+def table_problem(alpha=1.0, columns=slice(None), holes=0.1, *, joint=False):
     rng = np.random.default_rng(1)
     x = table(holes=holes)[:, columns]
-    steps = table_steps(x, KINDS[columns], alpha=alpha, weights=rng.uniform(0.5, 2.0, len(x)))
+    weights = rng.uniform(0.5, 2.0, len(x))
+    steps = table_steps(x, KINDS[columns], alpha=alpha, weights=weights, joint=joint)
     return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
@@ -107,6 +109,8 @@ def table_numbers(params):
 EM_ROWS = [
     Row("table of every kind, with holes", table_problem),
     Row("table of every kind, complete", partial(table_problem, holes=0.0)),
+    Row("table of correlated numbers, with holes", partial(table_problem, joint=True)),
+    Row("table of correlated numbers, complete", partial(table_problem, holes=0.0, joint=True)),
     Row("table, maximum likelihood", partial(table_problem, alpha=0.0)),
     Row("counted columns, with holes", partial(table_problem, columns=slice(1, 4))),
     Row("counted columns, maximum likelihood", partial(table_problem, alpha=0.0, columns=slice(1, 4))),

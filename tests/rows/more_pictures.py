@@ -79,7 +79,7 @@ PICTURES = [
     row("DirectedGraph", lambda: DirectedGraph.of(GARDEN)),
     row("Separation", lambda: explain_separation(GARDEN, "rain", "sprinkler", "slippery")),
     row("Separation-blocked", lambda: explain_separation(GARDEN, "rain", "slippery", "wet")),
-    row("BayesianNetwork", lambda: networks.ROWS[0].make()),
+    row("BayesianNetwork", networks.ROWS[0].make),
     row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
     row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
     row("TableMixture", table_mixture, dims=["pet"], data=PETS),

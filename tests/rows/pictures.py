@@ -49,6 +49,7 @@ from tractable.distributions import (
     grid_posterior,
 )
 from tractable.linear_model import (
+    BayesianRidge,
     LassoCV,
     LassoLars,
     LinearRegression,
@@ -60,7 +61,15 @@ from tractable.linear_model import (
 from tractable.metrics import calibration_curve, class_calibration, cluster_report, confusion_matrix
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from tractable.selection import bias_variance, select_components, select_n_clusters
+from tractable.selection import (
+    bias_variance,
+    choose_parameters,
+    compare,
+    learning_curve,
+    select_components,
+    select_n_clusters,
+    validation_curve,
+)
 from tractable.spatial import KDTree, RandomizedForest, SpillTree, TSVQTree
 from tractable.testing.picture_laws import Picture
 
@@ -177,6 +186,29 @@ PICTURES = [
         lambda: bootstrap(np.median, NUMBERS, n_resamples=200, rng=0),
         coverage=0.5,
         label="median",
+    ),
+    row(
+        "ModelComparison",
+        lambda: compare(
+            {"one": GaussianDensity(), "bins": Histogram(3), "kernel": KernelDensity()}, ROWS, cv=3
+        ),
+    ),
+    row(
+        "ScoreCurve",
+        lambda: validation_curve(
+            GaussianMixture(random_state=0), ROWS, param_name="n_components", param_range=[1, 2], cv=3
+        ),
+    ),
+    row("ScoreCurve-rows", lambda: learning_curve(GaussianDensity(), ROWS, train_sizes=[0.3, 1.0], cv=3)),
+    row(
+        "ParameterChoice",
+        lambda: choose_parameters(GaussianDensity(), {"covariance_type": ["full", "diag"]}, ROWS, cv=3),
+    ),
+    row(
+        "ParameterChoice-evidence",
+        lambda: choose_parameters(
+            BayesianRidge(), {"fit_intercept": [True, False]}, ROWS, NUMBERS, by="evidence"
+        ),
     ),
     row("Histogram", lambda: Histogram("fd").fit(ROWS[:, :1]), data=ROWS[:, :1], coverage=0.5),
     row("Histogram-pair", lambda: Histogram(5).fit(ROWS), data=ROWS),

@@ -25,6 +25,9 @@ MISSING = (
 
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|Inf|INF|infinity|Infinity)$"
 
+#: Currencies, before or after a number.
+CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
+
 
 def trimmed(texts: Any) -> Any:
     """Return text without blanks around it, null where it stands for a missing entry."""
@@ -37,7 +40,19 @@ def trimmed(texts: Any) -> Any:
 
 
 def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
-    """Return entries as floats, NaN where one is missing or is no number."""
+    """Return entries as floats, NaN where one is missing or is no number.
+
+    Amounts and percentages are the number that is written: "$1,234.50" is 1234.5, "($12)" is -12, "12 %" is
+    12; see `units_of`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers_of(pa.array(["$1,234.50", "($12)", "12 %", "1,23", "about 5"]))
+    array([1234.5,  -12. ,   12. ,    nan,    nan])
+    >>> numbers_of(pa.array(["1.234,50 €", "7"]), decimal=",")
+    array([1234.5,    7. ])
+    """
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -45,14 +60,53 @@ def numbers_of(entries: Any, decimal: str = ".") -> np.ndarray:
         return np.full(len(entries), np.nan)
     if not is_text(entries.type):
         return _floats(entries)
-    if decimal == ",":
-        entries = pc.replace_substring(entries, ",", ".")
+    points = pc.replace_substring(entries, ",", ".") if decimal == "," else entries
     try:
-        return _floats(entries)
+        return _floats(points)
     except pa.ArrowInvalid:  # not all of them are numbers
-        readable = pc.match_substring_regex(entries, NUMBER)
-        numbers = pc.if_else(readable, entries, pa.scalar(None, entries.type))
+        readable = pc.match_substring_regex(points, NUMBER)
+        numbers = pc.if_else(readable, points, _plain_amounts(entries, decimal))
         return _floats(pc.replace_substring_regex(numbers, r"^\+", ""))
+
+
+def units_of(texts: Any, decimal: str = ".") -> set[str]:
+    """Return the units in which amounts are written: currencies, and % for percentages.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> sorted(units_of(pa.array(["$1,234.50", "12 %", "5", "about 7 €"])))
+    ['$', '%']
+    """
+    from pyarrow import compute as pc
+
+    amounts = texts.filter(pc.fill_null(pc.match_substring_regex(texts, _amount(decimal)), False))
+    if not len(amounts):
+        return set()
+    rest = pc.replace_substring_regex(amounts, r"[0-9.,'’\s()+-]", "")
+    return {unit for unit in pc.unique(rest).to_pylist() if unit}
+
+
+def _amount(decimal: str) -> str:
+    """Return the expression of an amount: a currency or %, and groups of thousands."""
+    point, group = (r"\.", r"[,'’ \x{a0}\x{202f}]") if decimal == "." else (",", r"[.'’ \x{a0}\x{202f}]")
+    digits = rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d+)(?:{point}\d*)?"
+    before, after = rf"(?:{CURRENCY}\s*)?", rf"(?:\s*(?:{CURRENCY}|%))?"
+    return rf"^\s*(?:[+-]?{before}[+-]?{digits}{after}|\({before}{digits}{after}\))\s*$"
+
+
+def _plain_amounts(texts: Any, decimal: str) -> Any:
+    """Return amounts as plain numbers, null where a text is none; those in brackets are negative."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    amounts = pc.if_else(
+        pc.match_substring_regex(texts, _amount(decimal)), texts, pa.scalar(None, texts.type)
+    )
+    if amounts.null_count == len(amounts):
+        return amounts
+    plain = pc.replace_substring_regex(amounts, rf"[^0-9{decimal}(+-]", "")
+    return pc.replace_substring(pc.replace_substring(plain, decimal, "."), "(", "-")
 
 
 def is_text(kind: Any) -> bool:
@@ -253,8 +307,12 @@ def _is_number(field: str) -> bool:
 def _comma_decimals(rows: list[list[str]]) -> bool:
     """Whether numbers have decimal commas: more fields are numbers with a comma than with a point."""
     fields = [field.strip() for row in rows for field in row]
-    commas = sum(field.count(",") == 1 and _is_number(field.replace(",", ".")) for field in fields)
-    points = sum("." in field and _is_number(field) for field in fields)
+    plain = [re.sub(rf"{CURRENCY}|[%\s]", "", field) for field in fields]
+    commas = sum(
+        field.count(",") == 1 and _is_number(re.sub(r"\.(?=\d{3})", "", field).replace(",", "."))
+        for field in plain
+    )
+    points = sum("." in field and _is_number(field.replace(",", "")) for field in plain)
     return commas > points
 
 
@@ -303,7 +361,7 @@ def text_type(texts: Any, decimal: str = ".") -> Any:
         return pa.bool_()
     numbers = numbers_of(texts, decimal)
     read = numbers[~np.isnan(numbers)]
-    if holds_numbers(len(read), len(texts)):
+    if holds_numbers(len(read), len(texts)) and len(units_of(texts, decimal)) < 2:
         whole = len(read) == len(texts) and bool((np.abs(read) < 2**53).all() and (read % 1 == 0).all())
         return pa.int64() if whole else pa.float64()
     for kind in (pa.date32(), pa.timestamp("s")):

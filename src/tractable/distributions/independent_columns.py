@@ -3,6 +3,7 @@
 Naive Bayes learns such columns for every class, a table mixture for every component.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -112,6 +113,12 @@ class IndependentColumns:
 
     def product(self, names: tuple[Any, ...] | None = None) -> Product:
         """Return p(x | k) as a `Product` of batch K; `names` that are not all text are left out."""
+        named = names is not None and all(isinstance(name, str) for name in names)
+        every = self.distributions(range(len(self.parts)))
+        return Product(parts=every, names=names if named else None)
+
+    def distributions(self, where: Iterable[int]) -> list[Any]:
+        """Return the distributions of batch K of the columns at some positions."""
         parts = list(self.parts)
         for i, j in enumerate(self.normal):
             parts[j] = Normal(mean=self.mean[:, i], variance=self.variance[:, i])
@@ -121,8 +128,7 @@ class IndependentColumns:
             parts[j] = Bernoulli(probability=self.probability[:, i])
         for j, probabilities in zip(self.categorical, self.by_column(), strict=True):
             parts[j] = Categorical(probabilities=probabilities)
-        named = names is not None and all(isinstance(name, str) for name in names)
-        return Product(parts=parts, names=names if named else None)
+        return [parts[j] for j in where]
 
 
 @value

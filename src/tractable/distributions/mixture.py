@@ -561,5 +561,10 @@ def _by_coordinate(holds: Callable[[Any], bool], d: Any) -> list[bool]:
     if hasattr(d, "components"):
         return _by_coordinate(holds, d.components)
     if hasattr(d, "parts"):
-        return [one for part in d.parts for one in _by_coordinate(holds, part)]
+        found = {
+            i: one
+            for part, where in d.placed()
+            for i, one in zip(where, _by_coordinate(holds, part), strict=True)
+        }
+        return [found[i] for i in range(len(found))]
     return [holds(d)] * int(np.prod(d.event_shape))

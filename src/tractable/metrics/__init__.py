@@ -20,6 +20,7 @@ from tractable.metrics.clusters import (
     silhouette_samples,
     silhouette_score,
 )
+from tractable.metrics.comparison import ModelComparison, ParameterChoice, ScoreCurve
 from tractable.metrics.neighborhoods import (
     NeighborhoodReport,
     continuity,
@@ -55,7 +56,10 @@ __all__ = [
     "ConfusionMatrix",
     "Coverage",
     "ErrorParts",
+    "ModelComparison",
     "NeighborhoodReport",
+    "ParameterChoice",
+    "ScoreCurve",
     "accuracy_score",
     "brier_score",
     "calibration_curve",

@@ -24,6 +24,9 @@ N_INNER, TEMPERATURES = 3, np.geomspace(0.5, 6.0, 20)
 #: The most levels of a category that are told apart; all others are as the most frequent.
 MAX_LEVELS = 20
 
+#: Columns of numbers, and patterns of missing ones, of a mixture with covariances at most.
+MAX_JOINT = 12
+
 #: From the rows of a frame to one distribution a row.
 Predict = Callable[[Any], Any]
 
@@ -266,12 +269,19 @@ def _quadratic(X: Any, y: np.ndarray) -> Predict:
 
 
 def _joint(X: Any, y: np.ndarray) -> Predict:
-    """Predict by a mixture of all columns and the target, conditioned on the row; BIC chooses its size."""
+    """Predict by a mixture of all columns and the target, conditioned on the row; BIC chooses its size.
+
+    Numbers have covariances within a component, unless there are many, or many patterns of missing ones.
+    """
     target = "the target"
     while target in X.columns:
         target += "'"
     table = X.assign(**{target: y})
-    models = (TableMixture(k, unseen="missing", random_state=0).fit(table) for k in (1, 2, 4, 6))
+    numbers = X[[name for name in X.columns if X[name].dtype.kind == "f"]]
+    joint = numbers.shape[1] <= MAX_JOINT and len(numbers.isna().drop_duplicates()) <= MAX_JOINT
+    sizes = [("full", k) for k in (1, 2, 4)] if joint else [("diag", k) for k in (1, 2, 4, 6)]
+    options: Any = {"unseen": "missing", "random_state": 0}
+    models = [TableMixture(k, covariance_type=shape, **options).fit(table) for shape, k in sizes]
     model = min(models, key=lambda m: (m.collapsed_.any(), m.bic(table)))
 
     def predict(new: Any) -> Any:
@@ -340,6 +350,22 @@ class LogTransformed:
 def point_prediction(d: Any) -> np.ndarray:
     """Return one number for each row: the mean, or the median if the logarithm was modelled."""
     return np.asarray(d.median if isinstance(d, LogTransformed) else d.mean)
+
+
+def absolute_errors(d: Any, y: np.ndarray) -> np.ndarray:
+    """Return how far predictions are from targets y; of classes, 1 where the most probable is not the true.
+
+    Examples
+    --------
+    >>> from tractable import Categorical, Normal
+    >>> absolute_errors(Normal(mean=[1.0, 2.0], stddev=1.0), np.array([1.5, 2.0]))
+    array([0.5, 0. ])
+    >>> absolute_errors(Categorical(probabilities=[[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]))
+    array([0., 1.])
+    """
+    if isinstance(d, Categorical):
+        return np.asarray(d.probabilities.argmax(axis=-1) != y, dtype=np.float64)
+    return np.abs(point_prediction(d) - y)
 
 
 def is_skewed(x: Any) -> bool:

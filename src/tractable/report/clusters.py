@@ -170,12 +170,21 @@ def _all_shrank(choice: ComponentChoice) -> bool:
 
 
 def _are_stretches(times: TimeOrder, found: FittedMixtures, members: Membership) -> bool:
-    """Return whether groups change much more rarely from row to row in time than at random."""
+    """Return whether groups change much more rarely from row to row in time than at random.
+
+    In a panel that is from row to row of each unit.
+    """
     labels = dict(zip(found.rows.frame.index.tolist(), members.labels.tolist(), strict=True))
-    in_time = np.array([labels[i] for i in times.order.tolist() if i in labels])
-    shares = members.sizes / members.sizes.sum()
-    at_random = 1.0 - float(np.sum(shares**2))
-    return float(np.mean(in_time[1:] != in_time[:-1])) < STRETCHES * at_random
+    order = np.array([i for i in times.order.tolist() if i in labels])
+    in_time = np.array([labels[i] for i in order.tolist()])
+    units = np.zeros(len(order), dtype=int) if times.units is None else times.units[order]
+    changes = at_random = 0.0
+    for unit in np.unique(units):
+        mine = in_time[units == unit]
+        shares = np.bincount(mine) / len(mine)
+        changes += float(np.sum(mine[1:] != mine[:-1]))
+        at_random += (len(mine) - 1) * (1.0 - float(np.sum(shares**2)))
+    return changes < STRETCHES * at_random
 
 
 def largest_overlap(found: FittedMixtures, members: Membership) -> tuple[float, tuple[int, int]]:
@@ -252,12 +261,13 @@ def why_not(table: Table, target: str | None) -> str:
 
 def _done(found: FittedMixtures, target: str | None) -> str:
     n, k = found.n_fitted, int(found.choice.n_components[-1])
-    what = "mixtures of rows with independent columns" if found.mixed else "mixtures of multivariate normals"
+    what = "mixtures of numbers and categories" if found.mixed else "mixtures of multivariate normals"
     whole = "" if n == len(found.rows.frame) else ", chosen at random"
     besides = f"; the target, {target}, was not shown to them" if target else ""
     columns = number_of(found.rows.frame.shape[1], "column")
     skewed = f" Of {listed(found.logged)} the logarithm was modelled." if found.logged else ""
-    shapes = "" if found.mixed else ", and of several shapes of their covariances,"
+    several = len(found.choice.covariance_types) > 1
+    shapes = ", and of several shapes of their covariances," if several else ""
     return (
         f"{what.capitalize()} of 1 to {number_of(k, 'component')} were fitted to {columns} of "
         f"{number_of(n, 'row')}{whole}; of the numbers of components{shapes} the integrated "
@@ -302,8 +312,10 @@ def _meaning(found: FittedMixtures, grouping: Grouping, differences: list[list[D
 
 
 def _assumptions(found: FittedMixtures) -> str:
+    full = found.choice.best_model.covariance_type == "full"
+    apart = "categories are independent of all else" if full else "columns are independent"
     inside = (
-        "Within a cluster columns are independent, numbers normal, categories of their own probabilities."
+        f"Within a cluster {apart}, numbers normal, categories of their own probabilities."
         if found.mixed
         else "Each cluster is an ellipsoid of normally distributed rows; skewed columns may need several."
     )
@@ -479,12 +491,8 @@ def separating_pair(frame: Any, labels: np.ndarray) -> tuple[str, str]:
 
 def _components(model: Any, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the means and covariances of the components over two columns."""
-    parts = model.marginal(list(names)).components
-    if not hasattr(parts, "parts"):
-        return np.asarray(parts.mean), np.asarray(parts.covariance)
-    means = np.stack([part.mean for part in parts.parts], axis=-1)
-    variances = np.stack([part.variance for part in parts.parts], axis=-1)
-    return means, variances[..., None] * np.eye(2)
+    components = model.marginal(list(names)).components
+    return np.asarray(components.mean), np.asarray(components.covariance)
 
 
 def _histogram_picture(found: FittedMixtures, members: Membership) -> Picture:

@@ -8,12 +8,14 @@ import numpy as np
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.mutual_information import (
-    COMPARED,
+    MAX_LEVELS,
     MIN_ROWS,
     Pair,
     coded,
     correlation_interval,
+    n_pairs,
     pairs_of,
+    with_seasons,
 )
 from tractable.report.overview import density_of, view_limits
 from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
@@ -57,7 +59,7 @@ class Reversal:
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the dependence of all pairs of columns; None if there are not two to compare."""
-    once = deduplicated(table)
+    once = with_seasons(deduplicated(table))
     pairs = pairs_of(once)
     if not pairs:
         return None
@@ -124,7 +126,7 @@ def _more_than_chance(pairs: list[Pair], rate: float = 0.01) -> set[Pair]:
 
 def _count_of(pairs: list[Pair], table: Table) -> str:
     """Return how many of the pairs of columns are compared, in words."""
-    every = math.comb(len(table.names(*COMPARED)), 2)
+    every = n_pairs(table)
     if len(pairs) == every:
         return f"All {every:,} pairs of columns"
     return (
@@ -235,7 +237,7 @@ def _correlation(pair: Pair) -> tuple[str, str]:
 def _notes(table: Table, once: Table) -> tuple[str, ...]:
     left = table.names("text", "identifier")
     notes = [f"Not compared, since they have too many different values: {listed(left)}."] if left else []
-    if once is not table:
+    if len(once.frame) < len(table.frame):
         copies = number_of(len(table.frame) - len(once.frame), "copy", "copies")
         notes.append(f"{copies} of other rows left out: the tests assume independent rows.")
     return tuple(notes)
@@ -340,30 +342,29 @@ def picture_of_strengths(table: Table, pairs: list[Pair], most: int) -> tuple[Pi
         return ()
     names = names[:most]
     index = {name: i for i, name in enumerate(names)}
-    strengths = np.eye(len(names))
+    strengths = np.full((len(names), len(names)), np.nan)  # of a date and its month there is none
     for pair in pairs:
         if pair.a in index and pair.b in index:
             i, j = index[pair.a], index[pair.b]
             strengths[i, j] = strengths[j, i] = pair.strength
-    order = _linkage_order(strengths)
+    order = _linkage_order(np.nan_to_num(strengths))
     names, strengths = [names[i] for i in order], strengths[np.ix_(order, order)]
     size = len(names)
     with canvas(width=min(2.6 + 0.42 * size, 9.0), height=min(1.6 + 0.36 * size, 8.0)) as (figure, ax):
-        shown = np.where(np.eye(size) > 0, np.nan, strengths)
-        mesh = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        mesh = ax.imshow(strengths, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         labels = [shortened(n) for n in names]
         ax.set_xticks(range(size), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(size), labels)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         for (i, j), strength in np.ndenumerate(strengths) if size <= 14 else ():
-            if i != j:
+            if np.isfinite(strength):
                 shade = "white" if strength > 0.6 else "0.25"
                 style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
                 ax.text(j, i, f"{strength:.2f}", **style)
         figure.colorbar(mesh, ax=ax, label="strength", shrink=0.8)
         caption = "Strength of dependence of each pair, columns that depend on each other side by side."
-        if len(index) < len(set(table.names("number", "category", "boolean", "date"))):
+        if len(index) < len(table.names("number", "category", "boolean", "date")):
             caption += f" The {size} columns of the strongest pairs are shown."
         alt = f"matrix of the strengths of {size} columns"
         return (picture_of(figure, alt=alt, caption=caption, wide=True),)
@@ -419,13 +420,14 @@ def _coloured(ax: Any, table: Table, rows: Any, groups: str, style: dict[str, An
 def _by_category(table: Table, number: str, category: str, pair: Pair) -> Picture:
     """Draw the density of the number for each of the most frequent categories, one above the other."""
     frame = table.frame[[number, category]].dropna()
-    levels = [name for name, _ in table.column(category).counts[:MAX_CLASSES]]
+    levels = _shown_levels(table, category)
     groups = [(level, _as_numbers(frame.loc[frame[category] == level, number])) for level in levels]
     groups = [(level, values) for level, values in groups if len(values)]
     every = np.concatenate([values for _, values in groups])
     low, high, _ = view_limits(every)
     x = np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), 200)
-    with canvas(width=3.6, height=max(1.8, 0.8 + 0.42 * len(groups))) as (figure, ax):
+    tall = 0.42 if len(groups) <= MAX_CLASSES else 0.24
+    with canvas(width=3.6, height=max(1.8, 0.8 + tall * len(groups))) as (figure, ax):
         for i, (_, values) in enumerate(groups):
             _ridge(ax, x, values, -i, COLOURS[i % 6])
         ax.set_yticks([-i for i in range(len(groups))], [shortened(level) for level, _ in groups])
@@ -438,6 +440,14 @@ def _by_category(table: Table, number: str, category: str, pair: Pair) -> Pictur
         hidden = len(table.column(category).counts) - len(groups)
         shown = f", without {hidden} rarer categories" if hidden else ""
         return _finished(figure, f"{number} by {category}", pair, shown)
+
+
+def _shown_levels(table: Table, category: str) -> list[str]:
+    """Return the most frequent categories, or all that are in an order, as months are."""
+    column = table.column(category)
+    if column.levels and len(column.levels) <= MAX_LEVELS:
+        return list(column.levels)
+    return [name for name, _ in column.counts[:MAX_CLASSES]]
 
 
 def _ridge(ax: Any, x: np.ndarray, values: np.ndarray, base: float, colour: str) -> None:
@@ -455,7 +465,8 @@ def _ridge(ax: Any, x: np.ndarray, values: np.ndarray, base: float, colour: str)
 def _frequencies(table: Table, a: str, b: str, pair: Pair) -> Picture:
     """Draw the frequencies of the categories of b for each category of a."""
     frame = table.frame[[a, b]].dropna()
-    rows = [name for name, _ in table.column(a).counts[: 2 * MAX_CLASSES]]
+    rows = _shown_levels(table, a) if table.column(a).levels else []
+    rows = rows or [name for name, _ in table.column(a).counts[: 2 * MAX_CLASSES]]
     parts = [name for name, _ in table.column(b).counts[:MAX_CLASSES]]
     with canvas(width=3.6, height=max(1.9, 1.15 + 0.24 * len(rows))) as (figure, ax):
         left = np.zeros(len(rows))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.candidates import Candidate, Predict
+from tractable.report.candidates import Candidate, Predict, absolute_errors
 from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_rows, listed
 from tractable.report.table import Table
 from tractable.value import value
@@ -58,21 +58,28 @@ class HeldOut:
 
 @value
 class Importance:
-    """The permutation importance of a column: the log density lost when its entries are permuted.
+    """The permutation importance of a column: what is lost when its entries are permuted.
 
     Parameters
     ----------
     column : str
         The name of the column.
     loss : float
-        Mean over rows.
+        Of log density, on average over rows.
     standard_error : float
-        Over rows.
+        Of the loss, over rows.
+    added_error : float
+        By how much the mean absolute error grows, in the units of the target; of classes, the share of rows
+        that are predicted wrong.
+    added_error_standard_error : float
+        Of the added error, over rows.
     """
 
     column: str
     loss: float
     standard_error: float
+    added_error: float
+    added_error_standard_error: float
 
 
 def folds(
@@ -92,8 +99,10 @@ def folds(
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if times is not None:
-        order = np.argsort(times, kind="stable")
-        return [(order[train], order[test]) for train, test in KFold(N_FOLDS).split(order[:, None])]
+        # Rows of one time are all in one fold.
+        before = np.searchsorted(np.sort(times), times)
+        fold = before * N_FOLDS // len(times)
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
     kind = StratifiedKFold if classes else KFold
     return list(kind(N_FOLDS, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y))
 
@@ -135,7 +144,7 @@ def compared(found: Sequence[HeldOut]) -> list[tuple[HeldOut, float, float]]:
 def importances(
     found: HeldOut, X: Any, y: np.ndarray, columns: Sequence[str], rng: np.random.Generator, repeats: int = 3
 ) -> list[Importance]:
-    """Return the permutation importance of columns to a model, the largest first.
+    """Return the permutation importance of columns to a model, the largest added error first.
 
     Parameters
     ----------
@@ -151,16 +160,27 @@ def importances(
         Number of permutations of each column.
     """
     out = []
+    usual = found.gathered(lambda d, rows: absolute_errors(d, y[rows]))
     for name in columns:
-        loss = np.zeros(len(y))
+        loss, added = np.zeros(len(y)), np.zeros(len(y))
         for rows, predict, _ in found.parts:
             part = X.iloc[rows]
             for _ in range(repeats):
                 permuted = part.assign(**{name: part[name].array.take(rng.permutation(len(rows)))})
                 with _quiet():
-                    loss[rows] += (found.log_p[rows] - predict(permuted).log_prob(y[rows])) / repeats
-        out.append(Importance(column=name, loss=float(loss.mean()), standard_error=_error(loss)))
-    return sorted(out, key=lambda one: -one.loss)
+                    predicted = predict(permuted)
+                    loss[rows] += (found.log_p[rows] - predicted.log_prob(y[rows])) / repeats
+                    added[rows] += (absolute_errors(predicted, y[rows]) - usual[rows]) / repeats
+        out.append(
+            Importance(
+                column=name,
+                loss=float(loss.mean()),
+                standard_error=_error(loss),
+                added_error=float(added.mean()),
+                added_error_standard_error=_error(added),
+            )
+        )
+    return sorted(out, key=lambda one: (-one.added_error, -one.loss))
 
 
 @contextmanager

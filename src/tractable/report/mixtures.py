@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tractable.mixture import GaussianMixture, TableMixture
+from tractable.mixture.base import information_criteria
 from tractable.mixture.selection import ComponentChoice
 from tractable.report.candidates import skewed_columns
 from tractable.report.rows import ChosenRows, chosen_rows, deduplicated_rows, listed
@@ -29,8 +30,11 @@ FAR, MAX_FAR = 8.0, 0.02
 #: Covariance types that are tried.
 SHAPES = ("full", "tied", "diag")
 
-#: With more patterns of missing entries than this, columns are independent within a component.
+#: With more patterns of missing numbers than this, columns are independent within a component.
 MAX_PATTERNS = 12
+
+#: Covariance types of mixtures of numbers and categories that are tried.
+TABLE_SHAPES = ("full", "diag")
 
 
 @value
@@ -67,7 +71,7 @@ class FittedMixtures:
     choice: ComponentChoice  # by ICL; `model("bic")` is the mixture of the least BIC
     code: str  # lines that compute `choice` from `table`
     rows_code: str  # those of them that compute `rows`
-    mixed: bool  # whether columns are independent within a component (categories, many missing entries)
+    mixed: bool  # whether they are mixtures of a table: categories, many patterns of missing entries
     n_fitted: int  # number of rows of the fits
 
     def model(self, criterion: str) -> Any:
@@ -104,7 +108,8 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     rows = _mixture_rows(table, leave)
     if len(rows.frame) < ROWS_EACH or not (rows.numbers or rows.categories):
         return None
-    logged = tuple(skewed_columns(rows.frame[list(rows.numbers)]))
+    skewed = skewed_columns(rows.frame[list(rows.numbers)])
+    logged = tuple(name for name in skewed if (table.column(name).low or 0.0) > 0.0)  # of all rows
     modelled = rows.frame.astype(table.category_types(rows.categories))
     modelled = modelled.assign(**{name: np.log(modelled[name]) for name in logged})
     far = far_rows(modelled[list(rows.numbers)].to_numpy(dtype=np.float64))
@@ -116,7 +121,8 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collapsed components are marked in the choice
         if mixed:
-            choice = _table_mixtures(part, numbers)
+            types = _table_shapes(part[list(rows.numbers)])
+            choice = _table_mixtures(part, numbers, types)
         else:
             shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
             choice, prior = _gaussian_mixtures(part, numbers, shapes)
@@ -124,7 +130,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     fitted = "rows" + (f".drop(index={modelled.index[far].tolist()!r})" if far.any() else "")
     fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
     code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
-    lines = _table_code(numbers) if mixed else _gaussian_code(numbers, prior)
+    lines = _table_code(choice) if mixed else _gaussian_code(numbers, prior)
     return FittedMixtures(
         rows=rows,
         modelled=modelled,
@@ -203,18 +209,40 @@ def why_no_mixture(table: Table, leave: str | None = None) -> str:
     return f"a mixture needs {ROWS_EACH} different rows with an entry, and there {there}"
 
 
-def _table_mixtures(part: Any, numbers: range) -> ComponentChoice:
-    models = tuple(TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(part) for k in numbers)
-    scores = {
-        name: np.array([[float(getattr(model, name)(part)) for model in models]])
-        for name in ("bic", "icl", "aic")
-    }
+def _table_shapes(numbers: Any) -> tuple[str, ...]:
+    """Return the covariance types to try; of one number, or many patterns of missing ones, the simplest."""
+    several = numbers.shape[1] > 1 and len(numbers.isna().drop_duplicates()) <= MAX_PATTERNS
+    return TABLE_SHAPES if several else ("diag",)
+
+
+def _table_mixtures(part: Any, numbers: range, types: tuple[str, ...]) -> ComponentChoice:
+    """Return mixtures of one component, of two, …, up to where more of them make all criteria worse."""
+    models: list[list[Any]] = [[] for _ in types]
+    criteria: list[list[dict[str, float]]] = [[] for _ in types]
+    for k in numbers:
+        for one, of_type, found in zip(types, models, criteria, strict=True):
+            model = TableMixture(k, covariance_type=one, n_init=2, unseen="missing", random_state=0).fit(part)
+            of_type.append(model)
+            found.append(information_criteria(model, part))
+        if k < numbers[-1] and all(_gets_worse(found) for found in criteria):
+            break
     return ComponentChoice(
-        n_components=np.asarray(numbers),
-        covariance_types=("independent columns",),
-        scores=scores,
+        n_components=np.asarray(numbers[:k]),
+        covariance_types=types,
+        scores={
+            name: np.array([[one[name] for one in found] for found in criteria])
+            for name in ("bic", "icl", "aic")
+        },
         criterion="icl",
-        models=(models,),
+        models=tuple(map(tuple, models)),
+    )
+
+
+def _gets_worse(criteria: list[dict[str, float]]) -> bool:
+    """Return whether the last two numbers of components are worse than an earlier one by ICL and by BIC."""
+    return all(
+        min(one[name] for one in criteria[-2:]) > min((one[name] for one in criteria[:-2]), default=np.inf)
+        for name in ("icl", "bic")
     )
 
 
@@ -230,12 +258,15 @@ def _gaussian_code(numbers: range, prior: str | None) -> str:
     )
 
 
-def _table_code(numbers: range) -> str:
+def _table_code(choice: ComponentChoice) -> str:
     return (
         "models = [\n"
-        '    tractable.TableMixture(k, n_init=2, unseen="missing", random_state=0).fit(PART)\n'
-        f"    for k in range(1, {numbers.stop})\n]\n"
+        "    tractable.TableMixture(\n"
+        '        k, covariance_type=shape, n_init=2, unseen="missing", random_state=0\n'
+        "    ).fit(PART)\n"
+        f"    for shape in {choice.covariance_types!r}\n"
+        f"    for k in range(1, {int(choice.n_components[-1]) + 1})\n]\n"
         "for model in models:\n"
-        "    print(model.n_components, model.bic(PART), model.icl(PART))\n"
+        "    print(model.covariance_type, model.n_components, model.bic(PART), model.icl(PART))\n"
         "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"
     )

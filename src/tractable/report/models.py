@@ -97,7 +97,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
     informative = [] if clear else [name for name in informative_columns(table, target) if name in columns]
     pictures = _class_pictures(best, rows) if rows.classes else _number_pictures(best, rows, target, rng)
-    drawn = (_importance_picture(importance, target),) if importance else ()
+    drawn = (_importance_picture(importance, rows, target),) if importance else ()
     return Section(
         key="models",
         title=f"Predicting {target}",
@@ -111,7 +111,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, rows, found, best.name, logged, repeats, times),
         pictures=(_comparison_picture(ranked), *pictures, *drawn),
-        tables=(_ranking(rows, ranked), *_importance_grid(importance)),
+        tables=(_ranking(rows, ranked), *_importance_grid(importance, rows, target)),
         notes=(
             *rows.notes,
             *unused_note(table, "text", "identifier", leave=target),
@@ -126,7 +126,13 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             "differences": {one.name: [less, error] for one, less, error in ranked},
             "leaks": [*rows.copies, *(name for name, _ in leaks)],
             "in_time": None if times is None else times.column,
-            "what_matters": {one.column: [one.loss, one.standard_error] for one in importance},
+            "what_matters": {
+                one.column: {
+                    "added_error": [one.added_error, one.added_error_standard_error],
+                    "log_score_lost": [one.loss, one.standard_error],
+                }
+                for one in importance
+            },
         },
     )
 
@@ -185,18 +191,38 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     )
 
 
-def _importance_grid(importance: list[Importance]) -> tuple[Grid, ...]:
+def _importance_grid(importance: list[Importance], rows: ModelRows, target: str) -> tuple[Grid, ...]:
     if not importance:
         return ()
-    rows = tuple((one.column, f"{one.loss:.3f} ± {one.standard_error:.3f}") for one in importance[:15])
+    lines = tuple(
+        (
+            one.column,
+            f"{_added(rows, one.added_error)} ± {_added(rows, one.added_error_standard_error)}",
+            f"{one.loss:.3f} ± {one.standard_error:.3f}",
+        )
+        for one in importance[:15]
+    )
+    units = (
+        "rows in a hundred that are wrong instead of right" if rows.classes else f"in the units of {target}"
+    )
     return (
         Grid(
             title="What matters",
-            head=("column", "log score lost without it"),
-            rows=rows,
-            note="Lost when the entries of a column are permuted at random; ± one standard error.",
+            head=(
+                "column",
+                "wrong more often by" if rows.classes else "mean error grows by",
+                "log score lost",
+            ),
+            rows=lines,
+            note=f"When the entries of a column are shuffled among the rows: errors {units}; ± one standard "
+            "error.",
         ),
     )
+
+
+def _added(rows: ModelRows, error: float) -> str:
+    """Return an error that was added, of classes in rows of a hundred."""
+    return f"{100.0 * error:.1f}" if rows.classes else number_text(error, 3)
 
 
 def _missing_note(rows: ModelRows, found: list[HeldOut]) -> tuple[str, ...]:
@@ -253,14 +279,25 @@ def _meaning(
     times, what = float(np.exp(min(gain, 700.0))), "class" if rows.classes else "value"
     near = _as_good(base, ranked)
     also = f" It cannot be distinguished from {listed(near)}." if near else ""
-    least = MIN_IMPORTANCE * max((one.loss for one in importance), default=0.0)
-    matters = [one.column for one in importance if one.loss > max(least, CLEAR * one.standard_error)]
-    most = f" What matters most: {listed(matters, 4)}." if matters else ""
     return (
         f"{_predicts_best(base, ranked, target)} {_accuracy_text(rows, best, base)} "
         f"On average the true {what} is {number_text(times, 3)} times as probable as under {base.name} "
-        f"({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)}{also}{most}"
+        f"({gain:.3f} ± {error:.3f} in logarithms).{_logarithm_text(rows, target, best)}{also}"
+        f"{_what_matters(rows, importance)}"
     )
+
+
+def _what_matters(rows: ModelRows, importance: list[Importance]) -> str:
+    """Return the columns without which predictions are clearly worse, and by how much."""
+    least = MIN_IMPORTANCE * max((one.added_error for one in importance), default=0.0)
+    clear = [
+        one for one in importance if one.added_error > max(least, CLEAR * one.added_error_standard_error, 0.0)
+    ]
+    if not clear:
+        return ""
+    named = [f"{one.column} ({_added(rows, one.added_error)})" for one in clear]
+    by = "how many more rows in a hundred it gets wrong" if rows.classes else "how much its error grows"
+    return f" What matters most, by {by} if the column is shuffled: {listed(named, 4)}."
 
 
 def _headline(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked) -> str:
@@ -307,7 +344,7 @@ def _warnings(rows: ModelRows, target: str, leaks: list[tuple[str, float]], time
         )
     if times is not None:
         said += (
-            f"\nBeware of time. In the order of {times.column} neighbouring rows are alike in {target}. "
+            f"\nBeware of time. {times.neighbours} are alike in {target}. "
             "Models were judged on stretches of time that they were not fitted to; rows that follow "
             "the last may differ more."
         )
@@ -515,7 +552,7 @@ def _code(
     lines += (
         "rng = np.random.default_rng(0)\n"
         f"importance = importances(best, X, y, list(X.columns), rng, repeats={repeats})\n"
-        "for one in importance:\n    print(one.column, one.loss, one.standard_error)\n\n"
+        "for one in importance:\n    print(one.column, one.added_error, one.loss)\n\n"
         "# Learned from all rows, for new ones in a frame with the columns of X.\n"
         f"predict = next(one for one in tried if one.name == {best!r}).learn(X, y)\n"
         "predicted = predict(X.head(3))\n"
@@ -563,22 +600,29 @@ def _comparison_picture(ranked: Ranked) -> Picture:
         )
 
 
-def _importance_picture(importance: list[Importance], target: str) -> Picture:
-    """Draw the permutation importances of columns, with two standard errors."""
+def _importance_picture(importance: list[Importance], rows: ModelRows, target: str) -> Picture:
+    """Draw by how much errors grow without each column, with two standard errors."""
+    scale = 100.0 if rows.classes else 1.0
     shown = importance[:MAX_COLUMNS]
     positions = np.arange(len(shown))[::-1]
     with canvas(height=1.0 + 0.28 * len(shown)) as (figure, ax):
-        ax.barh(positions, [one.loss for one in shown], color=COLOURS[4], height=0.6)
-        errors = [2.0 * one.standard_error for one in shown]
+        added = [scale * one.added_error for one in shown]
+        ax.barh(positions, added, color=COLOURS[4], height=0.6)
+        errors = [2.0 * scale * one.added_error_standard_error for one in shown]
         style = {"fmt": "none", "color": "0.2", "capsize": 2, "lw": 1}
-        ax.errorbar([one.loss for one in shown], positions, xerr=errors, **style)
+        ax.errorbar(added, positions, xerr=errors, **style)
         ax.set_yticks(positions, [shortened(one.column, 28) for one in shown])
         ax.axvline(0.0, color="0.5", lw=0.8)
-        ax.set(xlabel="log score lost without it (± 2 standard errors)")
+        units = (
+            "more rows in a hundred are wrong"
+            if rows.classes
+            else f"mean error of {shortened(target)} grows by"
+        )
+        ax.set(xlabel=f"{units} (± 2 standard errors)")
         return picture_of(
             figure,
             alt=f"What matters for {target}: {', '.join(one.column for one in shown[:4])}",
-            caption="How much worse the best model predicts when the entries of a column are permuted.",
+            caption="How much worse the best model predicts when the entries of a column are shuffled.",
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.report.rows import deduplicated
 from tractable.report.table import Table
+from tractable.report.time_order import date_of, with_dates
 from tractable.value import value
 
 #: Bins of a number, and categories with a bin of their own.
@@ -41,7 +42,8 @@ class Pair:
 def pairwise_dependence(table: Table) -> Any:
     """Return the dependence of every pair of columns, as a frame, the strongest first.
 
-    Numbers and dates are cut into at most 8 bins of equal counts, of categories the 11 most frequent have a
+    Dates give their month, weekday and hour too, where they have several. Numbers and dates are cut into at
+    most 8 bins of equal counts, of categories the 11 most frequent have a
     bin each, and the information of a pair is
 
         I = Σ_ij p_ij log(p_ij / (p_i p_j)) - (r - 1)(c - 1) / (2 n),
@@ -68,17 +70,32 @@ def pairwise_dependence(table: Table) -> Any:
 
 def pairs_of(table: Table) -> list[Pair]:
     """Return the dependence of all pairs of numbers, dates, categories and truth values, strongest first."""
-    table = deduplicated(table)
+    table = with_seasons(deduplicated(table))
     names = table.names(*COMPARED)
+    dates = {name: date_of(table, name) for name in names}
     codes = {name: coded(table, name) for name in names}
     numbers = {name: table.frame[name].to_numpy(dtype=float) for name in table.names("number")}
     pairs = []
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
+            if dates[a] is not None and dates[a] == dates[b]:
+                continue  # a month depends on its date
             pair = _pair(a, b, codes[a], codes[b], numbers.get(a), numbers.get(b))
             if pair is not None:
                 pairs.append(pair)
     return sorted(pairs, key=lambda pair: -pair.strength)
+
+
+def with_seasons(table: Table) -> Table:
+    """Return a table with the months, weekdays and hours of its dates as columns."""
+    return with_dates(table, years=False)
+
+
+def n_pairs(table: Table) -> int:
+    """Return the number of pairs of columns that are compared, but for those with few rows in common."""
+    dates = [date_of(table, name) for name in table.names(*COMPARED)]
+    of_one_date = sum(math.comb(dates.count(date), 2) for date in set(dates) if date is not None)
+    return math.comb(len(dates), 2) - of_one_date
 
 
 def coded(table: Table, name: str) -> np.ndarray:

@@ -42,17 +42,21 @@ MAX_PATTERNS, COMMON = 100, 5
 #: If more rows than this share are outliers, the model does not describe the table, and none is called one.
 MAX_SHARE = 0.05
 
-#: What a mixture of a table with categories leaves out.
-INDEPENDENT = (
-    " Within a component columns are independent, so that of the rest of a row only what it says about the "
-    "component counts: an entry that follows from another may be called unexpected."
-)
+#: What a mixture of a table with categories leaves out, with covariances of its numbers and without.
+INDEPENDENT = {
+    "full": " Within a component categories are independent of each other and of the numbers.",
+    "diag": " Within a component columns are independent, so that of the rest of a row only what it says "
+    "about the component counts: an entry that follows from another may be called unexpected.",
+}
 
 #: The probability that a table without outliers is said to have some.
 CHANCE = 0.05
 
 #: An entry is unexpected below this tail probability given the rest of the row.
 UNEXPECTED = 0.01
+
+#: The coverage of the interval that an entry is said to be expected in.
+INTERVAL = 0.9
 
 
 @value
@@ -82,9 +86,20 @@ class UnexpectedEntry:
     """An entry of low probability given the rest of its row."""
 
     column: str
-    entry: Any  # a number or text
+    entry: str  # in words
     expected: str  # the interval of 90 %, or the most probable category, in words
     tail: float  # the probability of an entry as extreme
+
+
+@value
+class FarEnd:
+    """The smallest or the largest number of a column of the whole table, farther out than chance allows."""
+
+    column: str
+    entry: float
+    row: int  # in the whole table, from 1
+    expected: str  # the interval of 90 %, in words
+    tail: float  # the probability of a number as far out
 
 
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
@@ -101,12 +116,14 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
     numbers = found.modelled.select_dtypes("number")
     positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
-    listed_rows = [(i, _unexpected(found, model, i, positive)) for i in scores.order[:MAX_LISTED]]
+    years = tuple(column.name for column in table.columns if column.is_year)
+    listed_rows = [(i, _unexpected(found, model, i, positive, years)) for i in scores.order[:MAX_LISTED]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
+    ends = far_ends(table, found, model) if fits and table.is_sample else []
     if fits:
-        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows)
+        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows) + _ends_text(table, ends)
     else:
         said = _no_fit(len(frame), beyond, model)
     return Section(
@@ -117,7 +134,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
-            f"more of them.{INDEPENDENT if found.mixed else ''}"
+            f"more of them.{INDEPENDENT[model.covariance_type] if found.mixed else ''}"
         ),
         code=_code(table, found, model, left),
         pictures=(
@@ -126,14 +143,55 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
-        headline=_headline(table, frame, flagged, listed_rows) if fits else "",
+        headline=_headline(table, frame, flagged, listed_rows) + _ends_text(table, ends) if fits else "",
         findings={
             "n_outliers": len(flagged),
             "n_beyond": len(beyond),
             "n_expected": limit * len(frame),
             "positions": [table.row_number(frame.index[i]) - 1 for i in flagged[:50]],
             "columns": [[entry.column for entry in why] for _, why in outlying],
+            "ends": [[end.column, end.row - 1] for end in ends],
         },
+    )
+
+
+def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
+    """Return the smallest and largest numbers of the whole table that are farther out than chance allows.
+
+    Of N rows of the model N P(X ≥ x) are at least x on average. The probability that any of the 2 p ends of
+    the p columns is called far by chance is at most `CHANCE` (Bonferroni).
+    """
+    ends = []
+    for name in found.rows.numbers:
+        column, logged = table.column(name), name in found.logged
+        assert column.low is not None
+        assert column.high is not None
+        of_column = model.distribution_.marginal([name]).as_univariate()
+        least = 0.0 if column.low >= 0.0 and not logged else -np.inf
+        for x, row, tail in (
+            (column.low, column.low_row, of_column.cdf),
+            (column.high, column.high_row, of_column.survival),
+        ):
+            p = float(tail(np.log(x) if logged else x))
+            if table.n_rows * p * 2 * len(found.rows.numbers) <= CHANCE:
+                expected = _expected(of_column, least, logged=logged)
+                ends.append(FarEnd(column=name, entry=x, row=row + 1, expected=expected, tail=p))
+    return sorted(ends, key=lambda end: end.tail)
+
+
+def _ends_text(table: Table, ends: list[FarEnd]) -> str:
+    """Return which ends of columns of a table of which a sample is looked at are far out."""
+    if not table.is_sample:
+        return ""
+    if not ends:
+        return (
+            " No smallest or largest number of a column of the whole table is farther out than chance allows."
+        )
+    end = ends[0]
+    more = f" The same holds for {number_of(len(ends) - 1, 'other end')} of columns." if len(ends) > 1 else ""
+    return (
+        f" In the whole table {end.column} reaches {number_text(end.entry)}, in row {end.row:,}, where "
+        f"nine in ten rows have {end.expected}.{more}"
     )
 
 
@@ -151,11 +209,13 @@ def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.nd
 
 
 def _unexpected(
-    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...]
+    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...], years: tuple[str, ...]
 ) -> list[UnexpectedEntry]:
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
-    return unexpected_entries(model, row, found.rows.categories, logged=found.logged, positive=positive)
+    return unexpected_entries(
+        model, row, found.rows.categories, logged=found.logged, positive=positive, years=years
+    )
 
 
 def _headline(
@@ -177,8 +237,10 @@ def _of_sample(table: Table) -> str:
 
 def _first_row(table: Table, frame: Any, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]) -> str:
     """Return the most extreme row and its most unexpected entry, in words."""
-    i, (entry, *_) = listed_rows[0]
-    said = f"{entry.column} is {_shown(entry.entry)}, where {entry.expected} was expected"
+    i, entries = listed_rows[0]
+    said = "its entries are usual one by one, but not together"
+    if entries:
+        said = f"{entries[0].column} is {entries[0].entry}, where {entries[0].expected} was expected"
     return f"row {table.row_number(frame.index[i]):,}: {said}"
 
 
@@ -274,8 +336,8 @@ def _meaning(
     rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
     return (
         f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
-        f"{_first_row(table, frame, listed_rows)}. Columns with unexpected entries: {columns}."
-    )
+        f"{_first_row(table, frame, listed_rows)}."
+    ) + (f" Columns with unexpected entries: {columns}." if columns else "")
 
 
 def _grid(
@@ -286,9 +348,10 @@ def _grid(
     for i, why in listed_rows:
         position = int(frame.index[i])
         named = [_shown(table.frame[key].iloc[position]) for key in keys]
-        words = "; ".join(f"{e.column} {_shown(e.entry)} (expected {e.expected})" for e in why)
+        words = "; ".join(f"{e.column} {e.entry} (expected {e.expected})" for e in why)
         tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
+        words = words or "no entry by itself, but all of them together"
         rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:.1f}", words))
     return Grid(
         title="The most extreme rows",
@@ -303,10 +366,9 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     params: dict[str, Any] = {"n_init": 2, "random_state": 0}
     if found.mixed:
         params["unseen"] = "missing"
-    else:
-        if model.covariance_prior is not None:
-            params = {"covariance_prior": model.covariance_prior, **params}
-        params = {"covariance_type": model.covariance_type, **params}
+    elif model.covariance_prior is not None:
+        params = {"covariance_prior": model.covariance_prior, **params}
+    params = {"covariance_type": model.covariance_type, **params}
     options = ", ".join(f"{name}={value!r}" for name, value in params.items())
     n = found.n_fitted
     away = [int(i) for i in found.rows.frame.index[left]]
@@ -323,8 +385,8 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     )
 
 
-def _shown(entry: Any) -> str:
-    return number_text(entry) if isinstance(entry, float) else str(entry)
+def _shown(entry: Any, *, commas: bool = True) -> str:
+    return number_text(entry, commas=commas) if isinstance(entry, float) else str(entry)
 
 
 def _score_picture(scores: OutlierScores, limit: float, *, fits: bool) -> Picture:
@@ -439,11 +501,15 @@ def unexpected_entries(
     *,
     logged: tuple[str, ...] = (),
     positive: tuple[str, ...] = (),
+    years: tuple[str, ...] = (),
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
-    The most improbable entry is taken first and left out of the conditions of the others. Entries of the
-    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero.
+    The most improbable entry is taken first and left out of the conditions of the others. If it is not
+    unexpected it is the only one, and there is none if it is within its interval of 90 %: then the entries
+    are expected one by one, and the row is improbable by all of them together. Entries of the
+    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero;
+    those of `years` are written without commas.
     """
     found: list[UnexpectedEntry] = []
     known = dict(row)
@@ -451,13 +517,17 @@ def unexpected_entries(
         given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
         name = min(known, key=lambda one: _tail(given_rest[one], known[one]))
         tail = _tail(given_rest[name], known[name])[0]
-        if found and tail > UNEXPECTED:
+        if tail > (UNEXPECTED if found else 1.0 - INTERVAL):
             break
         least = 0.0 if name in positive and name not in logged else -np.inf
-        expected, entry = _expected(given_rest[name], least, logged=name in logged), known.pop(name)
+        style: Any = {"logged": name in logged, "commas": name not in years}
+        expected, entry = _expected(given_rest[name], least, **style), known.pop(name)
         if name in logged:
             entry = float(np.exp(entry))
-        found.append(UnexpectedEntry(column=name, entry=entry, expected=expected, tail=tail))
+        shown = _shown(entry, commas=name not in years)
+        found.append(UnexpectedEntry(column=name, entry=shown, expected=expected, tail=tail))
+        if tail > UNEXPECTED:
+            break
     return found
 
 
@@ -481,14 +551,14 @@ def _tail(rest: Any, entry: Any) -> tuple[float, float]:
     return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
 
 
-def _expected(rest: Any, least: float, *, logged: bool) -> str:
+def _expected(rest: Any, least: float, *, logged: bool, commas: bool = True) -> str:
     """Return the most probable level, or the interval of 90 % above the least number there is, in words."""
     if isinstance(rest, dict):
         best = max(rest, key=lambda level: rest[level])
         return f"{best} ({rest[best]:.0%})"
-    low, high = (max(float(end), least) for end in rest.interval(0.9))
+    low, high = (max(float(end), least) for end in rest.interval(INTERVAL))
     low, high = (np.exp(end) if logged else end for end in (low, high))
-    return f"{number_text(low)} to {number_text(high)}"
+    return f"{number_text(low, commas=commas)} to {number_text(high, commas=commas)}"
 
 
 def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:

@@ -7,11 +7,11 @@ import numpy as np
 
 from tractable.arrays.limits import is_squarable
 from tractable.data.names import number_of
-from tractable.plotting.style import COLOURS
+from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.candidates import is_skewed
 from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
-from tractable.report.table import MAX_DISTINCT, TIMES, Column, Table
+from tractable.report.table import MAX_DISTINCT, Column, Table
 from tractable.report.time_order import TimeOrder, time_order
 
 #: Columns with a picture, and columns that are named in a sentence.
@@ -32,8 +32,8 @@ KIND_WORDS = {
 #: Categories with a bar of their own.
 MAX_BARS = 10
 
-#: Columns that are drawn over time.
-MAX_SERIES = 6
+#: Columns that are drawn over time, and units of a panel that have a colour each.
+MAX_SERIES, MAX_LINES = 6, 8
 
 #: A value that makes this share of a column has a bar of its own, beside the density of the others.
 MIN_SPIKE = 0.2
@@ -146,9 +146,10 @@ def _in_time(times: TimeOrder | None) -> str:
     if times is None or not times.correlations:
         return ""
     names = sorted(times.correlations, key=lambda name: -times.correlations[name])
+    among = f" in {names[0]}" if len(names) > 1 else ""
     return (
-        f"\nBeware of time. In the order of {times.column} neighbouring rows are alike in "
-        f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f} in {names[0]}). They say less "
+        f"\nBeware of time. {times.neighbours} are alike in "
+        f"{listed(names, FEW)} (correlation {times.correlations[names[0]]:.2f}{among}). They say less "
         "than as many independent rows would: bands, intervals and tests are too sure."
     )
 
@@ -159,18 +160,40 @@ def _series_picture(table: Table, times: TimeOrder) -> Picture:
     frame = table.frame.iloc[times.order]
     entries = frame[times.column]
     t = entries.to_numpy() if table.column(times.column).kind == "date" else entries.to_numpy(dtype=float)
+    units = np.zeros(len(frame), dtype=int) if times.units is None else times.units[times.order]
+    n_units, names_of_units = int(units.max()) + 1, []
+    if n_units <= MAX_LINES:
+        first = [int(np.argmax(units == k)) for k in range(n_units)]
+        names_of_units = [
+            "" if times.unit is None else shortened(str(frame[times.unit].iloc[i])) for i in first
+        ]
     with canvas(rows=len(names), width=9.0, height=0.7 + 1.1 * len(names), sharex=True, squeeze=False) as (
         figure,
         axes,
     ):
         for ax, name in zip(axes[:, 0], names, strict=True):
-            ax.plot(t, frame[name].to_numpy(dtype=float), color=COLOURS[0], lw=1)
+            _lines(ax, t, frame[name].to_numpy(dtype=float), units, names_of_units)
             ax.set_title(shortened(name), fontsize=9, loc="left", fontweight="bold")
             ax.locator_params(axis="y", nbins=4)
         axes[-1, 0].set_xlabel(times.column)
-        return picture_of(
-            figure, alt=f"{listed(names)} over {times.column}", caption="Columns over time.", wide=True
-        )
+        if table.column(times.column).is_year:
+            axes[-1, 0].locator_params(axis="x", integer=True)
+        caption = "Columns over time."
+        if times.unit is not None:
+            caption = f"Columns over time, a line for each {times.unit}."
+        if len(names_of_units) > 1:
+            handles, labels = axes[0, 0].get_legend_handles_labels()
+            place = {"loc": "outside upper center", "ncols": 8, "frameon": False, "fontsize": 7.5}
+            figure.legend(handles, labels, **place)
+        return picture_of(figure, alt=f"{listed(names)} over {times.column}", caption=caption, wide=True)
+
+
+def _lines(ax: Any, t: np.ndarray, x: np.ndarray, units: np.ndarray, names: list[str]) -> None:
+    """Draw a line for each unit of a panel, in colours if they are few; `names` are those of few."""
+    for k in np.unique(units):
+        mine = units == k
+        style = {"color": COLOURS[k % len(COLOURS)], "label": legend_label(names[k])} if names else {}
+        ax.plot(t[mine], x[mine], **{"color": COLOURS[0], "lw": 1, "alpha": 1.0 if names else 0.4, **style})
 
 
 def _columns_grid(table: Table, shown: list[Column]) -> Grid:
@@ -193,18 +216,12 @@ def _values(table: Table, column: Column) -> str:
     if column.is_number:
         middle = float(np.nanmedian(table.frame[column.name]))
         ends = (math.nan if end is None else end for end in (column.low, column.high))
-        low, high, median = (number_text(x, 6, commas=not _is_year(column)) for x in (*ends, middle))
+        low, high, median = (number_text(x, 6, commas=not column.is_year) for x in (*ends, middle))
         return f"{low} to {high}, median {median}"
     if column.is_category:
         some = ", ".join(f"{shortened(name, 24)} ({count:,})" for name, count in column.counts[:FEW])
         return some + (", …" if len(column.counts) > FEW else "")
     return column.note if column.kind == "constant" else ""
-
-
-def _is_year(column: Column) -> bool:
-    """Return whether the numbers of a column are years."""
-    bounds = (column.low or 0.0) >= 1000.0 and (column.high or 0.0) < 3000.0
-    return bounds and TIMES.match(column.name.split(" ")[-1].strip("()")) is not None
 
 
 def _code(table: Table, pictured: list[Column]) -> str:
@@ -330,7 +347,7 @@ def _heaps(column: Column, values: np.ndarray) -> Picture:
 
 
 def _moments_text(column: Column, values: np.ndarray) -> str:
-    mean, spread = number_text(values.mean(), commas=not _is_year(column)), number_text(values.std(ddof=1))
+    mean, spread = number_text(values.mean(), commas=not column.is_year), number_text(values.std(ddof=1))
     return f"mean {mean}, standard deviation {spread}, n = {len(values):,}"
 
 
@@ -436,11 +453,12 @@ def _bars(
     levels: tuple[str, ...] = (),
 ) -> Picture:
     """Draw the frequencies of categories, or of few numbers, with Wilson intervals of 90 %."""
-    shown, rest = _in_order(counts[:MAX_BARS], levels), sum(count for _, count in counts[MAX_BARS:])
+    most = MAX_BARS if len(counts) > MAX_BARS + 1 else len(counts)  # no bar for "1 other"
+    shown, rest = _in_order(counts[:most], levels), sum(count for _, count in counts[most:])
     labels = [shortened(label) for label, _ in shown]
     numbers = np.array([count for _, count in shown], dtype=float)
     if rest:
-        labels.append(f"{len(counts) - MAX_BARS} others")
+        labels.append(f"{len(counts) - most} others")
         numbers = np.append(numbers, rest)
     low, high = _wilson(numbers, n)
     positions, share = np.arange(len(labels))[::-1], numbers / n

@@ -286,9 +286,12 @@ def summary_of(sections: Sequence[Section]) -> tuple[str, ...]:
     order = {key: i for i, key in enumerate(SUMMARY)}
     ranked = sorted(sections, key=lambda section: order.get(section.key, len(order)))
     headlines = [section.summary[0] for section in ranked]
-    warned = [text for section in ranked for text in section.summary[1:]]
+    warned: dict[str, str] = {}  # one that two sections give, as of time, is given once
+    for section in ranked:
+        for text in section.summary[1:]:
+            warned.setdefault(text.partition(".")[0], text)
     # Warnings come after the finding that they are about, and before the rest.
-    return tuple([*headlines[:1], *warned, *headlines[1:]][:MAX_FINDINGS])
+    return tuple([*headlines[:1], *warned.values(), *headlines[1:]][:MAX_FINDINGS])
 
 
 def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, lead: str = "") -> str:
@@ -321,11 +324,13 @@ def _section(section: Section) -> str:
     lines = [line for line in section.meaning.split("\n") if line.strip()]
     paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
     drawn = "\n".join(_figure(picture) for picture in section.pictures)
+    # Cards are in columns as wide as the widest of them.
+    columns = max((picture.width for picture in section.pictures if not picture.wide), default=0.0)
     parts = (
         f'<section id="{escape(section.key)}">',
         f"<h2>{escape(section.title)}</h2>",
         f'<div class="meaning">{paragraphs}</div>',
-        f'<div class="pictures">\n{drawn}\n</div>' if drawn else "",
+        f'<div class="pictures" style="--width: {columns:.0f}px">\n{drawn}\n</div>' if drawn else "",
         *(_grid(grid) for grid in section.tables),
         _notes(section.notes),
         "<details><summary>Method, assumptions and code</summary>",

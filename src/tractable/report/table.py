@@ -10,7 +10,15 @@ import numpy as np
 
 from tractable.data.columns import no_column
 from tractable.data.names import number_of
-from tractable.data.text import TableError, dates_of, holds_numbers, is_text, numbers_of, trimmed
+from tractable.data.text import (
+    TableError,
+    dates_of,
+    holds_numbers,
+    is_text,
+    numbers_of,
+    trimmed,
+    units_of,
+)
 from tractable.value import value
 
 #: The kinds of columns.
@@ -59,6 +67,8 @@ class Column:
         How the column was interpreted; may be empty.
     low, high : float, optional
         The smallest and the largest number.
+    low_row, high_row : int
+        The first rows of the whole table that hold them, from 0.
     counts : tuple of (str, int)
         Categories and truth values with their counts, the most frequent first.
     levels : tuple of str
@@ -77,12 +87,20 @@ class Column:
     note: str = ""
     low: float | None = None
     high: float | None = None
+    low_row: int = 0
+    high_row: int = 0
     counts: tuple[tuple[str, int], ...] = ()
     levels: tuple[str, ...] = ()
 
     @property
     def is_number(self) -> bool:
         return self.kind == "number"
+
+    @property
+    def is_year(self) -> bool:
+        """Whether its numbers are years, which are written without commas."""
+        bounds = (self.low or 0.0) >= 1000.0 and (self.high or 0.0) < 3000.0
+        return bounds and TIMES.match(self.name.split(" ")[-1].strip("()")) is not None
 
     @property
     def is_category(self) -> bool:
@@ -202,10 +220,12 @@ class ColumnCounts:
         self.text = text  # whether the entries are text, which may be numbers
         self.n_rows = self.n_missing = self.n_numbers = self.n_infinite = 0
         self.low, self.high = np.inf, -np.inf
+        self.low_row = self.high_row = 0  # where these are, in the whole table
         self.whole = self.stepping = True
         self.last: float | None = None
         self.counts: Counter[Any] = Counter()
         self.odd: Counter[str] = Counter()
+        self.decimal = "."
 
     def add(self, entries: Any, decimal: str = ".") -> None:
         """Count one block: an Arrow array of numbers, or of text."""
@@ -215,10 +235,11 @@ class ColumnCounts:
             entries = trimmed(entries)
             numbers = numbers_of(entries, decimal)
             readable = ~np.isnan(numbers)
+        self._range(numbers)
         self.n_rows += len(entries)
         self.n_missing += entries.null_count
         self.n_numbers += int(readable.sum())
-        self._range(numbers)
+        self.decimal = decimal
         self._values(entries)
         if self.text and len(self.odd) < 20:
             self._odd(entries, readable)
@@ -241,6 +262,15 @@ class ColumnCounts:
             return False
 
     @property
+    def units(self) -> set[str]:
+        """The units of amounts: currencies, and % of percentages."""
+        import pyarrow as pa
+
+        if not self.text or not self.n_numbers or self.all_numbers:
+            return set()
+        return units_of(pa.array([str(value) for value in self.counts], pa.large_string()), self.decimal)
+
+    @property
     def n_unreadable(self) -> int:
         return self.n_valid - self.n_numbers
 
@@ -248,7 +278,11 @@ class ColumnCounts:
         finite = numbers[np.isfinite(numbers)]
         self.n_infinite += int(np.isinf(numbers).sum())
         if len(finite):
-            self.low, self.high = min(self.low, float(finite.min())), max(self.high, float(finite.max()))
+            low, high = float(finite.min()), float(finite.max())
+            if low < self.low:
+                self.low, self.low_row = low, self.n_rows + int(np.argmax(numbers == low))
+            if high > self.high:
+                self.high, self.high_row = high, self.n_rows + int(np.argmax(numbers == high))
             self.whole = self.whole and bool((finite == np.floor(finite)).all())
         if self.stepping and len(numbers):
             before = numbers[:1] - 1 if self.last is None else np.array([self.last])
@@ -337,18 +371,22 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
         return "boolean", ""
     n_numbers, n_valid = counted.n_numbers, counted.n_valid
     if holds_numbers(n_numbers, n_valid) if counted.text else n_numbers >= n_valid:
-        return _kind_of_numbers(name, counted)
+        units = counted.units
+        if len(units) < 2:
+            return _kind_of_numbers(name, counted, "".join(f"in {unit}" for unit in units))
+        kind, _ = _kind_of_texts(counted, texts)
+        return kind, f"amounts in several units ({', '.join(sorted(units))}): not taken as numbers"
     return _kind_of_texts(counted, texts)
 
 
-def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
+def _kind_of_numbers(name: str, counted: ColumnCounts, unit: str = "") -> tuple[str, str]:
     n, different = counted.n_numbers, counted.n_distinct
     if counted.whole and counted.stepping and n >= 5 and not TIMES.match(name):
         return "identifier", f"the numbers {counted.low:.0f} to {counted.high:.0f} in order"
     every = different >= min(n, MAX_DISTINCT)
     if counted.whole and every and KEY.search(name):
         return "identifier", f"whole numbers, {_different(counted)}, named like a key"
-    if counted.whole and different <= FEW_CODES and n >= 5 * different and not _lost(counted):
+    if counted.whole and different <= FEW_CODES and n >= 5 * different and not unit and not _lost(counted):
         return "category", "whole numbers of few values: taken as categories"
     lost = []
     if counted.n_unreadable:
@@ -357,7 +395,7 @@ def _kind_of_numbers(name: str, counted: ColumnCounts) -> tuple[str, str]:
     if counted.n_infinite:
         lost.append(f"{number_of(counted.n_infinite, 'infinite entry', 'infinite entries')}")
     note = f"{' and '.join(lost)} taken as missing" if lost else ""
-    return "number", note
+    return "number", "; ".join(filter(None, (unit, note)))
 
 
 def _different(counted: ColumnCounts) -> str:
@@ -401,6 +439,8 @@ def _column(
         note=note,
         low=counted.low if number else None,
         high=counted.high if number else None,
+        low_row=counted.low_row,
+        high_row=counted.high_row,
         counts=tuple(merged.most_common()),
         levels=tuple(levels) if kind == "category" else (),
     )

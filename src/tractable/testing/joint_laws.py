@@ -254,12 +254,11 @@ def _assert_same(a: Any, b: Any, d: Any) -> None:
 def density_is_the_product_of_the_parts(d: Any, rng: np.random.Generator) -> None:
     """The log density of a row is the sum of its columns'."""
     x = d.sample(5, rng=rng)
-    total, start = np.zeros((5, *d.batch_shape)), 0
-    for part in d.parts:
-        width = part.event_shape[0] if part.event_shape else 1
-        columns = x[..., start : start + width] if part.event_shape else x[..., start]
-        total, start = total + part.log_prob(columns), start + width
-    assert start == d.event_shape[0]
+    total, seen = np.zeros((5, *d.batch_shape)), []
+    for part, where in d.placed():
+        total = total + part.log_prob(x[..., list(where)] if part.event_shape else x[..., where[0]])
+        seen += where
+    assert sorted(seen) == list(range(d.event_shape[0]))
     np.testing.assert_allclose(d.log_prob(x), total, rtol=1e-13, atol=1e-13)
 
 
@@ -278,8 +277,8 @@ def parts_are_independent(d: Any, rng: np.random.Generator) -> None:
     """Given the columns of one part, the others are distributed as before."""
     if len(d.parts) < 2:
         return
-    width = d.parts[0].event_shape[0] if d.parts[0].event_shape else 1
-    given, rest = list(range(width)), list(range(width, d.event_shape[0]))
+    given = list(d.placed()[0][1])
+    rest = [i for i in range(d.event_shape[0]) if i not in given]
     x = d.sample(3, rng=rng)
     conditional = d.condition(given, x[0][..., given])
     np.testing.assert_array_equal(conditional.log_prob(x[..., rest]), d.marginal(rest).log_prob(x[..., rest]))

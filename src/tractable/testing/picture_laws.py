@@ -30,13 +30,9 @@ def axes_are_new_when_not_given(picture: Picture, rng: np.random.Generator) -> N
 
 def axes_that_are_given_are_drawn_on(picture: Picture, rng: np.random.Generator) -> None:
     """Given axes are used and returned, and no other figure is made."""
-    from matplotlib import pyplot as plt
-
-    with _figures() as open_figures:
-        ax = plt.subplots()[1]
-        before = open_figures()
-        assert plot(picture.shows, ax=ax, **picture.options) is ax
-        assert open_figures() == before, "a figure was made though axes were given"
+    drawn = _drawn_on_given(picture)
+    assert drawn.ax is drawn.given, "the axes that were given are not returned"
+    assert drawn.n_figures == 0, "a figure was made though axes were given"
 
 
 def something_is_drawn(picture: Picture, rng: np.random.Generator) -> None:
@@ -67,12 +63,11 @@ def drawing_is_quiet(picture: Picture, rng: np.random.Generator) -> None:
 
 def pictures_repeat(picture: Picture, rng: np.random.Generator) -> None:
     """The same thing drawn twice is the same picture."""
-    with _figures():
-        first, second = _drawn(picture).ax, plot(picture.shows, **picture.options)
-        assert len(first.get_children()) == len(second.get_children())
-        for a, b in zip(first.lines, second.lines, strict=True):
-            np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
-        np.testing.assert_array_equal(first.viewLim.get_points(), second.viewLim.get_points())
+    first, second = _drawn(picture).ax, _drawn_on_given(picture).ax
+    assert len(first.get_children()) == len(second.get_children())
+    for a, b in zip(first.lines, second.lines, strict=True):
+        np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
+    np.testing.assert_array_equal(first.viewLim.get_points(), second.viewLim.get_points())
 
 
 def unknown_options_are_refused(picture: Picture, rng: np.random.Generator) -> None:
@@ -96,9 +91,10 @@ PICTURE_LAWS = laws_above(globals())
 
 @value
 class _Drawn:
-    """The axes of a picture, how many figures were made for it, and the warnings of it."""
+    """The axes of a picture, those that were given, how many figures were made for it, and its warnings."""
 
     ax: Any
+    given: Any
     n_figures: int
     warnings: tuple[Any, ...]
 
@@ -106,11 +102,25 @@ class _Drawn:
 @lru_cache(maxsize=1)
 def _drawn(picture: Picture) -> _Drawn:
     """Return a picture on axes of its own, drawn once for the laws that only look at it."""
+    return _plotted(picture, None)
+
+
+@lru_cache(maxsize=1)
+def _drawn_on_given(picture: Picture) -> _Drawn:
+    """Return a picture on axes that are there before, drawn once likewise."""
+    from matplotlib import pyplot as plt
+
+    with _figures():
+        return _plotted(picture, plt.subplots()[1])
+
+
+def _plotted(picture: Picture, given: Any) -> _Drawn:
     with _figures() as open_figures, warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         before = len(open_figures())
-        ax = plot(picture.shows, **picture.options)
-        return _Drawn(ax=ax, n_figures=len(open_figures()) - before, warnings=tuple(found))
+        ax = plot(picture.shows, ax=given, **picture.options)
+        made = len(open_figures()) - before
+    return _Drawn(ax=ax, given=given, n_figures=made, warnings=tuple(found))
 
 
 def _refusal(picture: Picture) -> str:

@@ -16,7 +16,8 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import of_held_rows
 from tractable.base.density import LogLikelihood
-from tractable.covariance.shapes import rounding_columns
+from tractable.covariance import Full
+from tractable.covariance.shapes import collapsed_components, rounding_columns
 from tractable.data import Source, is_frame
 from tractable.data.source import mapped
 from tractable.data.table_columns import (
@@ -66,10 +67,12 @@ class BaseTableMixture(EMMixture):
     kinds: Any = None
     unseen: str = "error"
     binarize: float | None = None
+    covariance_type: str = "diag"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, least=0.0)
+        check_choice("covariance_type", self.covariance_type, ("diag", "full"))
         check_choice("unseen", self.unseen, ("error", "missing"))
 
     # Rows
@@ -113,7 +116,8 @@ class BaseTableMixture(EMMixture):
         encoding: Any = getattr(self, "_encoding_", None)
         if rows is not None and not fitted:
             summary = fold(TableSummary.of, rows.data, weights=rows.weights)
-            encoding = TableEncoding.from_summary(self._columns_, summary)
+            joint = self.covariance_type == "full"
+            encoding = TableEncoding.from_summary(self._columns_, summary, joint=joint)
             total, unseen = summary.columns.total, summary.columns.unseen
         return TableProblem(
             rows=rows,
@@ -140,29 +144,41 @@ class BaseTableMixture(EMMixture):
         ours, theirs = ((e.columns.kinds, e.columns.categories, e.sizes.tolist()) for e in (own, new))
         if ours != theirs:
             raise ValueError("X has other kinds of columns or other categories than warm_start begins with")
+        if own.joint != new.joint:
+            raise ValueError("covariance_type must be as it was: warm_start goes on from the earlier fit")
         old, now = own.standardizer[own.normal], new.standardizer[new.normal]
+        ratio = now.scale / old.scale
         return replace(
             before,
             means=now.transform(old.inverse_transform(before.means)),
-            variances=before.variances * (now.scale / old.scale) ** 2,
+            variances=before.variances * (ratio[:, None] * ratio if own.joint else ratio**2),
         )
 
     def _set_fitted(self, params: TableParameters, problem: TableProblem) -> None:
         encoding = problem.encoding
         self._encoding_, self._params_, self.weights_ = encoding, params, params.weights
-        columns = encoding.independent_columns(params, encoding.standardizer)
-        self.distribution_ = Mixture(weights=params.weights, components=columns.product(self._names()))
+        self.distribution_ = Mixture(
+            weights=params.weights, components=encoding.product(params, self._names())
+        )
         K, p = params.means.shape
-        free = 2 * p + params.rates.shape[1] + params.ones.shape[1] + int(np.sum(encoding.sizes - 1))
+        spreads = p * (p + 1) // 2 if encoding.joint else p
+        free = p + spreads + params.rates.shape[1] + params.ones.shape[1] + int(np.sum(encoding.sizes - 1))
         self.n_parameters_ = K - 1 + K * free
         self.n_unseen_ = problem.unseen
         varies = encoding.standardizer.varies[encoding.normal]
-        narrow = (params.variances <= 2.0 * problem.reg_covar) & varies
-        self.collapsed_ = narrow.any(axis=1) | (params.weights == 0.0)
+        if encoding.joint:
+            structure = Full.jittered(params.variances)
+            self.collapsed_ = collapsed_components(params.weights, structure, problem.reg_covar, varies)
+        else:
+            narrow = (params.variances <= 2.0 * problem.reg_covar) & varies
+            self.collapsed_ = narrow.any(axis=1) | (params.weights == 0.0)
 
     def _rounding_columns(self) -> np.ndarray:
         found, normal = super()._rounding_columns(), self._encoding_.normal
-        found[normal] = rounding_columns(self._params_.variances, self._encoding_.standardizer.varies[normal])
+        variances = self._params_.variances
+        if self._encoding_.joint:
+            variances = np.diagonal(variances, axis1=1, axis2=2)
+        found[normal] = rounding_columns(variances, self._encoding_.standardizer.varies[normal])
         return found
 
     # Queries
@@ -190,9 +206,11 @@ class TableMixture(BaseTableMixture):
     """Mixture over columns of numbers, categories, counts and truth values, fitted by EM.
 
     p(row) = Σ_k π_k Π_j p_kj(x_j). Within a component the columns are independent, each of its own family:
-    normal, categorical, Poisson or Bernoulli. Over the components any column may depend on any other:
-    :meth:`condition` some columns on others, or :meth:`impute` missing entries. Missing entries drop out
-    exactly, in fitting and in prediction; nothing is filled in. Fits are *exact over several passes*.
+    normal, categorical, Poisson or Bernoulli; with ``covariance_type="full"`` the normal columns of a
+    component are one multivariate normal, p(row) = Σ_k π_k N(x | μ_k, Σ_k) Π_j p_kj(x_j). Over the components
+    any column may depend on any other: :meth:`condition` some columns on others, or :meth:`impute` missing
+    entries. Missing entries drop out exactly, in fitting and in prediction; nothing is filled in. Fits are
+    *exact over several passes*.
 
     Estimates are posterior modes under weak priors: `alpha` pseudo-observations of each category and of the
     average count in each component, and `reg_covar` on the variances, without which a component may collapse
@@ -208,6 +226,9 @@ class TableMixture(BaseTableMixture):
         categories are categorical, booleans Bernoulli, and all other numbers normal (decimals too); dates
         must be declared, or given as numbers. Columns of arrays: normal; a categorical column of an array
         holds the codes 0, 1, ….
+    covariance_type : {"diag", "full"}
+        Whether normal columns are independent within a component, or have a covariance matrix, by which a
+        number depends on the other numbers of its row within a component too.
     alpha : float
         Pseudo-observations; 0 is maximum likelihood.
     reg_covar : float, optional
@@ -228,7 +249,8 @@ class TableMixture(BaseTableMixture):
     Attributes
     ----------
     distribution_ : Mixture
-        Of a `Product`, one part a column, over numbers and the codes of categories.
+        Of a `Product`, one part a column (the normal columns one part with ``covariance_type="full"``), over
+        numbers and the codes of categories.
     weights_ : array of shape (n_components,)
         π.
     kinds_ : dict from column to kind
@@ -263,6 +285,13 @@ class TableMixture(BaseTableMixture):
     >>> dict(zip(model.categories_["species"], heavy.prob([[0], [1], [2]]).round(2).tolist()))
     {'Adelie': 0.02, 'Chinstrap': 0.02, 'Gentoo': 0.97}
 
+    With covariances a number depends on the others within a component too: the body mass at a flipper length.
+
+    >>> model = tractable.TableMixture(3, covariance_type="full", random_state=0).fit(penguins)
+    >>> given = model.condition({"flipper_length_mm": [190.0, 220.0]})
+    >>> given.marginal(["body_mass_g"]).mean[:, 0].round(-1)
+    array([3660., 5230.])
+
     Missing entries replaced by the most probable category and the mean:
 
     >>> penguins["sex"].isna().sum(), model.impute(penguins)["sex"].isna().sum()
@@ -276,6 +305,7 @@ class TableMixture(BaseTableMixture):
         n_components: int = 1,
         *,
         kinds: Any = None,
+        covariance_type: str = "diag",
         alpha: float = 1.0,
         reg_covar: float | None = None,
         tol: float = 1e-5,
@@ -286,7 +316,7 @@ class TableMixture(BaseTableMixture):
         random_state: Any = None,
     ) -> None:
         super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
-        self.kinds, self.unseen = kinds, unseen
+        self.kinds, self.unseen, self.covariance_type = kinds, unseen, covariance_type
         self.alpha, self.reg_covar = alpha, reg_covar
 
     @property

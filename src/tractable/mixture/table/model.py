@@ -6,10 +6,22 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from tractable.arrays.grouping import by_pattern
+from tractable.covariance import Full
+from tractable.covariance.shapes import scale_columns
 from tractable.data import Batch, TableColumns
 from tractable.data.table_columns import MOST_CATEGORIES, binarized, ranges
-from tractable.distributions import Bernoulli, Categorical, IndependentColumns, Mixture, Normal
+from tractable.distributions import (
+    Bernoulli,
+    Categorical,
+    IndependentColumns,
+    Mixture,
+    MultivariateNormal,
+    Normal,
+    Product,
+)
 from tractable.distributions.independent_columns import Categories, log_average_counts, some_columns
+from tractable.primitives.em import PatternRows, group_by_pattern
 from tractable.statistics import ColumnSummary, Standardizer
 from tractable.value import value
 
@@ -22,8 +34,8 @@ class TableParameters:
     """The parameters of K components, normal columns in standardized coordinates."""
 
     weights: np.ndarray  # (K,)
-    means: np.ndarray  # (K, number of normal columns)
-    variances: np.ndarray
+    means: np.ndarray  # (K, p), of the normal columns
+    variances: np.ndarray  # (K, p), or covariances (K, p, p) where normal columns are not independent
     rates: np.ndarray  # (K, number of columns of counts)
     ones: np.ndarray  # (K, number of binary columns), probabilities of one
     probabilities: np.ndarray  # (K, number of categories of all categorical columns)
@@ -54,6 +66,7 @@ class EncodedRows:
     weights: np.ndarray | None
     complete: np.ndarray  # (d,), whether a column has no missing entry
     indicators: Any  # sparse (n, number of categories), one where a row has a category
+    patterns: PatternRows | None  # the normal columns, by which are missing; None if these are independent
     log_base: float  # the part of the log likelihood that does not depend on the parameters
 
     @property
@@ -74,15 +87,30 @@ class TableEncoding:
         Of all columns; its shift is the average count where a column has counts.
     sizes : array of int
         Number of categories of each categorical column.
+    joint : bool
+        Whether the normal columns of a component have covariances.
     """
 
     columns: TableColumns
     standardizer: Standardizer
     sizes: np.ndarray
+    joint: bool = False
 
     @classmethod
-    def from_summary(cls, columns: TableColumns, summary: TableSummary) -> "TableEncoding":
-        """Return the encoding of rows with this summary, unless columns hold what their kinds exclude."""
+    def from_summary(
+        cls, columns: TableColumns, summary: TableSummary, *, joint: bool = False
+    ) -> "TableEncoding":
+        """Return the encoding of rows with this summary, unless columns hold what their kinds exclude.
+
+        Parameters
+        ----------
+        columns : TableColumns
+            Names, kinds and categories of the columns.
+        summary : TableSummary
+            Of the rows.
+        joint : bool
+            Whether the normal columns of a component have covariances, if there are several.
+        """
         found = summary.columns
         found.check_observed(columns.names)
         discrete = columns.where("categorical", "poisson", "bernoulli")
@@ -98,7 +126,12 @@ class TableEncoding:
             int(found.high[j]) + 1 if table is None else len(table)
             for j, table in zip(where, tables, strict=True)
         ]
-        return cls(columns=columns, standardizer=found.standardizer(), sizes=np.array(sizes, dtype=np.int64))
+        return cls(
+            columns=columns,
+            standardizer=found.standardizer(),
+            sizes=np.array(sizes, dtype=np.int64),
+            joint=joint and len(columns.where("normal")) > 1,
+        )
 
     @cached_property
     def normal(self) -> np.ndarray:
@@ -151,6 +184,7 @@ class TableEncoding:
             complete=np.asarray(~missing.any(axis=0)),
             indicators=self._indicators(x, missing),
             log_base=float(base.sum() if w is None else base @ w),
+            patterns=group_by_pattern(x[:, self.normal]) if self.joint else None,
         )
 
     def _indicators(self, x: np.ndarray, missing: np.ndarray) -> Any:
@@ -160,14 +194,19 @@ class TableEncoding:
         return csr_array((np.ones(len(codes)), codes, ends), shape=(len(x), int(self.sizes.sum())))
 
     def independent_columns(self, params: TableParameters, standardizer: Any = None) -> IndependentColumns:
-        """Return the columns of each component, standardized or (with a `standardizer`) as they were."""
+        """Return the columns of each component, standardized or (with a `standardizer`) as they were.
+
+        Normal columns that are not independent of each other are left out.
+        """
         means, variances = params.means, params.variances
-        if standardizer is not None:
+        if self.joint:
+            means = variances = np.zeros((len(means), 0))
+        elif standardizer is not None:
             scaled = standardizer[self.normal]
             means, variances = scaled.inverse_transform(means), variances / scaled.scale**2
         return IndependentColumns(
             parts=(None,) * len(self.columns.kinds),
-            normal=self.normal,
+            normal=self.normal[:0] if self.joint else self.normal,
             mean=means,
             variance=variances,
             counted=self.counted,
@@ -177,6 +216,24 @@ class TableEncoding:
             categorical=self.categorical,
             sizes=self.sizes,
             probabilities=params.probabilities,
+        )
+
+    def product(self, params: TableParameters, names: tuple[Any, ...] | None) -> Product:
+        """Return the components as a `Product` of batch K, in the units of the table."""
+        columns = self.independent_columns(params, self.standardizer)
+        if not self.joint:
+            return columns.product(names)
+        scaled = self.standardizer[self.normal]
+        normal = MultivariateNormal(
+            mean=scaled.inverse_transform(params.means),
+            covariance=scale_columns(Full.jittered(params.variances), 1.0 / scaled.scale),
+        )
+        others = [j for j in range(len(self.columns.kinds)) if j not in set(self.normal.tolist())]
+        named = names is not None and all(isinstance(name, str) for name in names)
+        return Product(
+            parts=[normal, *columns.distributions(others)],
+            columns=[self.normal.tolist(), *([j] for j in others)],
+            names=names if named else None,
         )
 
     def check_rows(self, x: np.ndarray, unseen: str = "error", argument: str = "X") -> np.ndarray:
@@ -241,9 +298,28 @@ def expected(mixture: Mixture, x: np.ndarray) -> np.ndarray:
     """Return rows with missing entries replaced: means, rounded for counts, and most probable categories."""
     responsibilities = mixture.responsibilities(x)
     found = x.copy()
-    for j, part in enumerate(mixture.components.parts):  # type: ignore[attr-defined]
-        missing = np.isnan(x[:, j])
-        found[missing, j] = _best(part, responsibilities[missing])
+    for part, where in mixture.components.placed():  # type: ignore[attr-defined]
+        if part.event_shape:
+            means = np.zeros((len(x), len(where)))
+            for k in range(mixture.n_components):
+                means += responsibilities[:, k, None] * _completed(part[k], x[:, where])
+            found[:, where] = np.where(np.isnan(x[:, where]), means, x[:, where])
+        else:
+            missing = np.isnan(x[:, where[0]])
+            found[missing, where[0]] = _best(part, responsibilities[missing])
+    return found
+
+
+def _completed(normal: Any, x: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
+    """Return rows with missing entries replaced by their means given the others, or drawn (with `rng`)."""
+    found = x.copy()
+    for missing, rows in by_pattern(np.isnan(x)):
+        seen, gaps = np.flatnonzero(~missing), np.flatnonzero(missing)
+        if len(gaps):
+            given = (
+                normal.condition(seen, x[np.ix_(rows, seen)]) if len(seen) else normal.expand((len(rows),))
+            )
+            found[np.ix_(rows, gaps)] = given.mean if rng is None else given.sample(1, rng=rng)[0]
     return found
 
 
@@ -252,11 +328,14 @@ def drawn(mixture: Mixture, x: np.ndarray, rng: np.random.Generator) -> np.ndarr
     edges = np.cumsum(mixture.responsibilities(x), axis=1)
     labels = np.sum(rng.random((len(x), 1)) * edges[:, -1:] >= edges[:, :-1], axis=1)
     found = x.copy()
-    for j, part in enumerate(mixture.components.parts):  # type: ignore[attr-defined]
-        missing = np.isnan(x[:, j])
+    for part, where in mixture.components.placed():  # type: ignore[attr-defined]
+        missing = np.isnan(x[:, where]).any(axis=1)
         for k in np.unique(labels[missing]):
-            of_k = missing & (labels == k)
-            found[of_k, j] = part[k].sample(int(of_k.sum()), rng=rng)
+            of_k = np.flatnonzero(missing & (labels == k))
+            if part.event_shape:
+                found[np.ix_(of_k, where)] = _completed(part[k], x[np.ix_(of_k, where)], rng)
+            else:
+                found[of_k, where[0]] = part[k].sample(len(of_k), rng=rng)
     return found
 
 

@@ -1,17 +1,21 @@
 """The two steps of EM for mixtures over the columns of a table."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays import log_det_cholesky
+from tractable.arrays.log_space import LOG_2PI, log_sum_exp
 from tractable.base import Rows
+from tractable.covariance import Full
 from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
 from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import kmeans
 from tractable.mixture.table.model import BLOCK_ENTRIES, EncodedRows, TableEncoding, TableParameters
+from tractable.primitives.em import PatternRows
 from tractable.statistics.rows import counts
 from tractable.value import parameters, replace, value
 
@@ -33,9 +37,9 @@ class TableSums:
     """Sums over rows weighted by their responsibilities, the log likelihood, and the log prior."""
 
     weight: np.ndarray  # (K,)
-    mass: np.ndarray  # (K, p), of the observed entries of normal columns
+    mass: np.ndarray  # (K, p), of the observed entries of normal columns; (K, 1) of rows if these are joint
     first: np.ndarray  # (K, p), about the means
-    second: np.ndarray  # (K, p)
+    second: np.ndarray  # (K, p), or (K, p, p)
     seen: np.ndarray  # (K, c), of the observed counts
     counts: np.ndarray  # (K, c)
     seen_ones: np.ndarray  # (K, b), of the observed zeros and ones
@@ -70,6 +74,8 @@ class TableExpectation:
     def __call__(self, block: EncodedRows) -> TableSums:
         """Return r_nk ∝ π_k Π_j p(x_nj | k), and the sums that r weights."""
         joint = self.scores(block.x)
+        if block.patterns is not None:
+            joint += observed_scores(block.patterns, self.params.means, self.params.variances)
         evidence = log_sum_exp(joint)
         responsibilities = np.exp(joint - evidence[:, None])
         responsibilities[responsibilities < LEAST_RESPONSIBILITY] = 0.0
@@ -86,7 +92,11 @@ def weighted_sums(
     weight = r.sum(axis=0)
     seen, counts = _totals(r, weight, block, columns.counted)
     seen_ones, ones = _totals(r, weight, block, columns.binary)
-    mass, first, second = _about_means(r, weight, block, columns.normal, params.means)
+    if block.patterns is None:
+        mass, first, second = _about_means(r, weight, block, columns.normal, params.means)
+    else:
+        mass = weight[:, None]
+        first, second = completed_sums(block.patterns, r, params.means, params.variances)
     return TableSums(
         weight=weight,
         mass=mass,
@@ -133,13 +143,77 @@ def _about_means(
     return mass, first, second
 
 
+def _by_pattern(rows: PatternRows) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield which columns each pattern observes, the positions of its rows, and their entries."""
+    for i, mask in enumerate(rows.masks):
+        o, (a, b) = np.flatnonzero(mask), rows.begins[i : i + 2]
+        entries = rows.flat[rows.starts[i] : rows.starts[i] + (b - a) * len(o)]
+        yield o, rows.order[a:b], entries.reshape(b - a, len(o))
+
+
+def _factors(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower Cholesky factors L of covariances (K, d, d), and W = L⁻¹, which whitens."""
+    try:
+        lower = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        lower = Full.jittered(covariances).cholesky
+    return lower, np.linalg.inv(lower)
+
+
+def observed_scores(rows: PatternRows, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """Return log N(z_o | m_k, Σ_k) of the observed entries of rows, (n, K), 0 where there are none.
+
+    All components at once: blocks of a table are small, and a call for each would take longer.
+    """
+    found = np.zeros((rows.n_rows, len(means)))
+    for o, where, z in _by_pattern(rows):
+        if len(o):
+            lower, whitener = _factors(covariances[:, o[:, None], o])
+            white = whitener @ (z - means[:, None, o]).transpose(0, 2, 1)
+            constants = log_det_cholesky(lower) + len(o) * LOG_2PI
+            found[where] = -0.5 * (np.einsum("kon,kon->nk", white, white) + constants)
+    return found
+
+
+def completed_sums(
+    rows: PatternRows, r: np.ndarray, means: np.ndarray, covariances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Σ_n r_nk E[z - m_k] and Σ_n r_nk E[(z - m_k)(z - m_k)ᵀ] given the observed entries of rows.
+
+    With the gain G = Σ_mo Σ_oo⁻¹ the missing entries of a row are m_m + G (z_o - m_o) on average, with the
+    covariance Σ_mm - G Σ_om. Responsibilities r (n, K) are in the order of the rows before they were grouped.
+    """
+    first, second = np.zeros_like(means), np.zeros_like(covariances)
+    p = means.shape[1]
+    for o, where, z in _by_pattern(rows):
+        m = np.setdiff1d(np.arange(p), o)
+        mine = r[where].T  # (K, rows)
+        step = z - means[:, None, o]  # (K, rows, o)
+        weighted = mine[:, :, None] * step
+        if not len(m):
+            first += weighted.sum(axis=1)
+            second += weighted.transpose(0, 2, 1) @ step
+            continue
+        spread = np.zeros((len(means), p, len(o)))  # from the observed entries to all
+        spread[:, o, np.arange(len(o))] = 1.0
+        if len(o):
+            gain = np.linalg.solve(covariances[:, o[:, None], o], covariances[:, o[:, None], m])  # (K, o, m)
+            spread[:, m] = gain.transpose(0, 2, 1)
+        left = covariances[:, m[:, None], m] - spread[:, m] @ covariances[:, o[:, None], m]
+        second[:, m[:, None], m] += mine.sum(axis=1)[:, None, None] * left
+        first += (spread @ weighted.sum(axis=1)[:, :, None])[:, :, 0]
+        second += spread @ (weighted.transpose(0, 2, 1) @ step) @ spread.transpose(0, 2, 1)
+    return first, second
+
+
 @value
 class TableProblem(EMProblem):
     """EM for a mixture over the columns of a table; see `tractable.base.EMEstimator`.
 
     `alpha` pseudo-observations of each category, and of the average count, are a Dirichlet and a gamma prior;
     `reg_covar` is added to the standardized variances of normal columns as if every entry had an error of
-    that variance. All three are in the objective, which both steps increase.
+    that variance (where columns have covariances, every entry of every row). All three are in the objective,
+    which both steps increase.
     """
 
     rows: Rows | None  # None for an M-step alone
@@ -166,7 +240,12 @@ class TableProblem(EMProblem):
         scores = ColumnScores.of(
             columns, log_weights, relative=True, average=self.encoding.average, least=LOG_ZERO
         )
-        scores = replace(scores, log_norm=scores.log_norm - 0.5 * self.reg_covar / params.variances)
+        if self.encoding.joint:
+            _, whitener = _factors(params.variances)  # (Σ⁻¹)_jj = Σ_i W_ij²
+            floor = 0.5 * np.sum(whitener**2, axis=1) @ self.reg_covar
+            scores = replace(scores, log_weights=scores.log_weights - floor)
+        else:
+            scores = replace(scores, log_norm=scores.log_norm - 0.5 * self.reg_covar / params.variances)
         return TableExpectation(params=params, scores=scores, penalty=self._log_prior(scores))
 
     def maximize(self, sums: TableSums) -> TableParameters:
@@ -174,12 +253,17 @@ class TableProblem(EMProblem):
         before, alpha, encoding = sums.params, self.alpha, self.encoding
         some = np.where(sums.mass > 0, sums.mass, 1.0)
         step = sums.first / some
-        variances = np.maximum(sums.second / some - step * step, 0.0) + self.reg_covar
+        if encoding.joint:
+            variances = sums.second / some[:, :, None] - step[:, :, None] * step[:, None, :]
+            variances = 0.5 * (variances + variances.transpose(0, 2, 1)) + np.diag(self.reg_covar)
+        else:
+            variances = np.maximum(sums.second / some - step * step, 0.0) + self.reg_covar
+        there = (sums.mass > 0)[:, :, None] if encoding.joint else sums.mass > 0
         rows = sums.seen_ones + 2.0 * alpha
         return TableParameters(
             weights=sums.weight / sums.weight.sum(),
             means=before.means + step,
-            variances=np.where(sums.mass > 0, variances, before.variances),
+            variances=np.where(there, variances, before.variances),
             rates=smoothed_rates(sums.counts, sums.seen, alpha, encoding.average, before.rates),
             ones=np.where(rows > 0, (sums.ones + alpha) / np.where(rows > 0, rows, 1.0), before.ones),
             probabilities=encoding.categories.probabilities(sums.categories + alpha, before.probabilities),
@@ -211,7 +295,7 @@ class TableProblem(EMProblem):
         return TableParameters(
             weights=np.full(K, 1.0 / K),
             means=np.zeros((K, p)),
-            variances=np.ones((K, p)),
+            variances=np.repeat(np.eye(p)[None], K, axis=0) if encoding.joint else np.ones((K, p)),
             rates=np.repeat(encoding.average[None], K, axis=0),
             ones=np.repeat(encoding.standardizer.shift[None, encoding.binary], K, axis=0),
             probabilities=np.repeat(encoding.categories.probabilities(seen, 0.0), K, axis=0),

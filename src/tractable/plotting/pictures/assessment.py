@@ -6,7 +6,15 @@ import numpy as np
 
 from tractable.distributions import Bootstrap, EstimatorReport, LikelihoodComparison
 from tractable.engines import EvidenceDecomposition
-from tractable.metrics import BiasVariance, CalibrationCurve, ClassCalibration, ConfusionMatrix
+from tractable.metrics import (
+    BiasVariance,
+    CalibrationCurve,
+    ClassCalibration,
+    ConfusionMatrix,
+    ModelComparison,
+    ParameterChoice,
+    ScoreCurve,
+)
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, finish, legend_label
 
@@ -128,6 +136,16 @@ def _evidence(x: EvidenceDecomposition, ax: Any) -> Any:
 @picture.register
 def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
     """Draw the difference of each log-likelihood from the best, with two standard errors, the best on top."""
+    return _ranked(x, ax, xlabel="log-likelihood below the best", ylabel="distribution")
+
+
+@picture.register
+def _models(x: ModelComparison, ax: Any) -> Any:
+    """Draw the difference of each mean log score from the best, with two standard errors, the best on top."""
+    return _ranked(x, ax, xlabel="log predictive density of a row, below the best", ylabel="model")
+
+
+def _ranked(x: Any, ax: Any, **labels: str) -> Any:
     order = [x.names.index(name) for name in x.ranking]
     possible = [i for i in order if np.isfinite(x.differences[i])]
     heights = {i: len(order) - 1 - rank for rank, i in enumerate(order)}
@@ -137,8 +155,40 @@ def _comparison(x: LikelihoodComparison, ax: Any) -> Any:
     ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
     names = [x.names[i] + ("" if i in possible else " (impossible)") for i in order]
     ax.set_yticks([heights[i] for i in order], names)
-    ax.set(xlabel="log-likelihood below the best", ylabel="distribution", ylim=(-0.5, len(order) - 0.5))
+    ax.set(ylim=(-0.5, len(order) - 0.5), **labels)
     return finish(ax)
+
+
+@picture.register
+def _score_curve(x: ScoreCurve, ax: Any) -> Any:
+    """Draw the scores of training rows and of rows left out, with two standard errors over the folds."""
+    numbers = x.values.dtype.kind in "iuf"
+    where = x.values.astype(float) if numbers else np.arange(len(x.values))
+    for name, scores, colour in (
+        ("training rows", x.train, COLOURS[1]),
+        ("rows left out", x.test, COLOURS[0]),
+    ):
+        mean, error = scores.mean(axis=1), 2.0 * scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
+        ax.fill_between(where, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
+        ax.plot(where, mean, "o-", ms=4, color=colour, label=f"{name}, ± 2 s.e.")
+    if not numbers:
+        ax.set_xticks(where, [str(v) for v in x.values])
+    elif np.all(where > 0) and where.max() > 50.0 * where.min():
+        ax.set_xscale("log")
+    return finish(ax, xlabel=x.label, ylabel="score of a row")
+
+
+@picture.register
+def _parameters(x: ParameterChoice, ax: Any) -> Any:
+    """Draw the score of every candidate, with two standard errors of those over folds; the best is marked."""
+    names = ["\n".join(f"{k.split('__')[-1]}={v}" for k, v in one.items()) for one in x.candidates]
+    errors = None if np.isnan(x.standard_errors).all() else 2.0 * x.standard_errors
+    where, best = np.arange(len(names)), int(np.nanargmax(x.scores))
+    ax.errorbar(where, x.scores, yerr=errors, fmt="o", color=COLOURS[0], capsize=3)
+    ax.plot([best], [x.scores[best]], "o", ms=11, mfc="none", mec=COLOURS[5], label="best")
+    ax.set_xticks(where, names, rotation=90 if len(names) > 6 else 0, fontsize="small")
+    label = "held-out log density of a row" if x.by == "cv" else "log evidence"
+    return finish(ax, xlabel="candidate", ylabel=label)
 
 
 @picture.register

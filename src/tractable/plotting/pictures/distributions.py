@@ -246,10 +246,9 @@ def usual_columns(x: Distribution, dims: Any) -> Any:
     """Return `dims`, or for a mixture with discrete columns two continuous ones, else the first."""
     if dims is not None or not isinstance(x, Mixture) or not _is_discrete(x):
         return dims
-    parts = x.components.parts if isinstance(x.components, Product) else ()
-    continuous = [j for j, part in enumerate(parts) if not part.discrete and not part.event_shape]
-    scalar = len(parts) == x.event_shape[0]
-    return continuous[:2] if scalar and len(continuous) > 1 else [0]
+    placed = x.components.placed() if isinstance(x.components, Product) else []
+    continuous = sorted(j for part, where in placed if not part.discrete for j in where)
+    return continuous[:2] if len(continuous) > 1 else [0]
 
 
 def _pair(

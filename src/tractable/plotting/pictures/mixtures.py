@@ -127,7 +127,7 @@ def _categories(x: Any, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
     (column,) = model_columns(x, usual_columns(x.distribution_, dims))
     axis, mixture = _axis(x, column), x.distribution_
     codes = np.arange(len(axis.categories or ()))
-    part = mixture.components.parts[column]
+    (part,) = mixture.components.marginal([column]).parts
     heights = np.asarray(mixture.weights) * np.asarray(part.prob(codes[:, None].astype(float)))
     bottom = np.zeros(len(codes))
     for k, height in enumerate(heights.T):
@@ -154,7 +154,8 @@ def _axis(x: Any, column: int) -> ColumnAxis:
     if kind == "bernoulli":
         return ColumnAxis(name=name, categories=(False, True), labels=("no", "yes"))
     if kind == "categorical" and categories is None:
-        categories = tuple(range(x.distribution_.components.parts[column].probabilities.shape[1]))
+        (part,) = x.distribution_.components.marginal([column]).parts
+        categories = tuple(range(part.probabilities.shape[1]))
     return ColumnAxis(name=name, categories=categories, whole=kind == "poisson")
 
 
