@@ -141,6 +141,7 @@ def test_every_package_is_under_every_ban():
             for above in (
                 "base",
                 "classification",
+                "decomposition",
                 "density",
                 "gaussian_process",
                 "graph",

@@ -8,6 +8,7 @@ from tractable import conjugate as conjugate
 from tractable import covariance as covariance
 from tractable import data as data
 from tractable import datasets as datasets
+from tractable import decomposition as decomposition
 from tractable import density as density
 from tractable import distributions as distributions
 from tractable import engines as engines
@@ -63,6 +64,11 @@ from tractable.conjugate.conjugate_prior import conjugate_prior as conjugate_pri
 from tractable.data import TableColumns as TableColumns
 from tractable.data import scan as scan
 from tractable.data.predict_to import predict_to as predict_to
+from tractable.decomposition import PCA as PCA
+from tractable.decomposition import FactorAnalysis as FactorAnalysis
+from tractable.decomposition import KernelPCA as KernelPCA
+from tractable.decomposition import ProbabilisticPCA as ProbabilisticPCA
+from tractable.decomposition import intrinsic_dimension as intrinsic_dimension
 from tractable.density import AdaptiveKernelDensity as AdaptiveKernelDensity
 from tractable.density import BinSearch as BinSearch
 from tractable.density import GaussianDensity as GaussianDensity
@@ -119,6 +125,7 @@ from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
 from tractable.engines import decompose_evidence as decompose_evidence
 from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
+from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
