@@ -74,6 +74,8 @@ PUBLIC: dict[str, str] = {
     "TSNE": "tractable.manifold",
     "TableMixture": "tractable.mixture",
     # distributions
+    "BayesianNetwork": "tractable.graph",
+    "DirectedGraph": "tractable.graph",
     "Bernoulli": "tractable.distributions",
     "BernoulliModel": "tractable.conjugate",
     "Beta": "tractable.distributions",
@@ -216,6 +218,7 @@ PUBLIC: dict[str, str] = {
     "scan": "tractable.data",
     "predict_to": "tractable.data",
     # verbs
+    "d_separated": "tractable.graph",
     "tags": "tractable.base",
     "checkpoint": "tractable.persistence",
     "load": "tractable.persistence",
@@ -238,6 +241,7 @@ PACKAGES = (
     "distributions",
     "engines",
     "gaussian_process",
+    "graph",
     "kernel_regression",
     "kernels",
     "linear_model",

@@ -13,6 +13,7 @@ from tractable import density as density
 from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
+from tractable import graph as graph
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
@@ -127,6 +128,9 @@ from tractable.engines.fold import fold as fold
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import search_kernel as search_kernel
+from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import DirectedGraph as DirectedGraph
+from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson
