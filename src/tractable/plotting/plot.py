@@ -16,7 +16,8 @@ from tractable.plotting.style import axes_for, show_literally
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "
-    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice",
+    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice "
+    "ThresholdCurve",
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
