@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.limits import power_of_two
+from tractable.arrays.limits import check_squarable, power_of_two
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -135,6 +135,8 @@ class KernelRidge(RegressorMixin, Estimator):
         rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
         x = rows.data
         targets = check_targets(self, rows.y, x)
+        if isinstance(self.alpha, str):  # squared errors are compared
+            check_squarable("y", targets, nonzero=True)
         self.kernel_ = self._kernel(x, rows.weights)
         scale = power_of_two(float(np.max(np.abs(targets))))
         weighted = WeightedRows(
