@@ -203,6 +203,7 @@ PUBLIC: dict[str, str] = {
     "scan": "tractable.data",
     "predict_to": "tractable.data",
     # verbs
+    "sample_posterior": "tractable.base",
     "tags": "tractable.base",
     "checkpoint": "tractable.persistence",
     "load": "tractable.persistence",
