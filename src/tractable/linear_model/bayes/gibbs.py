@@ -17,7 +17,7 @@ class LinearGibbs:
     With `penalty` zero D is fixed, and the prior is w ~ N(w₀, σ² D⁻¹). Otherwise it is Laplace's,
     Π exp(-λ|w_j|/σ²), whose mode at any σ² is the lasso: a scale mixture of normals with precisions of the
     coefficients that are inverse Gaussian given w and σ² (Park and Casella, 2008, for this scaling with the
-    noise). The noise is drawn given w alone: σ² ~ InvGamma(a + n/2 + …, b + rss/2 + …), the precisions integrated out.
+    noise). The noise is inverse gamma given w alone, the precisions integrated out.
     """
 
     products: np.ndarray  # XᵀX, (d, d)
