@@ -4,7 +4,7 @@ Metropolis on a banana, and on two modes
 
 A random walk needs nothing but the density. On a curved ridge it gets about slowly: neighbouring draws are
 alike, and the autocorrelation time says how many steps are worth one independent draw. Between modes that are
-far apart it does not get about at all, and R-hat says so: every chain is content with the mode it started at.
+far apart it does not get about at all, and R-hat says so: every chain stays at one of them.
 """
 
 import matplotlib.pyplot as plt

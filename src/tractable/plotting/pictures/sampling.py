@@ -70,7 +70,8 @@ def _posterior(x: PosteriorSample, ax: Any, *, coverage: float = 0.9) -> Any:
     """Draw intervals of every parameter, sampled and approximated, in standard deviations about the mean."""
     from scipy.special import ndtri
 
-    tail, height, names = 0.5 * (1.0 - coverage), 0, []
+    tail, height = 0.5 * (1.0 - coverage), 0
+    names: list[str] = []
     wide = float(ndtri(1.0 - tail))
     for name, (mean, sd) in x.approximation.items():
         found, entries = x.chains.diagnoses[name], x.chains.entries(name)
