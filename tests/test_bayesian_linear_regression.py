@@ -9,6 +9,7 @@ from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, La
 from tractable.arrays import sherman_morrison, to_numpy
 from tractable.distributions import InverseGamma, Laplace, MultivariateNormal, MultivariateStudentT, Normal
 from tractable.linear_model import NoiseVanishedWarning, PolynomialBasis, negative_log_posterior
+from tractable.value import replace
 
 HOURS, MARKS = np.array([1.0, 2.0, 3.0, 4.0, 4.5]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
 DESIGN = np.column_stack([HOURS, np.ones(5)])
@@ -562,3 +563,14 @@ def test_the_lasso_is_the_mode_under_a_laplace_prior(rng):
     for step in (*np.eye(5), *rng.standard_normal((20, 5))):
         for size in (-1e-2, -1e-4, 1e-4, 1e-2):
             assert log_posterior(w + size * step) < best
+
+
+@pytest.mark.spec("BLR-09")
+def test_draws_do_not_depend_on_the_root_of_the_posterior(X, y, rng):
+    """Roots differ by a rotation, by signs of eigenvectors say, between libraries; draws of a seed do not."""
+    for model in (BayesianRidge(), ARDRegression(), BayesianLinearRegression()):
+        expected = model.fit(X, y).sample_functions(X[:4], 3, random_state=0)
+        held = model._posterior_
+        turned = np.linalg.qr(rng.standard_normal((held.root.shape[1],) * 2))[0]
+        model._posterior_ = replace(held, root=held.root @ turned)
+        np.testing.assert_allclose(model.sample_functions(X[:4], 3, random_state=0), expected, rtol=1e-9)

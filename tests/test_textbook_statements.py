@@ -64,6 +64,30 @@ def test_a_fixed_count_finds_its_volume(rng):
     assert radius[1] > 3.0 * radius[0]
 
 
+@pytest.mark.spec("DENS-05")
+def test_regions_are_large_for_counts_and_small_for_constancy(rng):
+    """K / (N V) of a larger region varies less and is farther from p: both errors by their formulas."""
+    N, trials, widths = 100, 400, (0.1, 0.5, 2.0)
+    found = np.array(
+        [
+            [
+                np.exp(KernelDensity(bandwidth=h, kernel="tophat").fit(x).score_samples([[0.0]]))[0]
+                for h in widths
+            ]
+            for x in rng.standard_normal((trials, N, 1))
+        ]
+    )
+    P, V = np.array([norm.cdf(h) - norm.cdf(-h) for h in widths]), 2.0 * np.array(widths)
+    variance, bias = P * (1.0 - P) / N / V**2, norm.pdf(0.0) - P / V
+    assert np.all(np.abs(found.mean(axis=0) - P / V) < 4.0 * np.sqrt(variance / trials))
+    # A sample variance has about the relative standard error √(2 / trials), of counts a little more.
+    assert np.all(np.abs(found.var(axis=0) / variance - 1.0) < 4.0 * np.sqrt(2.2 / trials))
+    assert np.all(np.diff(bias) > 0.0)
+    assert np.all(np.diff(variance) < 0.0)
+    errors = np.mean((found - norm.pdf(0.0)) ** 2, axis=0)
+    assert np.argmin(errors) == 1  # the one between
+
+
 @pytest.mark.spec("CLS-12")
 def test_two_classes_of_any_densities_have_sigmoids_of_log_odds(rng):
     """p(C1 | x) = σ(a), a = ln p(x | C1) p(C1) / p(x | C2) p(C2), of densities of two kinds."""
@@ -106,12 +130,17 @@ def separated(rng):
 
 @pytest.mark.spec("GMM-09")
 def test_a_mixture_begins_at_the_clusters_of_k_means(rng):
-    """Means, covariances and fractions of the clusters: their likelihood is where the search begins."""
-    X, group = separated(rng)
-    parts = [X[group == k] for k in range(3)]
-    start = [len(p) / 200 * multivariate_normal(p.mean(axis=0), np.cov(p.T, bias=True)).pdf(X) for p in parts]
-    model = GaussianMixture(3, reg_covar=0.0, random_state=0).fit(X)
-    np.testing.assert_allclose(model.objective_trace_[0], np.mean(np.log(np.sum(start, axis=0))), rtol=1e-4)
+    """Means, variances, fractions of clusters that overlap: their likelihood is where the search begins."""
+    x = np.sort(np.concatenate([rng.standard_normal(80), 2.5 + 1.5 * rng.standard_normal(120)]))
+    # On a line clusters are what is left and right of a cut, midway between their means where k-means ends.
+    cuts = [c for c in range(1, 200) if x[c - 1] < 0.5 * (x[:c].mean() + x[c:].mean()) <= x[c]]
+    starts = [
+        sum(len(part) / 200 * norm.pdf(x, part.mean(), part.std()) for part in (x[:c], x[c:])) for c in cuts
+    ]
+    model = GaussianMixture(2, reg_covar=0.0, random_state=0).fit(x[:, None])
+    found = np.mean(np.log(starts), axis=1)
+    assert np.min(np.abs(found / model.objective_trace_[0] - 1.0)) < 1e-9
+    assert model.objective_trace_[-1] > model.objective_trace_[0] + 0.01
 
 
 @pytest.mark.spec("GMM-14", "GMM-04")

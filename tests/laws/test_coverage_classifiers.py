@@ -9,7 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
+from sklearn.base import is_classifier
 
+from catalogue import ESTIMATORS
 from quick import some
 from tractable import BayesianLogisticRegression, KNeighborsRegressor, LogisticRegression
 
@@ -22,6 +25,16 @@ def within(held, coverage):
     """Fail where the part of intervals that held is not the coverage, up to its standard error."""
     found, error = np.mean(held), np.sqrt(coverage * (1.0 - coverage) / np.size(held))
     assert abs(found - coverage) <= MOST_ERRORS * error, (found, coverage, error)
+
+
+def test_every_classifier_with_intervals_is_judged_here():
+    offering = {
+        type(row.make()).__name__
+        for row in ESTIMATORS
+        if is_classifier(row.make())
+        and any(hasattr(row.make(), name) for name in ("predict_interval", "coef_interval", "proba_interval"))
+    }
+    assert offering == {"LogisticRegression", "BayesianLogisticRegression"}
 
 
 class TestNeighbours:
@@ -53,6 +66,17 @@ class TestNeighbours:
         low, high = model.predict_interval([[0.0]], coverage)[0].T
         assert exact >= coverage
         within((low <= y[K]) & (y[K] <= high), exact)
+
+    @pytest.mark.parametrize(
+        ("n", "coverage", "K"), [(12, 0.5, 3), (12, 0.5, 11), (60, 0.9, 19), (60, 0.9, 59)]
+    )
+    def test_few_rows_of_several_columns(self, n, coverage, K, rng):
+        """Targets that hardly change among neighbours: here, that do not depend on the four columns."""
+        X, new = rng.standard_normal((n, 4)), rng.standard_normal((1, 4))
+        y = rng.standard_normal((n + 1, 4000))
+        low, high = KNeighborsRegressor(K).fit(X, y[:n]).predict_interval(new, coverage)[0].T
+        ranks = np.floor((K + 1) * (1.0 - coverage) / 2.0 + 1e-9)
+        within((low <= y[n]) & (y[n] <= high), 1.0 - 2.0 * ranks / (K + 1))
 
     @pytest.mark.parametrize("coverage", COVERAGES)
     @pytest.mark.parametrize("K", [2, 5, 12])
@@ -96,11 +120,13 @@ class TestNeighbours:
         assert found.tolist() == [[1.0, 1.0, 2.0, 3.0, 4.0, 8.0, 8.0]]
 
 
-def draw(rng, n, coef, intercept=0.0):
-    """Rows and their classes by the logistic model; again where one class has no row."""
+def draw(rng, n, coef, intercept=0.0, link="logit"):
+    """Rows and their classes by the model; again where one class has no row."""
     while True:
         X = rng.standard_normal((n, len(coef)))
-        y = (rng.random(n) < 1.0 / (1.0 + np.exp(-intercept - X @ coef))).astype(int)
+        eta = intercept + X @ coef
+        p = ndtr(eta) if link == "probit" else 1.0 / (1.0 + np.exp(-eta))
+        y = (rng.random(n) < p).astype(int)
         if 0 < y.sum() < n:
             return X, y
 
@@ -109,12 +135,12 @@ class TestLogisticRegression:
     """Rows from the model; with a penalty, coefficients from the prior N(0, C) that it stands for."""
 
     @staticmethod
-    def simulate(make, rng, *, n, d, trials, intercept=0.0, prior=False):
+    def simulate(make, rng, *, n, d, trials, intercept=0.0, prior=False, link="logit"):
         """Return which intervals of coefficients held the coefficients that rows were drawn with."""
         held = {coverage: [] for coverage in COVERAGES}
         for _ in range(trials):
             coef = rng.standard_normal(d) if prior else np.linspace(0.8, -0.4, d)
-            X, y = draw(rng, n, coef, intercept)
+            X, y = draw(rng, n, coef, intercept, link)
             model = make().fit(X, y)
             for coverage in COVERAGES:
                 low, high = model.coef_interval(coverage)[0].T
@@ -132,6 +158,18 @@ class TestLogisticRegression:
         "weighted": (
             lambda: LogisticRegression(np.inf, class_weight={0: 0.2, 1: 3.0}),
             {"n": 120, "d": 2},
+        ),
+        "probit": (
+            lambda: LogisticRegression(np.inf, link="probit"),
+            {"n": 200, "d": 2, "link": "probit"},
+        ),
+        "probit, penalty": (
+            lambda: LogisticRegression(1.0, link="probit"),
+            {"n": 12, "d": 4, "prior": True, "link": "probit"},
+        ),
+        "bayes, probit": (
+            lambda: BayesianLogisticRegression(alpha=1.0, link="probit"),
+            {"n": 12, "d": 4, "prior": True, "link": "probit"},
         ),
         "penalty": (lambda: LogisticRegression(1.0), {"n": 12, "d": 4, "prior": True}),
         "bayes": (lambda: BayesianLogisticRegression(alpha=1.0), {"n": 12, "d": 4, "prior": True}),

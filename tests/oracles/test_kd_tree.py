@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from tractable.primitives.neighbors import FORMS, nearest, within
-from tractable.primitives.neighbors.kd_tree import kd_build, kd_nearest, kd_within
+from tractable.primitives.neighbors.kd_tree import kd_build, kd_nearest, kd_scatters, kd_within
 
 SERVED = [form for form in FORMS if form != "hamming"]
 ORDERS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf, "minkowski": 3.5}
@@ -32,6 +32,21 @@ def test_the_tree_finds_what_a_scan_finds(form, kind, dim, leaf_size, rng):
         kd_within(x, tree, radii, form, 3.5)[:3], within(x, points, radii, form, 3.5), strict=True
     ):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", ["normal", "lattice"])
+@pytest.mark.parametrize(("dim", "leaf_size"), [(1, 1), (2, 3), (3, 32), (7, 10)])
+@pytest.mark.spec("DENS-22")
+def test_scatters_are_those_of_the_neighbours(kind, dim, leaf_size, rng):
+    points = np.unique(draws(rng, kind, 600, dim), axis=0)
+    for some in ([1, 2, 4], [len(points) // 3], [3, len(points) - 1]):
+        ks = np.unique(np.clip(some, 1, len(points) - 1))
+        found = kd_scatters(points, kd_build(points, leaf_size), ks)
+        ids = nearest(points, points, int(ks[-1]) + 1)[1]
+        for i, k in enumerate(ks):
+            away = points[ids[:, : k + 1]] - points[:, None]
+            expected = np.swapaxes(away, 1, 2) @ away
+            np.testing.assert_allclose(found[:, i], expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("form", SERVED)

@@ -5,13 +5,12 @@ from tractable.density import AdaptiveKernelDensity, NearestNeighborDensity
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from tractable.spatial import Minkowski
 
-STEPS = {
+SAMPLE = {
     "quantiles_invert_the_cdf": "the targets of K neighbours are a sample, whose cdf has steps",
-    "intervals_are_equal_tailed": "K neighbours cover at most (K - 1)/(K + 1): fewer than 199 refuse 0.99",
 }
-ALONE = {
-    **STEPS,
-    "noise_widens_the_prediction": "at a row of the training set it speaks alone: there is no spread",
+STEPS = {
+    **SAMPLE,
+    "intervals_are_equal_tailed": "five neighbours cover at most (K - 1)/(K + 1) = 0.67, and refuse 0.8",
 }
 ONE = {
     **STEPS,
@@ -19,9 +18,6 @@ ONE = {
 }
 INFINITE = {
     "degenerate_rows_are_answered_or_refused": "where K rows coincide the estimate is infinite, which is said"
-}
-ASKED = {
-    "degenerate_rows_are_answered_or_refused": "K is looked at when a search asks for it: one row may be kept"
 }
 ROWS = [
     Row("NearestNeighborDensity", NearestNeighborDensity, exempt=INFINITE),
@@ -34,12 +30,11 @@ ROWS = [
     Row("AdaptiveKernelDensity-ball", lambda: AdaptiveKernelDensity(4, shrinkage=1.0)),
     Row("AdaptiveKernelDensity-balloon", lambda: AdaptiveKernelDensity(5, variant="balloon")),
     Row("AdaptiveKernelDensity-balloon-cv", lambda: AdaptiveKernelDensity(variant="balloon")),
-    Row("NearestNeighbors", NearestNeighbors, exempt=ASKED),
+    Row("NearestNeighbors", NearestNeighbors),
     Row("NearestNeighbors-one", lambda: NearestNeighbors(n_neighbors=1, index="brute")),
     Row(
         "NearestNeighbors-tree",
         lambda: NearestNeighbors(n_neighbors=2, index="kd_tree", metric="manhattan"),
-        exempt=ASKED,
     ),
     Row("KNeighborsClassifier", KNeighborsClassifier),
     Row("KNeighborsClassifier-one", lambda: KNeighborsClassifier(1, index="kd_tree")),
@@ -53,6 +48,7 @@ ROWS = [
         lambda: KNeighborsClassifier(3, index="randomized_forest", random_state=0),
     ),
     Row("KNeighborsRegressor", KNeighborsRegressor, exempt=STEPS),
-    Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance"), exempt=ALONE),
+    Row("KNeighborsRegressor-many", lambda: KNeighborsRegressor(25), exempt=SAMPLE),
+    Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance"), exempt=STEPS),
     Row("KNeighborsRegressor-loo", lambda: KNeighborsRegressor("loo", max_neighbors=4), exempt=ONE),
 ]

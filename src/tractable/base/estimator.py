@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -83,6 +83,12 @@ class Estimator(BaseEstimator):
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
     _several_targets: ClassVar[bool] = False
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> Any:
+        """Return the names of the parameters, read off the constructor once a class."""
+        return super()._get_param_names()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""

@@ -4,7 +4,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block, zero_gain
-from tractable.arrays.linalg import cholesky, jittered_cholesky, log_det_cholesky, solve_triangular
+from tractable.arrays.linalg import (
+    cholesky,
+    inv_triangular,
+    jittered_cholesky,
+    log_det_cholesky,
+    solve_triangular,
+)
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
@@ -89,6 +95,16 @@ class Full(Covariance):
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:
         return cls(matrix=moments.covariance(ddof))
+
+    @cached_property
+    def inverse_factor(self) -> Array:
+        """L⁻¹ of Σ = L Lᵀ, (*batch, d, d): Σ⁻¹ is L⁻ᵀ L⁻¹."""
+        return freeze(inv_triangular(self.cholesky))
+
+    @cached_property
+    def _precision(self) -> Array:
+        transposed = namespace_of(self.cholesky).matrix_transpose(self.inverse_factor)
+        return freeze(_symmetric(transposed @ self.inverse_factor))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

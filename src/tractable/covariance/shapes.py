@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays import cholesky, jittered_cholesky
-from tractable.arrays.linalg import inv_triangular, is_pd
+from tractable.arrays import jittered_cholesky
+from tractable.arrays.linalg import is_pd
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.full import Full
@@ -263,6 +263,8 @@ def precision_diagonals(structure: Covariance) -> np.ndarray:
     """Return the diagonals of the inverses, (K, d) or (d,)."""
     if isinstance(structure, Uncorrelated):
         return 1.0 / structure.diagonal
+    if isinstance(structure, Full):
+        return np.sum(structure.inverse_factor**2, axis=-2)
     return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
 
 
@@ -270,9 +272,8 @@ def whiteners(structure: Covariance) -> np.ndarray:
     """Return W_k with |W_k z|² = zᵀ Σ_k⁻¹ z: (K, d, d), or (K, d) where they are diagonal; one if shared."""
     if isinstance(structure, Uncorrelated):
         return 1.0 / np.sqrt(structure.diagonal)
-    lower = structure.cholesky if isinstance(structure, Full) else cholesky(structure.dense())
-    lower = lower.reshape(-1, *lower.shape[-2:])
-    return inv_triangular(lower)
+    full = structure if isinstance(structure, Full) else Full(matrix=structure.dense())
+    return full.inverse_factor.reshape(-1, full.dim, full.dim)
 
 
 def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:

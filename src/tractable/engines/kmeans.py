@@ -11,11 +11,15 @@ so these passes are a loop of their own (:meth:`KMeansProblem.run_batches`) and 
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from tractable.data import Batch, Source, as_source, sample_rows
+from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
@@ -574,12 +578,50 @@ def initial_responsibilities(
         draws = rng.standard_exponential((len(z), n_components))
         return draws / draws.sum(axis=1, keepdims=True)
     if how == "kmeans":
-        labels = kmeans(z, weights, n_components, rng).labels
+        labels = _initial_clusters(z, weights, n_components, rng)
     else:
         draw = seeded_rows if how == "k-means++" else _stratified_rows
         centers = z[draw(z, weights, n_components, rng)]
         labels = np.argmin(np.sum(centers * centers, axis=1) - 2.0 * z @ centers.T, axis=1)
     return np.eye(n_components)[labels]
+
+
+#: Clusters of searches within `shared_clusters`, by what they depend on.
+_FOUND: ContextVar[dict[Any, Any] | None] = ContextVar("clusters", default=None)
+
+
+@contextmanager
+def shared_clusters() -> Iterator[None]:
+    """Within it, mixtures that begin at k-means of the same rows, number and random state share one search.
+
+    Examples
+    --------
+    >>> z, rng = np.array([[0.0], [1.0], [8.0], [9.0]]), np.random.default_rng
+    >>> with shared_clusters():
+    ...     twice = [initial_responsibilities("kmeans", z, None, 2, rng(0)) for _ in range(2)]
+    >>> bool(np.all(twice[0] == twice[1]))
+    True
+    """
+    token = _FOUND.set({})
+    try:
+        yield
+    finally:
+        _FOUND.reset(token)
+
+
+def _initial_clusters(
+    z: np.ndarray, weights: np.ndarray | None, n_clusters: int, rng: np.random.Generator
+) -> Any:
+    """Return the clusters of k-means, (n,), and leave the generator as the search does."""
+    found = _FOUND.get()
+    if found is None:
+        return kmeans(z, weights, n_clusters, rng).labels
+    key = n_clusters, fingerprint((z, weights, rng.bit_generator.state))
+    if key not in found:
+        labels = kmeans(z, weights, n_clusters, rng).labels
+        found[key] = labels, rng.bit_generator.state
+    labels, rng.bit_generator.state = found[key]
+    return labels
 
 
 def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

@@ -12,9 +12,11 @@ from tractable.base import check_choice, check_columns, check_numbers, check_wei
 from tractable.covariance.shapes import SHAPES
 from tractable.data import is_streamed
 from tractable.data.progress import progress
+from tractable.engines.kmeans import shared_clusters
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.base import information_criteria
 from tractable.mixture.selection import ComponentChoice
+from tractable.primitives.threads import single_threaded_blas
 
 CRITERIA = ("bic", "icl", "aic")
 
@@ -83,7 +85,12 @@ def select_components(
         for kind in kinds
     ]
     race = Race(base=base, X=X, sample_weight=sample_weight, models=models)
-    with progress("mixtures", len(kinds) * len(numbers)) as line:
+    # Mixtures of as many components, whatever their shape, begin at the same clusters.
+    with (
+        shared_clusters(),
+        single_threaded_blas(),
+        progress("mixtures", len(kinds) * len(numbers)) as line,
+    ):
         for i, j in np.ndindex(len(kinds), len(numbers)):
             race.start(i, j)
             line.advance(note=f"{numbers[j]} {kinds[i]}")

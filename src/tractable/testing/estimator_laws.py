@@ -266,11 +266,12 @@ def degenerate_rows_are_answered_or_refused(estimator: Any, rng: np.random.Gener
     for rows in (X[:1], X[:2], np.repeat(X[:1], N_ROWS, axis=0), constant, twice, np.zeros_like(X)):
         target = None if y is None else y[: len(rows)]
         try:
-            fitted = learn(estimator, rows, target)
+            found = predictions(learn(estimator, rows, target), rows)
         except ValueError as error:
-            assert any(name in str(error) for name in ("X", "y", "sample")), f"what is wrong? {error}"
+            said = any(name in str(error) for name in ("X", "y", "sample", "n_neighbors"))
+            assert said, f"what is wrong? {error}"
             continue
-        assert np.all(np.isfinite(predictions(fitted, rows))), "a silent NaN"
+        assert np.all(np.isfinite(found)), "a silent NaN"
 
 
 def predicting_changes_nothing(estimator: Any, rng: np.random.Generator) -> None:
@@ -450,13 +451,14 @@ def intervals_are_equal_tailed(estimator: Any, rng: np.random.Generator) -> None
     interval = fitted.predict_interval(X, coverage=0.8)
     assert interval.shape == (len(X), 2)
     np.testing.assert_allclose(fitted.predict_quantiles(X, [0.1, 0.9]), interval)
-    wide = fitted.predict_interval(X, coverage=0.99)
+    wide = fitted.predict_interval(X, coverage=0.92)
     assert np.all((wide[:, 0] < interval[:, 0]) & (interval[:, 1] < wide[:, 1]))
 
 
 def noise_widens_the_prediction(estimator: Any, rng: np.random.Generator) -> None:
-    """A new observation is less certain than the function behind it, and is the default."""
+    """At a new row, an observation is less certain than the function behind it, and is the default."""
     fitted, X = _fitted(estimator, rng)
+    X = X + 0.1 * rng.standard_normal(X.shape)
     noisy, smooth = fitted.predict_var(X), fitted.predict_var(X, include_noise=False)
     assert np.all(noisy > smooth)
     np.testing.assert_allclose(fitted.predict_var(X, include_noise=True), noisy)

@@ -9,8 +9,8 @@ from tractable.density.adaptive_kernel_density.windows import (
     UniqueRows,
     balloon,
     local_covariances,
-    neighbors_of_unique,
     sample_point,
+    window_covariances,
 )
 from tractable.smoothing import WINDOWS, WindowSums
 from tractable.spatial.choose import as_index
@@ -167,8 +167,7 @@ def sample_point_scores(
     unique: UniqueRows, x: np.ndarray, tried: np.ndarray, shrinkage: float
 ) -> list[np.ndarray]:
     """Return the log densities of rows under windows of each number of neighbours, by one search."""
-    near = neighbors_of_unique(unique, as_index(unique.points), int(tried[-1]))
-    windows = (local_covariances(unique.points, unique.points, near.first(k), shrinkage) for k in tried)
+    windows = window_covariances(unique, as_index(unique.points), tried, shrinkage)
     return [sample_point(x, unique, covariances) for covariances in windows]
 
 

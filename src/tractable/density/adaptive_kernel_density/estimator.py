@@ -18,7 +18,7 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
-from tractable.covariance import Full, LowRankPlusDiagonal
+from tractable.covariance import LowRankPlusDiagonal
 from tractable.covariance.shapes import scale_columns
 from tractable.data.blocks import map_rows
 from tractable.density.adaptive_kernel_density.cross_validation import (
@@ -30,12 +30,10 @@ from tractable.density.adaptive_kernel_density.cross_validation import (
 from tractable.density.adaptive_kernel_density.windows import (
     BLOCK,
     balloon,
-    cholesky_of,
     local_covariances,
-    local_factors,
-    neighbors_of_unique,
     sample_point,
     unique_rows,
+    window_structure,
 )
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.spatial.choose import as_index
@@ -208,13 +206,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
 
     def _set_fitted(self) -> None:
         unique, names = self._unique_rows_, getattr(self, "feature_names_in_", None)
-        near = neighbors_of_unique(unique, self.index_, self.n_neighbors_)
-        given = unique.points, unique.points, near, self.shrinkage
-        # Fewer neighbours than columns span fewer directions.
-        wide = 2 * near.indices.shape[1] < unique.points.shape[1]
-        windows: Any = (
-            local_factors(*given) if wide else Full.from_cholesky(cholesky_of(local_covariances(*given)))
-        )
+        windows = window_structure(unique, self.index_, self.n_neighbors_, self.shrinkage)
         with np.errstate(over="ignore", under="ignore"):
             width = 1.0 / unique.standardizer.scale
             variances = windows.diagonal * width**2

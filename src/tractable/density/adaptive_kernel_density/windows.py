@@ -6,11 +6,13 @@ import numpy as np
 
 from tractable.arrays.linalg import inv_triangular
 from tractable.base import Rows
-from tractable.covariance import LowRankPlusDiagonal
+from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.data.blocks import map_rows
 from tractable.primitives.kernel_sums import LocalWindows, WindowBlocks, window_blocks
+from tractable.primitives.neighbors.kd_tree import kd_scatters
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
+from tractable.spatial.kd_tree import KDTree
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
@@ -83,11 +85,34 @@ def neighbors_of_unique(unique: UniqueRows, index: Index, k: int) -> Counted:
     return nearest_counted(index, unique.points, k, weights, own, copies=False)
 
 
-def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> np.ndarray:
-    """Return Σ(x) = (1/K) Σ_S (x_i - x)(x_i - x)ᵀ of the neighbours S of x, shrunk to a sphere, (m, d, d).
+def window_covariances(
+    unique: UniqueRows, index: Index, ks: np.ndarray, shrinkage: float
+) -> list[np.ndarray]:
+    """Return the covariances of the windows of all unique rows, (m, d, d), for each number of neighbours."""
+    if isinstance(index, KDTree) and np.all(unique.weights == 1.0):
+        ks = np.minimum(ks, len(unique.points) - 1)
+        totals = kd_scatters(unique.points, index.tree, ks)
+        return [shrunk(totals[:, i] / k, shrinkage) for i, k in enumerate(ks)]
+    near = neighbors_of_unique(unique, index, int(ks[-1]))
+    return [local_covariances(unique.points, unique.points, near.first(k), shrinkage) for k in ks]
 
-    (1 - λ) Σ + λ (tr Σ / D) I, in standard deviations: regular even where neighbours span no volume.
-    """
+
+def window_structure(
+    unique: UniqueRows, index: Index, k: int, shrinkage: float
+) -> Full | LowRankPlusDiagonal:
+    """Return the windows of all unique rows, of low rank where neighbours are few for the columns."""
+    if isinstance(index, KDTree):  # which is taken of few columns alone
+        (found,) = window_covariances(unique, index, np.array([k]), shrinkage)
+    else:
+        near = neighbors_of_unique(unique, index, k)
+        if 2 * near.indices.shape[1] < unique.points.shape[1]:
+            return local_factors(unique.points, unique.points, near, shrinkage)
+        found = local_covariances(unique.points, unique.points, near, shrinkage)
+    return Full.from_cholesky(cholesky_of(found))
+
+
+def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> np.ndarray:
+    """Return Σ(x) = (1/K) Σ_S (x_i - x)(x_i - x)ᵀ of the neighbours S of x, shrunk to a sphere, (m, d, d)."""
     m, dim = at.shape
     total = np.maximum(near.counts.sum(axis=1), np.finfo(float).tiny)
 
@@ -97,10 +122,16 @@ def local_covariances(at: np.ndarray, points: np.ndarray, near: Counted, shrinka
         return np.swapaxes(away * weights[:, :, None], 1, 2) @ away
 
     found = map_rows(scatter, np.arange(m), rows=max(1, BLOCK // (near.indices.shape[1] * dim)))
-    size = np.trace(found, axis1=1, axis2=2) / dim
+    return shrunk(found, shrinkage)
+
+
+def shrunk(covariances: np.ndarray, shrinkage: float) -> np.ndarray:
+    """Return (1 - λ) Σ + λ (tr Σ / D) I of standardized rows: regular where neighbours span no volume."""
+    dim = covariances.shape[-1]
+    size = np.trace(covariances, axis1=1, axis2=2) / dim
     narrow = size < NARROWEST**2
     ball = np.where(narrow, NARROWEST**2, size)[:, None, None] * np.eye(dim)
-    return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * found + shrinkage * ball)
+    return np.where(narrow[:, None, None], ball, (1.0 - shrinkage) * covariances + shrinkage * ball)
 
 
 def local_factors(at: np.ndarray, points: np.ndarray, near: Counted, shrinkage: float) -> LowRankPlusDiagonal:

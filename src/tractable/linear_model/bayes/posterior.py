@@ -1,6 +1,7 @@
 """The Gaussian posterior of coefficients, and the predictions of the models that have one."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Self
 
 from tractable.arrays.namespace import Array, device, namespace_of
@@ -89,6 +90,11 @@ class CoefficientPosterior:
     def predictor_root(self, x: Array) -> Array:
         """Return F, (n, r): the covariance of the linear predictor at the rows of x is σ² F Fᵀ."""
         return self.columns(x) @ self.root
+
+    @cached_property
+    def triangular_root(self) -> Array:
+        """The one G that is lower triangular, (p, r), whatever library computed the posterior."""
+        return triangle(self.root.T).T
 
     def parameters(self) -> tuple[Array, Array]:
         """Return the mean of intercept and coefficients, (p,), and a factor of their covariance, (p, r)."""
@@ -195,8 +201,9 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         check_number("n_samples", n_samples, least=1, whole=True)
         rng = as_generator(random_state)
         xp = namespace_of(rows)
-        root = self._posterior_.predictor_root(rows)
-        draws = standard_normal(rng, (int(n_samples), root.shape[1]), like=rows) @ root.T
+        root = self._posterior_.triangular_root  # signs of eigenvectors would differ between devices
+        standard = standard_normal(rng, (int(n_samples), root.shape[1]), like=rows)
+        draws = (standard @ root.T) @ self._posterior_.columns(rows).T
         if include_noise:
             draws = draws + standard_normal(rng, (int(n_samples), rows.shape[0]), like=rows)
         noise, dof = self._predictive_noise()

@@ -4,6 +4,7 @@ import numpy as np
 
 from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.neighbors.compiled import (
+    cut_back,
     finished,
     in_order,
     key_limit,
@@ -191,6 +192,76 @@ def within(  # type: ignore[no-untyped-def]
                         found[0][m], found[1][m], found[2][m] = r, order[first + j], apart
                         m += 1
     return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
+
+
+@entry(f"MATRIX INDICES INT INT {_tree} OUT_MATRICES", fastmath=False)
+def scatters(  # type: ignore[no-untyped-def]
+    points, ks, start, end, order, nodes, dims, lows, highs, packed, box, out
+):
+    """Sum (y - x)(y - x)ᵀ over the k points nearest to x, for points x `order[start:end]` and each k of `ks`.
+
+    Numbers of neighbours grow, and count x itself. Points are met leaf by leaf: the k-th neighbour of a point
+    is no farther than that of the one before and the way between the two, so few candidates are collected.
+    """
+    tree = nodes, dims, lows, highs
+    d, most, last_k = points.shape[1], _largest_leaf(nodes), len(ks) - 1
+    k = ks[last_k]
+    keys, side, todo = np.empty(most), np.empty(d), _todo(nodes)
+    room = 3 * k + most
+    near, ids, worst = np.empty(room + most), np.empty(room + most, np.int64), np.inf
+    for r in range(start, end):
+        row, limit = points[order[r]], np.inf
+        if r > start:
+            before, step = points[order[r - 1]], 0.0
+            for c in range(d):
+                step += (row[c] - before[c]) ** 2
+            limit = (np.sqrt(step) + np.sqrt(worst)) ** 2 * (1.0 + 1e-9)
+        top, m = _start(row, box, 0, side, todo), 0
+        while True:
+            node, top, _ = _next_leaf(row, limit, 0, tree, side, todo, top)
+            if node < 0:
+                break
+            first, last = nodes[node, 0], nodes[node, 1]
+            n = last - first
+            tile_keys(row, packed[first * d : last * d].reshape((d, n)), n, 0, keys)
+            for j in range(n):
+                near[m], ids[m] = keys[j], order[first + j]
+                m += keys[j] <= limit
+            if m > room:
+                cut_back(near, ids, m, k)
+                m, limit = k, _largest(near, k)
+        for a in range(last_k, -1, -1):
+            cut_back(near, ids, m if a == last_k else ks[a + 1], ks[a])
+        worst = _largest(near, k)
+        held = (r - start) * len(ks)
+        _add_scatters(row, points, ids, ks, out[held : held + len(ks)])
+
+
+@compiled()
+def _largest(values, n):  # type: ignore[no-untyped-def]
+    found = values[0]
+    for j in range(1, n):
+        found = max(found, values[j])
+    return found
+
+
+@compiled()
+def _add_scatters(row, points, ids, ks, out):  # type: ignore[no-untyped-def]
+    """Fill the sum of (y - x)(y - x)ᵀ over the first k points, for each k, (len(ks), d, d)."""
+    d, begin = len(row), 0
+    for a in range(len(ks)):
+        for u in range(d):
+            for v in range(u + 1):
+                out[a, u, v] = out[a - 1, u, v] if a else 0.0
+        for j in range(begin, ks[a]):
+            y = points[ids[j]]
+            for u in range(d):
+                for v in range(u + 1):
+                    out[a, u, v] += (y[u] - row[u]) * (y[v] - row[v])
+        for u in range(d):
+            for v in range(u):
+                out[a, v, u] = out[a, u, v]
+        begin = ks[a]
 
 
 @compiled()

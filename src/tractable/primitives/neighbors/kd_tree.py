@@ -6,6 +6,7 @@ Neighbours and distances are those of `tractable.primitives.neighbors`, to the b
 import numpy as np
 
 from tractable.primitives.neighbors import FORMS, sorted_pairs
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
 
 
@@ -163,3 +164,46 @@ def kd_within(
     cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
     run = within.for_work(4 * x.size * len(tree.order))
     return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), *tree.arrays, *cost)), *cost
+
+
+#: Points of one call: neighbours of each other, that share their candidates.
+TOGETHER = 512
+
+
+def kd_scatters(points: np.ndarray, tree: KDNodes, ks: np.ndarray) -> np.ndarray:
+    """Return Σ (y - x)(y - x)ᵀ over the k points y nearest to every other point x, for each k.
+
+    No neighbours are stored, which would be most of the memory, and of the time, where k is hundreds.
+
+    Parameters
+    ----------
+    points : array (n, d)
+        Those the tree was built of, all different.
+    tree : KDNodes
+    ks : array (k,) of int
+        In order, from 1 to n - 1.
+
+    Returns
+    -------
+    array (n, len(ks), d, d)
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [1.0], [5.0]])
+    >>> kd_scatters(points, kd_build(points), np.array([1, 2]))[..., 0, 0].tolist()
+    [[1.0, 26.0], [1.0, 17.0], [16.0, 41.0]]
+    """
+    from tractable.primitives.neighbors.compiled_kd_tree import scatters
+
+    (n, d), with_itself = points.shape, np.asarray(ks) + 1
+    out = np.empty((n, len(ks), d, d))
+    run = scatters.for_work(4 * points.size * n)
+
+    def fill(part: slice) -> None:
+        found = np.empty(((part.stop - part.start) * len(ks), d, d))
+        run(points, with_itself, part.start, part.stop, *tree.arrays, found)
+        out[tree.order[part]] = found.reshape(-1, len(ks), d, d)
+
+    for _ in ordered_map(fill, even_blocks(n, TOGETHER)):
+        pass
+    return out
