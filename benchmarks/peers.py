@@ -9,6 +9,7 @@ PACKAGES = {
     "celer": "celer",
     "kdepy": "KDEpy",
     "pynndescent": "pynndescent",
+    "opentsne": "openTSNE",
     "read_table": "pyarrow",
     "numpy": "numpy",
     "np.": "numpy",
