@@ -69,8 +69,8 @@ def check_evidence(mine, theirs):
         np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
 
 
-def torch_model(data):
-    """A model of GPyTorch with the same kernel, by Cholesky."""
+def torch_model(data, height=HEIGHT, lengths=None, noise=NOISE):
+    """A model of GPyTorch with the same kernel."""
 
     class Exact(gpytorch.models.ExactGP):
         """A process of mean zero."""
@@ -88,24 +88,27 @@ def torch_model(data):
     constraint = gpytorch.constraints.GreaterThan(1e-10)
     likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=constraint).double()
     model = Exact(torch.tensor(data.X), torch.tensor(data.y), likelihood).double()
-    model.covar_module.outputscale = HEIGHT
-    model.covar_module.base_kernel.lengthscale = torch.tensor(data.lengths)
-    likelihood.noise = NOISE
+    model.covar_module.outputscale = height
+    model.covar_module.base_kernel.lengthscale = torch.tensor(data.lengths if lengths is None else lengths)
+    likelihood.noise = noise
     return model, likelihood
+
+
+def torch_objective(data, model, likelihood):
+    """The log evidence by Cholesky, with derivatives of all parameters."""
+    marginal = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
+    settings = gpytorch.settings
+    with settings.fast_computations(False, False, False), settings.max_cholesky_size(10**6):
+        model.zero_grad()
+        value = marginal(model(model.train_inputs[0]), model.train_targets) * len(data.y)
+        (-value).backward()
+    return value.detach()
 
 
 def torch_evidence(data):
     if "torch" not in data.held:
         data.held["torch"] = torch_model(data)
-    model, likelihood = data.held["torch"]
-    marginal = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
-    model.train(), likelihood.train()
-    settings = gpytorch.settings
-    with settings.fast_computations(False, False, False), settings.max_cholesky_size(10**6):
-        model.zero_grad()
-        value = marginal(model(torch.tensor(data.X)), torch.tensor(data.y)) * len(data.y)
-        value.backward()
-    return np.array([float(value.detach())])
+    return np.array([float(torch_objective(data, *data.held["torch"]))])
 
 
 # -- a whole fit --------------------------------------------------------------------------------------------
@@ -122,6 +125,17 @@ def their_fit(data):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = GaussianProcessRegressor(their_kernel(np.ones(data.X.shape[1]), 1.0, 1.0), alpha=0.0)
         return model.fit(data.X, data.y).log_marginal_likelihood_value_
+
+
+def torch_fit(data):
+    """GPyTorch by L-BFGS, until a step changes the evidence of a row by less than 1e-9."""
+    model, likelihood = torch_model(data, 1.0, np.ones(data.X.shape[1]), 1.0)
+    options = {"max_iter": 500, "history_size": 10, "line_search_fn": "strong_wolfe"}
+    search = torch.optim.LBFGS(
+        model.parameters(), tolerance_change=1e-9 * len(data.y), tolerance_grad=1e-4, **options
+    )
+    search.step(lambda: -torch_objective(data, model, likelihood))
+    return float(torch_objective(data, model, likelihood))
 
 
 def check_fit(mine, theirs):

@@ -30,9 +30,9 @@ SECTIONS = {
         "knn_dimensions",
         "knn_graph",
     ),
-    "Kernels and Gaussian processes": ("kernel_ridge_*", "gp_*"),
+    "Kernels and Gaussian processes": ("kernel_ridge_*", "gp_*", "gpc_*"),
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
-    "Data and distributions": ("fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "Data and distributions": ("compare", "fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
     "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }

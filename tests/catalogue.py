@@ -16,6 +16,7 @@ from rows import (
     bayesian_logistic,
     compound,
     conjugate,
+    decomposition,
     discrete,
     discrete_mixtures,
     discriminants,
@@ -41,6 +42,7 @@ from rows import (
     naive_bayes,
     negative_binomial,
     neighbors,
+    networks,
     perceptron,
     pictures,
     samplers,
@@ -188,6 +190,7 @@ DISTRIBUTIONS = [
     *smoothed.ROWS,
     *stacked.ROWS,
     *tables.ROWS,
+    *networks.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),
@@ -251,6 +254,7 @@ ESTIMATORS = [
     Row("GaussianDensity-diag", lambda: GaussianDensity(covariance_type="diag")),
     Row("GaussianDensity-spherical", lambda: GaussianDensity(covariance_type="spherical")),
     Row("GaussianDensity-unbiased", lambda: GaussianDensity(ddof=1)),
+    *decomposition.ROWS,
     *discrete_mixtures.ROWS,
     *discriminants.ROWS,
     *gaussian_mixture.ROWS,

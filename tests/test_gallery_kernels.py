@@ -6,7 +6,7 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_co2", "plot_kernel_regression", "plot_kernel_search"}
+SLOW = {"plot_co2", "plot_gp_classifier", "plot_kernel_regression", "plot_kernel_search"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 
@@ -39,3 +39,11 @@ def test_smoothers_of_old_faithful():
         assert (weights.min() < -1e-4) == (name != "mean")
     assert 5.0 < found["ridge"].cv_curve_.best_score ** 0.5 < 7.0
     np.testing.assert_allclose(found["densities"].mean, found["mean"].predict(found["middle"]), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_penguins_are_told_apart_and_unknown_far_away():
+    found = page("kernels", "plot_gp_classifier").names
+    assert found["accuracy"] > 0.93
+    assert found["certain"].max() > 0.9
+    assert found["certain"].min() < 0.5

@@ -984,3 +984,37 @@ def test_a_process_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(again.predict_var(rows), model.predict_var(rows))
         assert again.log_evidence_ == model.log_evidence_
         assert again.kernel_ == model.kernel_
+
+
+def test_hyper_parameters_at_their_bounds_are_named():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3.0, 3.0, (40, 2))
+    y = np.sin(2.0 * X[:, 0]) + 0.1 * rng.standard_normal(40)
+    narrow = RBF(0.2, length_scale_bounds=(0.1, 0.3)) + White(0.1)
+    with pytest.warns(ConvergenceWarning, match=r"RBF.length_scale at its upper bound 0.3.*widen the bounds"):
+        GaussianProcessRegressor(narrow).fit(X, y)
+    # The second column does not matter: its length scale ends at its bound, where the evidence is level.
+    model = GaussianProcessRegressor(RBF([1.0, 1.0]) + White(0.1)).fit(X, y)
+    assert model.kernel_.terms[0].length_scale[1] > 10.0
+    # Targets without noise are no reason for a warning of noise that was not asked for.
+    GaussianProcessRegressor(1.0 * RBF(1.0)).fit(X[:20, :1], np.sin(X[:20, 0]))
+
+
+def test_gradients_of_features_hold_with_little_noise():
+    """By the exact identity ∂ log p/∂ log(scale) + ∂ log p/∂ log σ² = ½ (yᵀPy - t (n - m))."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1.0, 1.0, (40, 2))
+    y = x @ np.array([[1.0], [-2.0]])
+    rows = Observations(x=x, y=y, basis=np.ones((40, 1)), noise_scale=np.ones(40))
+    kernel = Scaled(Linear(sigma_0=0.7) + Polynomial(2), 1.3)
+    by_rows = log_evidence(kernel, 1e-6, rows).kernel_gradient
+    np.testing.assert_allclose(primal_log_evidence(kernel, 1e-6, rows).kernel_gradient, by_rows, atol=1e-6)
+    for noise in (1e-8, 1e-10, 1e-12):
+        found = primal_log_evidence(kernel, noise, rows)
+        # Features that are there twice leave their rounding, 1e-16 / σ² a row.
+        rounding = max(1e-6, 2e-14 / noise)
+        fit = PrimalPosterior.from_features(rows, kernel.features(x), noise).fit
+        total = found.kernel_gradient[0] + found.noise_gradient
+        assert total == pytest.approx(0.5 * (fit - 39.0), abs=rounding)
+        # All but the noise is as it was: the function is known already.
+        np.testing.assert_allclose(found.kernel_gradient, by_rows, atol=2.0 * rounding)

@@ -315,3 +315,29 @@ def test_a_kernel_that_is_nearly_constant_is_positive_semidefinite(length, alpha
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     found = KernelRidge(RBF(length), alpha=alpha).fit(X, y).predict(X)
     np.testing.assert_allclose(found, y.mean(), atol=3.0 * y.std())
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-18, 1e-30])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_equivalent_kernels_of_features_need_no_penalty(table, alpha, fit_intercept):
+    X, y = table
+    model = KernelRidge(Linear() + Polynomial(2), alpha=alpha, fit_intercept=fit_intercept)
+    for weights in (None, np.arange(40) % 3 + 1.0):
+        model.fit(X, y, weights)
+        assert hasattr(model, "feature_coef_")
+        new = X[:7] + 0.1
+        np.testing.assert_allclose(model.equivalent_kernel(new) @ y, model.predict(new), rtol=1e-9)
+        if fit_intercept:
+            np.testing.assert_allclose(model.equivalent_kernel(new).sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_penalties_below_rounding_and_tiny_targets(table):
+    X, y = table
+    with pytest.raises(ValueError, match=r"alpha = 1e-30 is too small for this kernel"):
+        KernelRidge(RBF(30.0), alpha=1e-30).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha = 1e-30 is too small for this kernel"):
+        KernelRidge(RBF(30.0), alpha="loo", alphas=[1e-30]).fit(X, y)
+    model, small = (KernelRidge(RBF(1.0), alpha=0.1).fit(X, scale * y) for scale in (1.0, 1e-160))
+    np.testing.assert_allclose(1e160 * small.predict(X), model.predict(X), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"y has values so small that their squares underflow"):
+        KernelRidge(RBF(1.0), alpha="loo").fit(X, 1e-160 * y)

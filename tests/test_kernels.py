@@ -19,6 +19,7 @@ from tractable.kernels import (
     Exponentiated,
     Feature,
     FourierFeatures,
+    Kernel,
     KernelDistance,
     Linear,
     Matern,
@@ -36,6 +37,7 @@ from tractable.kernels import (
     Warped,
     White,
 )
+from tractable.value import value
 
 PAIRS = [
     (RBF(1.3), peers.RBF(1.3), 3),
@@ -402,3 +404,24 @@ def test_logarithms_of_hyper_parameters_are_of_positive_finite_numbers(theta):
 def test_a_function_that_scales_is_finite():
     with pytest.raises(ValueError, match="function must return finite numbers"):
         Scaled(RBF(), function=lambda x: np.where(x[:, 0] > 0.0, np.nan, 1.0))(np.array([[1.0], [-1.0]]))
+
+
+def test_a_kernel_of_ones_own_is_a_value():
+    class Bare(Kernel):
+        """A kernel without the decorator."""
+
+        def block(self, x, y, same):
+            return np.minimum(x, y.T)
+
+        def block_diagonal(self, x):
+            return x[:, 0]
+
+    with pytest.raises(TypeError, match=r"Bare must be decorated with @value"):
+        Bare()
+    decorated = value(Bare)()
+    np.testing.assert_array_equal((2.0 * decorated)([[1.0], [3.0]]), [[2.0, 2.0], [2.0, 6.0]])
+
+    class Renamed(RBF):
+        """Nothing of its own: what it inherits is known."""
+
+    assert Renamed(2.0).with_theta([0.0]).length_scale == 1.0

@@ -1,7 +1,10 @@
 """A whole fit of a Gaussian process."""
 
-from benchmarks.gaussian_process import check_fit, fitted, setup, their_fit
+from benchmarks.gaussian_process import check_fit, fitted, gpytorch, setup, their_fit, torch_fit
 from benchmarks.row import Row, at_least
+
+#: Compared where it is installed, as in `gp_evidence`.
+TORCH = {} if gpytorch is None else {"GPyTorch": torch_fit}
 
 ROW = Row(
     name="gp_fit",
@@ -10,8 +13,8 @@ ROW = Row(
     size=(1_000, 8),
     dry_size=(60, 4),
     ours=fitted,
-    peers={"scikit-learn": their_fit},
+    peers={"scikit-learn": their_fit, **TORCH},
     check=check_fit,
-    targets={"scikit-learn": at_least(5.0)},
+    targets={"scikit-learn": at_least(5.0), **dict.fromkeys(TORCH, at_least(2.0))},
     limit="evaluations of the evidence with its gradient.",
 )

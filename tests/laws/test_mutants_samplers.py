@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 
-from rows.samplers import NORMAL, draw_normal, draw_one_sided, far, log_normal, log_one_sided, shrinking
-from tractable.sampling import RandomWalk, gaussian_gibbs, metropolis_hastings, slice  # noqa: A004
+from rows.samplers import (
+    NORMAL,
+    both_of_normal,
+    draw_normal,
+    draw_one_sided,
+    far,
+    log_normal,
+    log_one_sided,
+    shrinking,
+)
+from tractable.sampling import RandomWalk, gaussian_gibbs, metropolis_hastings, nuts, slice  # noqa: A004
 from tractable.sampling.driver import State
 from tractable.sampling.gibbs import GaussianGibbs
 from tractable.sampling.metropolis import MetropolisHastings
+from tractable.sampling.nuts import Nuts
 from tractable.sampling.slices import Slice
 from tractable.testing import SampledTarget, sampler_laws, simulation_based_calibration
 from tractable.testing.sampler_laws import geweke_joint_test
@@ -101,12 +111,42 @@ class LevelAtHalf(Slice):
         return super().__call__(Half(rng.bit_generator), state)
 
 
+class LastLeaf(Nuts):
+    """The draw is the end of the trajectory."""
+
+    def _branch(self, rng, tree, level):
+        branch = super()._branch(rng, tree, level)
+        branch._weights[:-1] = 0.0
+        branch._total = branch._weights.sum(axis=0)
+        return branch
+
+
+class Euler(Nuts):
+    """The momentum is not renewed after the second half of a step."""
+
+    def _leapfrog(self, q, p, slope, step):
+        q, _, log_p, after = super()._leapfrog(q, p, slope, step)
+        return q, p + step * slope * self.root, log_p, after
+
+
+class TurnsAreNotSeenWithin(Nuts):
+    """A branch that turned back within itself is drawn from nevertheless."""
+
+    def _branch(self, rng, tree, level):
+        branch = super()._branch(rng, tree, level)
+        branch.alive[:] = ~branch.diverged
+        return branch
+
+
 WALK, GIBBS = metropolis_hastings(log_normal), gaussian_gibbs(NORMAL)
 MUTANTS = [
     (of(KeepsOnlyMoves, metropolis_hastings(log_normal, RandomWalk(scale=5.0))), "target_is_invariant"),
     (of(AcceptsTooOften, WALK), "target_is_invariant"),
     (of(AllAtOnce, GIBBS), "target_is_invariant"),
     (of(LevelAtHalf, slice(log_normal)), "target_is_invariant"),
+    (of(LastLeaf, nuts(both_of_normal, True, step_size=0.3)), "target_is_invariant"),
+    (of(Euler, nuts(both_of_normal, True, step_size=0.3)), "target_is_invariant"),
+    (of(TurnsAreNotSeenWithin, nuts(both_of_normal, True, step_size=0.9)), "target_is_invariant"),
     (of(InPlace, GIBBS), "steps_are_pure"),
     (of(OneNoiseForAll, GIBBS), "chains_are_independent"),
     (of(OwnSeed, GIBBS), "seeds_repeat_runs"),

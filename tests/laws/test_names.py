@@ -156,9 +156,17 @@ def test_scores_take_weights(fit):
 
 
 def test_noise_variance_is_that_of_targets_about_their_mean(fit):
-    """`noise_variance_` estimates Var(y | x): a number, one a target or one a component."""
+    """`noise_variance_` estimates Var(y | x): a number, one a target or one a component.
+
+    Of a subspace it is the variance of x about it, a number or one a column.
+    """
     fitted, X, y = fit
     if not hasattr(fitted, "noise_variance_"):
+        return
+    if hasattr(fitted, "components_"):
+        found = np.asarray(fitted.noise_variance_)
+        assert found.shape in {(), X.shape[1:]}
+        np.testing.assert_allclose(learn(fitted, 8.0 * X, y).noise_variance_, 64.0 * found, rtol=1e-6)
         return
     assert is_regressor(fitted)
     found = np.asarray(fitted.noise_variance_)

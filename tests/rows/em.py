@@ -6,6 +6,7 @@ import numpy as np
 
 from rows import (
     bayesian_gaussian_mixture,
+    decomposition,
     discrete_mixtures,
     gaussian_mixture,
     mixture_regression,
@@ -124,6 +125,7 @@ def logistic_locations(rate=1.0):
 
 ROWS = [
     *bayesian_gaussian_mixture.EM_ROWS,
+    *decomposition.EM_ROWS,
     *discrete_mixtures.EM_ROWS,
     *gaussian_mixture.EM_ROWS,
     *mixture_regression.EM_ROWS,

@@ -1,7 +1,7 @@
 """Gaussian process regression with each kind of mean, noise and kernel."""
 
 from rows.row import Row
-from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tractable.kernels import RBF, Linear, Matern, White
 from tractable.linear_model import PolynomialBasis
 
@@ -24,6 +24,17 @@ ROWS = [
     Row(
         "GaussianProcessRegressor-primal",
         lambda: GaussianProcessRegressor(Linear() + White(0.3), n_restarts_optimizer=1, random_state=0),
+    ),
+    Row("GaussianProcessClassifier", lambda: GaussianProcessClassifier(max_iter=30)),
+    Row(
+        "GaussianProcessClassifier-fixed",
+        lambda: GaussianProcessClassifier(4.0 * RBF(2.0), nu=0.1, optimizer=None),
+    ),
+    Row(
+        "GaussianProcessClassifier-one-vs-rest",
+        lambda: GaussianProcessClassifier(
+            2.0 * Matern(1.5, nu=2.5), link="probit", multi_class="one_vs_rest", optimizer=None
+        ),
     ),
     Row("GaussianProcessRegressor-normalized", lambda: GaussianProcessRegressor(normalize_y=True)),
 ]

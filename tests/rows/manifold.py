@@ -1,11 +1,27 @@
 """Maps in few dimensions."""
 
 from rows.row import Row
-from tractable.manifold import ClassicalMDS, MetricMDS
+from tractable.manifold import TSNE, ClassicalMDS, Isomap, MetricMDS
 
+DRAWN = "landmarks are drawn among the rows: of more rows, others"
+SHUFFLED = "the check shuffles the rows, and sums in single precision depend on their order"
 ROWS = [
     Row("ClassicalMDS", ClassicalMDS),
     Row("ClassicalMDS-manhattan", lambda: ClassicalMDS(3, metric="manhattan")),
+    Row("Isomap", Isomap),
+    Row("Isomap-radius", lambda: Isomap(radius=2.0, n_components=1, metric="manhattan")),
+    Row(
+        "Isomap-landmarks",
+        lambda: Isomap(n_neighbors=8, n_landmarks=20, random_state=0),
+        exempt={"weights_are_repetitions": DRAWN, "check_sample_weight_equivalence_on_dense_data": DRAWN},
+    ),
     Row("MetricMDS", MetricMDS),
     Row("MetricMDS-manhattan", lambda: MetricMDS(1, metric="manhattan")),
+    Row("TSNE", TSNE),
+    Row("TSNE-knn", lambda: TSNE(3, perplexity=4, bandwidth="knn", metric="manhattan", max_iter=100)),
+    Row(
+        "TSNE-fft",
+        lambda: TSNE(perplexity=3, method="fft", max_iter=100),
+        exempt={"check_sample_weight_equivalence_on_dense_data": SHUFFLED},
+    ),
 ]

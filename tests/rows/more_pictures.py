@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rows import networks
 from rows.row import Row
 from tractable.classification import LogisticRegression
 from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
@@ -28,6 +29,7 @@ from tractable.distributions import (
 )
 from tractable.engines import decompose_evidence
 from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
+from tractable.graph import DirectedGraph, explain_separation
 from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
 from tractable.manifold import ClassicalMDS
@@ -71,7 +73,13 @@ def row(name, shows, **options):
     return Row(name, cache(lambda: Picture(shows=shows(), options=options)))
 
 
+GARDEN = "rain -> wet <- sprinkler; wet -> slippery"
+
 PICTURES = [
+    row("DirectedGraph", lambda: DirectedGraph.of(GARDEN)),
+    row("Separation", lambda: explain_separation(GARDEN, "rain", "sprinkler", "slippery")),
+    row("Separation-blocked", lambda: explain_separation(GARDEN, "rain", "slippery", "wet")),
+    row("BayesianNetwork", networks.ROWS[0].make),
     row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
     row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
     row("TableMixture", table_mixture, dims=["pet"], data=PETS),

@@ -9,6 +9,7 @@ from tractable.sampling import (
     gaussian_gibbs,
     gibbs,
     metropolis_hastings,
+    nuts,
     slice,  # noqa: A004
 )
 from tractable.testing import SampledTarget
@@ -25,6 +26,11 @@ def log_normal(x):
     return -0.5 * np.sum((z @ PRECISION) * z, axis=-1)
 
 
+def both_of_normal(x):
+    slope = -(x - MEAN) @ PRECISION
+    return 0.5 * np.sum((x - MEAN) * slope, axis=-1), slope
+
+
 def draw_normal(rng, n):
     return MEAN + rng.standard_normal((n, 2)) @ FACTOR.T
 
@@ -36,6 +42,11 @@ def far(n):
 def log_banana(x):
     """The second coordinate about the square of the first."""
     return -0.5 * (x[..., 0] ** 2 + (x[..., 1] - x[..., 0] ** 2) ** 2 / 0.25)
+
+
+def banana_slope(x):
+    off = (x[..., 1] - x[..., 0] ** 2) / 0.25
+    return np.stack([-x[..., 0] + 2.0 * x[..., 0] * off, -off], axis=-1)
 
 
 def draw_banana(rng, n):
@@ -124,6 +135,29 @@ ROWS = [
         ),
     ),
     Row("gaussian_gibbs", lambda: SampledTarget(step=gaussian_gibbs(NORMAL), draw=draw_normal, far=far)),
+    Row("nuts", lambda: SampledTarget(step=nuts(both_of_normal, True), draw=draw_normal, far=far, n_steps=3)),
+    Row(
+        "nuts-dense",
+        lambda: SampledTarget(step=nuts(both_of_normal, True, mass="dense", step_size=1.3), draw=draw_normal),
+    ),
+    Row(
+        "nuts-banana",
+        lambda: SampledTarget(
+            step=nuts(log_banana, banana_slope, step_size=0.3), draw=draw_banana, n_steps=2
+        ),
+    ),
+    Row(
+        "nuts-short",
+        lambda: SampledTarget(
+            step=nuts(log_banana, banana_slope, step_size=0.4, max_depth=2), draw=draw_banana
+        ),
+    ),
+    Row(
+        "nuts-one-point",
+        lambda: SampledTarget(
+            step=nuts(one_point, lambda x: both_of_normal(x[None])[1][0]), draw=draw_normal, n_chains=100
+        ),
+    ),
     Row("slice", lambda: SampledTarget(step=slice(log_normal), draw=draw_normal, far=far)),
     Row(
         "slice-narrow",

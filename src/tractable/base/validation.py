@@ -270,6 +270,20 @@ def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.
     return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 
 
+def check_scores(X: Any, width: int) -> Array:
+    """Check coordinates of rows in a subspace of so many directions, as float64 of their own library."""
+    refused = f"X must be scores of shape (n_samples, {width}), as transform returns them"
+    if is_streamed(X) and not isinstance(X, str):
+        raise ValueError(f"{refused}, held in memory; it is a source or a stream")
+    scores = as_reals("X", X.to_numpy() if is_frame(X) else X)
+    if scores.ndim != 2 or scores.shape[1] != width:
+        raise ValueError(f"{refused}; got shape {tuple(scores.shape)}")
+    xp = namespace_of(scores)
+    if not bool(xp.all(xp.isfinite(scores))):
+        raise ValueError("X contains NaN or infinity, and must be finite scores")
+    return xp.astype(scores, xp.float64, copy=False)
+
+
 def check_weights(sample_weight: Any, X: Array) -> Array | None:
     """Check the weights of rows: one a row, finite, not negative, not all zero."""
     if sample_weight is None:

@@ -4,8 +4,9 @@ from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
 from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
-from tractable.engines.glm import SoftmaxRegression, softmax_regression
+from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softmax_regression
 from tractable.engines.kmeans import Clusters
+from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
 from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.principal_components import PrincipalComponents, principal_components
@@ -19,13 +20,16 @@ __all__ = [
     "EMResult",
     "EvidenceDecomposition",
     "Integral",
+    "LatentProcess",
     "LeastSquares",
+    "LikelihoodExpansion",
     "NewtonResult",
     "Observations",
     "PrimalPosterior",
     "PrincipalComponents",
     "RobbinsMonroResult",
     "RowSpan",
+    "SoftmaxProcess",
     "SoftmaxRegression",
     "StepSize",
     "best_of",

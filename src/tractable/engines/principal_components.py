@@ -10,6 +10,7 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.arrays.random import as_generator
 from tractable.arrays.svd import orientation
 from tractable.data import Batch, as_source
+from tractable.engines.eigenpairs import lanczos, symmetric_product
 from tractable.engines.fold import fold
 from tractable.statistics import DiagonalMoments, ScatterFactor
 from tractable.value import value
@@ -109,8 +110,8 @@ def principal_components(
     x : array (n, d), or a source of rows
         Rows.
     n_components : int or float, optional
-        How many; or in (0, 1) the fraction of the variance to reach with as few as possible; all min(n, d)
-        when not given.
+        How many; or in (0, 1) the fraction of the variance to reach with as few as possible; when not
+        given, all d, or of fewer rows than columns all directions in which they vary.
     weights : array (n,), optional
         How often each row counts.
     solver : {"auto", "full", "covariance_eigh", "dual", "arpack", "randomized"}
@@ -191,13 +192,17 @@ def _check_components(n_components: Any, most: int) -> None:
 
 
 def _count(found: PrincipalComponents, n_components: float | None) -> int:
-    """Return how many of the components are wanted; one more than were found where the fraction needs it."""
+    """Return how many of the components are wanted."""
     if n_components is None:
-        return found.n_components
+        # Few rows vary in fewer directions than there are rows: the last singular values are rounding.
+        singular = to_numpy(found.singular_values)
+        rounding = len(found.mean) * float(np.finfo(singular.dtype).eps) * singular[0]
+        few = found.n_components < len(found.mean)
+        return max(int(np.sum(singular > rounding)), 1) if few else found.n_components
     if isinstance(n_components, float) and n_components < 1.0:
         ratio = np.cumsum(to_numpy(found.explained_variance_ratio))
         # Rounding of the last digits does not ask for one more component.
-        return int(np.searchsorted(ratio, n_components * (1.0 - 1e-12))) + 1
+        return min(int(np.searchsorted(ratio, n_components * (1.0 - 1e-12))) + 1, len(ratio))
     return int(n_components)
 
 
@@ -225,7 +230,7 @@ def _by_scatter(
 ) -> PrincipalComponents:
     """Decompose the scatter matrix (d, d)."""
     scatter = statistic.moments().scatter
-    values, vectors = _leading_eigenpairs(scatter, n_components, statistic.total(), few)
+    values, vectors = _leading_eigenpairs(scatter, n_components, statistic.trace(), few)
     xp = namespace_of(scatter)
     singular = xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values)))
     most = min(_most(statistic), values.shape[0])
@@ -239,20 +244,15 @@ def _by_gram(
     a = statistic.factor
     assert a is not None
     xp, m = namespace_of(a), a.shape[0]
-    # Centred rows have one direction fewer than there are rows; that one is rounding, and is made up.
+    # Centred rows have one direction fewer than there are rows.
     rank = max(m - 1, 1)
     wanted = n_components if isinstance(n_components, float) else min(n_components or rank, rank)
-    values, vectors = _leading_eigenpairs(product(a, a.T), wanted, statistic.total(), few)
+    values, vectors = _leading_eigenpairs(product(a, a.T), wanted, statistic.trace(), few)
     values, vectors = values[:rank], vectors[:, :rank]
-    if not bool(values[-1] > SAFE_RATIO * values[0]):
+    if not bool(values[-1] > SAFE_RATIO * values[0]) or (n_components or 0) > rank:
         return _by_svd(statistic).leading(n_components)
     singular = xp.sqrt(values)
-    directions = product(a.T, vectors / singular)
-    if isinstance(n_components, float) or (n_components or m) <= rank:
-        return _result(statistic, singular, directions).leading(n_components)
-    basis = xp.linalg.qr(xp.concat([directions, a.T[:, :1] * 0.0 + 1.0], axis=1), mode="reduced")[0]
-    directions = xp.concat([directions, basis[:, -1:]], axis=1)
-    return _result(statistic, xp.concat([singular, 0.0 * singular[:1]]), directions)
+    return _result(statistic, singular, product(a.T, vectors / singular)).leading(n_components)
 
 
 def _leading_eigenpairs(
@@ -283,14 +283,9 @@ def _leading_eigenpairs(
 
 
 def _lanczos(matrix: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    from scipy.sparse.linalg import eigsh
-
     size = float(np.max(np.abs(np.diagonal(matrix)))) or 1.0
-    # A start that is the same in every run, and orthogonal to no direction that a table is likely to have.
-    start = np.random.default_rng(0).uniform(-1.0, 1.0, size=len(matrix))
-    values, vectors = eigsh(matrix / size, k=k, which="LA", v0=start, tol=0.0)
-    order = np.argsort(values)[::-1]
-    return size * values[order], vectors[:, order]
+    values, vectors = lanczos(symmetric_product(matrix / size), len(matrix), k)
+    return size * values, vectors
 
 
 def _result(statistic: ScatterFactor, singular: Array, directions: Array) -> PrincipalComponents:
@@ -299,7 +294,7 @@ def _result(statistic: ScatterFactor, singular: Array, directions: Array) -> Pri
         mean=statistic.mean,
         components=directions.T,
         singular_values=singular,
-        scatter=statistic.total(),
+        scatter=statistic.trace(),
         weight=float(statistic.weight),
     )
 

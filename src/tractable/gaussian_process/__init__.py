@@ -1,8 +1,10 @@
 """Gaussian processes: regression with exact inference."""
 
+from tractable.gaussian_process.classifier import GaussianProcessClassifier
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts, KernelDiagnosis, Relevance
 from tractable.gaussian_process.kernel_search import KernelCandidate, KernelSearch, search_kernel
+from tractable.gaussian_process.latent import LatentModel
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
 from tractable.gaussian_process.rows import TrainingRows
@@ -11,10 +13,12 @@ __all__ = [
     "FittedTargets",
     "FunctionParts",
     "GaussianProcess",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KernelCandidate",
     "KernelDiagnosis",
     "KernelSearch",
+    "LatentModel",
     "MeanFunction",
     "Prior",
     "Relevance",

@@ -1,10 +1,8 @@
 """Gaussian process regression."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import positions
 from tractable.arrays.limits import check_squarable
@@ -45,15 +43,12 @@ from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws
 from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.gaussian_process.search import default_kernel, most_probable
+from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, most_probable, warn_of_search
 from tractable.kernels import Kernel, White
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace
-
-#: How hyper-parameters may be searched for.
-OPTIMIZERS = ("fmin_l_bfgs_b",)
 
 
 class GaussianProcessRegressor(RegressorMixin, Estimator):
@@ -77,6 +72,10 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
     ν = n - m - p degrees of freedom (m those of the mean) with variances (n - m)/ν times those of known
     hyper-parameters, as of a regression with so many coefficients: so intervals cover nearly what they say
     of few rows, too. A hyper-parameter that has a prior counts for a half.
+
+    Of a kernel that is given, a warning names hyper-parameters that end at a bound beyond which the evidence
+    rises. There is none where it is level beyond the bound, as at the length scale of a column that does not
+    matter (see `relevance`), nor of noise that was added to the kernel, of targets without noise.
 
     Constant targets, and that of one row, have no spread: the default kernel and noise then begin with the
     mean square of the targets, or 1 where they are zero, and variances of predictions are of that size.
@@ -436,7 +435,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         """
         process = self._process_of()
         refuse_foreign(self._training_rows_.x)
-        return column_relevance(process, self._training_rows_.x, self._column_names())
+        return column_relevance(process.predict_mean, self._training_rows_.x, self._column_names())
 
     def kernel_diagnosis(self) -> KernelDiagnosis:
         """Return whether the matrix of the kernel at the rows is near a diagonal or a constant one."""
@@ -634,13 +633,14 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         self._set_fitted(process, rows)
         if search.interrupted:
             raise FitInterrupted
-        if not search.converged:
-            warnings.warn(
-                f"the search for hyper-parameters did not converge in {self.max_iter} iterations: give more "
-                "(max_iter), other starting values or bounds",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        searched = self.optimizer is not None
+        warn_of_search(
+            search,
+            self.max_iter,
+            prior.parts,
+            given=searched and self.kernel is not None,
+            added_noise=isinstance(prior.noise, White) and not prior.noise_is_term,
+        )
 
     def _target_units(self, rows: TrainingRows) -> tuple[Array, Array, float]:
         """Return shift and scale of each target, and their mean variance about their means."""

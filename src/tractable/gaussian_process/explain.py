@@ -1,6 +1,6 @@
 """What a Gaussian process has learned: parts of a sum, relevance of columns, correlation of rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any
 
@@ -152,11 +152,21 @@ def function_parts(process: GaussianProcess, x: Array, columns: tuple[str, ...])
     )
 
 
-def column_relevance(process: GaussianProcess, x: np.ndarray, names: tuple[str, ...]) -> Relevance:
-    """Return the total sensitivity index of the posterior mean to each column, the mean over targets."""
+def column_relevance(predict_mean: Callable[[Any], Any], x: np.ndarray, names: tuple[str, ...]) -> Relevance:
+    """Return the total sensitivity index of the posterior mean to each column, the mean over targets.
+
+    Parameters
+    ----------
+    predict_mean : callable
+        From rows (q, d) to means (q, t).
+    x : array (n, d)
+        The rows of the fit.
+    names : tuple of str
+        Names of the columns.
+    """
     rows = x[np.random.default_rng(0).permutation(len(x))[:MOST_ROWS]]
     n = len(rows)
-    mean = process.predict_mean(rows)
+    mean = predict_mean(rows)
     # Each row beside others: those at some distances in a random order, in a circle.
     distances = np.linspace(1, n - 1, max(2, MOST_PAIRS // n), dtype=np.int64)
     steps = np.unique(distances[distances > 0])
@@ -166,7 +176,7 @@ def column_relevance(process: GaussianProcess, x: np.ndarray, names: tuple[str, 
         for j in range(rows.shape[1]):
             changed = rows.copy()
             changed[:, j] = np.roll(rows[:, j], step)
-            by_column[j] += np.sum((process.predict_mean(changed) - mean) ** 2, axis=0)
+            by_column[j] += np.sum((predict_mean(changed) - mean) ** 2, axis=0)
     # What rounding makes of a constant is no variance.
     rounding = 1e-20 * len(steps) * np.sum(mean**2, axis=0)
     total = np.where(total > rounding, total, np.inf)

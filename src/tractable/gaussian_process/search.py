@@ -1,8 +1,10 @@
 """The search for hyper-parameters, and where it starts."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import to_numpy
 from tractable.distributions import Gamma
@@ -14,6 +16,9 @@ from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace
 from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace
+
+#: How hyper-parameters may be searched for.
+OPTIMIZERS = ("fmin_l_bfgs_b",)
 
 
 def most_probable(
@@ -43,16 +48,7 @@ def most_probable(
     tol, max_iter
         As in `bounded_lbfgs`.
     """
-    start, bounds = prior.theta, prior.bounds
-
-    latest: dict[bytes, tuple[float, np.ndarray]] = {}  # a search asks for its starting values more than once
-
-    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        asked = theta.tobytes()
-        if asked not in latest:
-            latest.clear()
-            latest[asked] = evaluated(theta)
-        return latest[asked]
+    start = prior.theta
 
     def evaluated(theta: np.ndarray) -> tuple[float, np.ndarray]:
         at = prior.with_theta(theta)
@@ -67,19 +63,11 @@ def most_probable(
         return NewtonResult(
             x=start, value=total, gradient=start, n_iter=0, converged=True, trace=np.array([total])
         )
-    _check_start(prior)
-    starts = [start, *(rng.uniform(*bounds.T) for _ in range(n_restarts))]
-    best: NewtonResult | None = None
-    with blas_for_rows(max(rows.x.shape[0] for rows in groups)):
-        for at in np.clip(starts, *bounds.T):
-            if not np.isfinite(objective(at)[0]):
-                continue
-            found = bounded_lbfgs(objective, at, bounds, tol=tol, max_iter=max_iter)
-            if best is None or found.value < best.value:
-                best = found
-            if found.interrupted:
-                best = replace(best, interrupted=True)
-                break
+    n = max(rows.x.shape[0] for rows in groups)
+    with blas_for_rows(n):
+        best = best_of_searches(
+            evaluated, prior.parts, n_restarts=n_restarts, rng=rng, tol=tol, max_iter=max_iter
+        )
     if best is None:
         raise ValueError(
             f"kernel must be positive semi-definite and finite at the rows of X, and {prior.kernel!r} is "
@@ -88,12 +76,107 @@ def most_probable(
     return best
 
 
-def _check_start(prior: Prior) -> None:
+def best_of_searches(
+    evaluated: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    kernels: Sequence[Kernel],
+    *,
+    n_restarts: int,
+    rng: np.random.Generator,
+    tol: float,
+    max_iter: int,
+) -> NewtonResult | None:
+    """Return the best of several searches within the bounds of hyper-parameters; None where none can start.
+
+    Parameters
+    ----------
+    evaluated : callable
+        The objective and its gradient at logarithms of hyper-parameters.
+    kernels : sequence of Kernel
+        Kernels whose free hyper-parameters they are, one after the other, at their starting values.
+    n_restarts, rng, tol, max_iter
+        As in `most_probable`.
+    """
+    _check_start(kernels)
+    start = np.concatenate([kernel.theta for kernel in kernels])
+    bounds = np.concatenate([kernel.bounds for kernel in kernels])
+    latest: dict[bytes, tuple[float, np.ndarray]] = {}  # a search asks for its starting values more than once
+
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        asked = theta.tobytes()
+        if asked not in latest:
+            latest.clear()
+            latest[asked] = evaluated(theta)
+        return latest[asked]
+
+    starts = [start, *(rng.uniform(*bounds.T) for _ in range(n_restarts))]
+    best: NewtonResult | None = None
+    for at in np.clip(starts, *bounds.T):
+        if not np.isfinite(objective(at)[0]):
+            continue
+        found = bounded_lbfgs(objective, at, bounds, tol=tol, max_iter=max_iter)
+        if best is None or found.value < best.value:
+            best = found
+        if found.interrupted:
+            return replace(best, interrupted=True)
+    return best
+
+
+#: What a log evidence may still rise by, for a factor e of a hyper-parameter, where this ends at a bound.
+LEVEL = 1e-2
+
+
+def at_bounds(kernels: Sequence[Kernel], found: NewtonResult, *, added_noise: bool = False) -> list[str]:
+    """Return the hyper-parameters that a search left at a bound beyond which the evidence rises, in words.
+
+    Where it is level beyond the bound, as at a long length scale of a column that does not matter, nothing is
+    lost; and noise that was added to the kernel is at its lower bound where targets have none.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        Kernels whose hyper-parameters were searched for.
+    found : NewtonResult
+        The result of the search.
+    added_noise : bool
+        Whether the last is that of noise which was added to the kernel.
+    """
+    names = [name for kernel in kernels for name in kernel.theta_names]
+    low, high = np.concatenate([kernel.bounds for kernel in kernels]).T
+    near = 1e-6 * np.maximum(high - low, 1e-6)
+    words = []
+    for j, (at, slope) in enumerate(zip(found.x, found.gradient, strict=True)):
+        upper, lower = at >= high[j] - near[j] and slope < -LEVEL, at <= low[j] + near[j] and slope > LEVEL
+        if upper or (lower and not (added_noise and j == len(names) - 1)):
+            side, end = ("upper", high[j]) if upper else ("lower", low[j])
+            words.append(f"{names[j]} at its {side} bound {np.exp(end):.3g}")
+    return words
+
+
+def warn_of_search(
+    found: NewtonResult, max_iter: int, kernels: Sequence[Kernel], *, given: bool, added_noise: bool = False
+) -> None:
+    """Warn of a search that did not converge, or that ended at a bound of a kernel that was given."""
+    words = ""
+    if not found.converged:
+        words = (
+            f"the search for hyper-parameters did not converge in {max_iter} iterations: give more "
+            "(max_iter), other starting values or bounds"
+        )
+    elif given and found.n_iter and (ends := at_bounds(kernels, found, added_noise=added_noise)):
+        words = (
+            f"the search for hyper-parameters ended with {', '.join(ends)}, and the evidence rises beyond: "
+            "widen the bounds, give a prior, or fix it"
+        )
+    if words:
+        warnings.warn(words, ConvergenceWarning, stacklevel=5)
+
+
+def _check_start(kernels: Sequence[Kernel]) -> None:
     """Refuse starting values outside their bounds."""
-    names = [name for part in prior.parts for name in part.theta_names]
-    for name, at, (low, high) in zip(names, prior.theta, prior.bounds, strict=True):
-        if not low - 1e-9 <= at <= high + 1e-9:
-            raise ValueError(f"kernel has the starting value of {name} outside its bounds")
+    for kernel in kernels:
+        for name, at, (low, high) in zip(kernel.theta_names, kernel.theta, kernel.bounds, strict=True):
+            if not low - 1e-9 <= at <= high + 1e-9:
+                raise ValueError(f"kernel has the starting value of {name} outside its bounds")
 
 
 def default_kernel(standardizer: Standardizer, numeric: list[int], variance: float) -> Kernel:

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.limits import power_of_two
+from tractable.arrays.limits import check_squarable, power_of_two
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -25,10 +25,9 @@ from tractable.kernel_regression.spectrum import (
     solution_of_spectrum,
 )
 from tractable.kernels import RBF, Kernel
+from tractable.kernels.rbf import default_lengths
 from tractable.metrics.penalties import check_penalties
 from tractable.primitives.threads import blas_for_columns
-from tractable.statistics.moments import DiagonalMoments
-from tractable.statistics.standardizer import Standardizer
 
 #: How a penalty may be chosen.
 METHODS = ("loo", "gcv")
@@ -136,6 +135,8 @@ class KernelRidge(RegressorMixin, Estimator):
         rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
         x = rows.data
         targets = check_targets(self, rows.y, x)
+        if isinstance(self.alpha, str):  # squared errors are compared
+            check_squarable("y", targets, nonzero=True)
         self.kernel_ = self._kernel(x, rows.weights)
         scale = power_of_two(float(np.max(np.abs(targets))))
         weighted = WeightedRows(
@@ -232,10 +233,3 @@ class KernelRidge(RegressorMixin, Estimator):
         if self.alphas is not None:
             return check_penalties("alphas", self.alphas)
         return DEFAULT_ALPHAS * (float(np.average(self.kernel_.diagonal(x), weights=weights)) or 1.0)
-
-
-def default_lengths(x: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return √d times the standard deviation of each of d columns; 1 of a column that does not vary."""
-    standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
-    spread = np.where(standardizer.varies, 1.0 / standardizer.scale, 1.0)
-    return np.sqrt(x.shape[1]) * spread

@@ -204,7 +204,7 @@ def solution_of_matrix(matrix: np.ndarray, rows: WeightedRows, alpha: float) -> 
     matrix *= root
     matrix *= rows.root
     matrix[np.diag_indices(len(matrix))] += alpha
-    lower = cholesky(matrix, name="kernel(X) + alpha")
+    lower = _factor(matrix, alpha)
     solved = solve_cholesky(lower, np.concatenate([root * rows.y, root], axis=1))
     dual, ones = root * solved[:, :-1], root * solved[:, -1:]
     intercept = np.zeros(rows.y.shape[1])
@@ -219,6 +219,9 @@ def solution_of_spectrum(
 ) -> KernelSolution:
     """Return dual coefficients w (y - ŷ)/α, those of features where there are, and the intercept."""
     residuals, _ = spectrum.residuals(np.array([alpha]))
+    size = float(np.sum(spectrum.eigenvalues))
+    if spectrum.directions is None and alpha < np.finfo(np.float64).eps * size:
+        raise _below_rounding(alpha, size)
     dual = rows.root[:, None] * residuals[:, :, 0] / alpha
     coef = None if spectrum.directions is None else spectrum.coefficients(alpha)
     intercept = np.zeros(rows.y.shape[1])
@@ -233,11 +236,35 @@ def equivalent_weights(
     kernel: Kernel, x: np.ndarray, points: np.ndarray, rows: WeightedRows, alpha: float
 ) -> np.ndarray:
     """Return S (m, n) with ŷ(x) = S y: the weight that each target has in a prediction."""
+    if kernel.has_fewer_features(points.shape[1], len(points)):
+        features, shares = kernel.features(points), rows.root**2 / np.sum(rows.root**2)
+        spectrum = KernelSpectrum.of_features(features, rows)
+        assert spectrum.directions is not None
+        coef = spectrum.directions @ (rows.root[:, None] * spectrum.basis / (spectrum.eigenvalues + alpha)).T
+        if not rows.intercept:
+            return kernel.features(x) @ coef
+        return (kernel.features(x) - shares @ features) @ coef + shares
     matrix = kernel(points)
     matrix[np.diag_indices(len(matrix))] += alpha / rows.root**2
-    lower = cholesky(matrix, name="kernel(X) + alpha")
+    lower = _factor(matrix, alpha)
     smooth = solve_cholesky(lower, kernel(points, x)).T
     if not rows.intercept:
         return smooth
     ones = solve_cholesky(lower, np.ones((len(points), 1)))[:, 0]
     return smooth + (1.0 - smooth.sum(axis=1))[:, None] * (ones / ones.sum())
+
+
+def _factor(matrix: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the Cholesky factor of K + α; what may be wrong is the penalty, or the kernel."""
+    try:
+        return cholesky(matrix)
+    except ValueError:
+        raise _below_rounding(alpha, float(np.trace(matrix))) from None
+
+
+def _below_rounding(alpha: float, size: float) -> ValueError:
+    return ValueError(
+        f"alpha = {alpha:.3g} is too small for this kernel at the rows of X: kernel(X) + alpha is not "
+        f"positive definite. Rounding alone needs about {10.0 * np.finfo(np.float64).eps * size:.1g}; a "
+        "kernel that is not positive semi-definite needs more than its most negative eigenvalue"
+    )

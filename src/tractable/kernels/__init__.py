@@ -2,6 +2,7 @@
 
 from tractable.kernels.base import Kernel
 from tractable.kernels.categorical import Categorical
+from tractable.kernels.centering import center_gram
 from tractable.kernels.constant import Constant
 from tractable.kernels.cosine import Cosine
 from tractable.kernels.exponentiated import Exponentiated
@@ -51,4 +52,5 @@ __all__ = [
     "Sum",
     "Warped",
     "White",
+    "center_gram",
 ]

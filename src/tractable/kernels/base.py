@@ -41,9 +41,36 @@ class Kernel(ABC):
     ``length_scale`` has ``length_scale_bounds``, a pair of numbers or ``"fixed"``, and
     ``length_scale_prior``, a distribution of the number itself (not of its logarithm) or None.
 
-    A kernel of one's own supplies `block`, `block_diagonal` and, where it has hyper-parameters, their names
-    in `_hyper`, fields for them that `_set_hyper` fills, and their `derivatives`.
+    A kernel of one's own is decorated with `tractable.value.value`, which makes it a value, and supplies
+    `block`, `block_diagonal` and, where it has hyper-parameters, their names in `_hyper`, fields for them
+    that `_set_hyper` fills, and their `derivatives`.
+
+    Examples
+    --------
+    >>> from tractable.value import value
+    >>> @value
+    ... class Minimum(Kernel):
+    ...     def block(self, x, y, same):
+    ...         return np.minimum(x, y.T)  # of one column: the covariance of a Wiener process
+    ...
+    ...     def block_diagonal(self, x):
+    ...         return x[:, 0]
+    >>> (2.0 * Minimum())([[1.0], [3.0]])
+    array([[2., 2.],
+           [2., 6.]])
     """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Refuse a class without `@value`: its parameters would not be known."""
+        # What is inherited is known; fields and arguments of the class's own are not.
+        own = cls.__dict__
+        inherits = hasattr(cls, "__dataclass_fields__")
+        if "__dataclass_fields__" not in own and not (inherits and "__init__" not in own):
+            raise TypeError(
+                f"{cls.__name__} must be decorated with @value, as kernels are (from tractable.value import "
+                "value): its parameters are the fields of that record"
+            )
+        return super().__new__(cls)
 
     #: The names of the hyper-parameters.
     _hyper: ClassVar[tuple[str, ...]] = ()

@@ -8,6 +8,8 @@ from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.distributions.distribution import Distribution
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.kernels.stationary import Stationary
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
 from tractable.value import value
 
 
@@ -63,3 +65,16 @@ class RBF(Stationary):
 
     def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.ones(n)
+
+
+def default_lengths(x: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return √d times the standard deviation of each of d columns; 1 of a column that does not vary.
+
+    Examples
+    --------
+    >>> default_lengths(np.array([[0.0], [2.0]]), None)
+    array([1.])
+    """
+    standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
+    spread = np.where(standardizer.varies, 1.0 / standardizer.scale, 1.0)
+    return np.sqrt(x.shape[1]) * spread

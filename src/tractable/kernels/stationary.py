@@ -46,6 +46,10 @@ class Stationary(Kernel):
     def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return n draws (n,) of τ with g(s) = E[exp(-τ²s/2)]: the kernel is a mixture of Gaussian ones."""
 
+    def slope(self, x: Array, y: Array) -> Array:
+        """Return -2 g'(s) of every pair of rows, (n, m): ∂k/∂x_d = -slope (x_d - y_d)/ℓ_d²."""
+        return self._slope(self.block(x, y, None), x, y)
+
     def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
         scale = like_rows(self.length_scale, np.empty((0, columns)), "length_scale")
         return self._spectral_scales(n, rng)[:, None] * rng.standard_normal((n, columns)) / scale

@@ -137,7 +137,7 @@ class MetricMDS(Embedding):
         if self.init == "classical":
             start = classical_scaling(distances**2, self.n_components, weights).points
             return smacof(distances, start, weights, **options)
-        rng, best = as_generator(self.random_state), None
+        rng, best = as_generator(self.random_state, name="random_state"), None
         for _ in range(self.n_init):
             start = distances.mean() * rng.standard_normal((len(distances), self.n_components))
             found = smacof(distances, start, weights, **options)

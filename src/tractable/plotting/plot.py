@@ -16,7 +16,8 @@ from tractable.plotting.style import axes_for, show_literally
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "
-    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice",
+    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice "
+    "ThresholdCurve",
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
@@ -24,6 +25,7 @@ _KINDS = {
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
+    "graphs": "DirectedGraph Separation BayesianNetwork",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "manifold": "Embedding NeighborhoodReport",
@@ -51,6 +53,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - distributions of numbers: the density with an interval, or probabilities as stems; of vectors: regions
       that hold half, 90 % and 99 %, mixtures with their components; also of categories, counts and matrices;
     - tables of probabilities: bars of one variable, a map of the cells of several;
+    - directed graphs, Bayesian networks, and what separates two nodes of one;
     - batches of up to eight distributions, each in its colour;
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several

@@ -27,6 +27,7 @@ from tractable.sampling.direct import (
 from tractable.sampling.driver import State, sample
 from tractable.sampling.gibbs import GaussianGibbs, Gibbs, gaussian_gibbs, gibbs
 from tractable.sampling.metropolis import MetropolisHastings, RandomWalk, metropolis_hastings
+from tractable.sampling.nuts import Nuts, nuts
 from tractable.sampling.slices import Slice, slice  # noqa: A004
 from tractable.sampling.target import Target
 
@@ -38,6 +39,7 @@ __all__ = [
     "ImportanceSample",
     "MetropolisHastings",
     "MonteCarloEstimate",
+    "Nuts",
     "RandomWalk",
     "RejectionSample",
     "Slice",
@@ -55,6 +57,7 @@ __all__ = [
     "mcse",
     "metropolis_hastings",
     "monte_carlo",
+    "nuts",
     "pareto_k",
     "r_hat",
     "rejection",

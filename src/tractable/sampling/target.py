@@ -18,8 +18,9 @@ class Target:
     ----------
     log_prob : callable
         The log density of one point, or of a batch (n_chains, ...) of points, one number each.
-    gradient : callable, optional
-        Its gradient, of the shape of its argument; by differentiating `log_prob` where that is "torch".
+    gradient : callable, True or "torch", optional
+        Its gradient, of the shape of its argument; True where `log_prob` returns the pair of both, "torch"
+        where it is written in torch, which differentiates it.
     vectorized : bool
         Whether both take a batch.
     """
@@ -30,7 +31,7 @@ class Target:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the log density of each point, checked: a number below infinity, or minus infinity."""
-        found = np.asarray(self.log_prob(x) if self.vectorized else [float(self.log_prob(one)) for one in x])
+        found = np.asarray(self._value(x) if self.vectorized else [float(self._value(one)) for one in x])
         if found.shape != x.shape[:1]:
             raise ValueError(
                 f"log_prob must return one number a chain, {x.shape[:1]}, at points {x.shape}; "
@@ -42,39 +43,64 @@ class Target:
         return found
 
     def with_gradient(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the log density and its gradient at each point; zero gradients where the density is zero."""
-        if self.gradient == "torch":
-            found, slope = torch_gradient(self.log_prob, x, batch=self.vectorized)
-        elif self.gradient is None:
-            raise ValueError(
-                'gradient is needed: give the gradient of log_prob, or gradient="torch" where log_prob is '
-                "written in torch"
-            )
-        else:
-            found = self(x)
-            slope = np.asarray(self.gradient(x) if self.vectorized else [self.gradient(one) for one in x])
-        if slope.shape != x.shape:
-            raise ValueError(f"gradient must have the shape of the points, {x.shape}; got {slope.shape}")
-        # One sum finds what is not finite; it is looked for only then.
-        if not (found.max() < np.inf and np.isfinite(slope.sum())):
-            if not found.max() < np.inf:
-                raise _not_a_density(found, x)
-            wrong = ~np.isfinite(slope.reshape(len(x), -1)).all(axis=1)
-            if np.any(wrong & (found > -np.inf)):
-                point = x[np.argmax(wrong & (found > -np.inf))]
-                raise ValueError(
-                    f"gradient must be finite where the density is positive; at {point} it is not"
-                )
+        """Return the log density and its gradient at each point, checked; zero gradients at zero density."""
+        found, slope = self.pair(x)
+        if not found.max() < np.inf:
+            raise _not_a_density(found, x)
+        wrong = ~np.isfinite(slope.reshape(len(x), -1)).all(axis=1)
+        if wrong.any():
+            _check_slope(wrong & (found > -np.inf), x)
             slope = np.where(wrong.reshape(-1, *(1,) * (x.ndim - 1)), 0.0, slope)
         return found, slope
+
+    def pair(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log density and its gradient at each point, of which the shapes alone are checked."""
+        if self.gradient is True:
+            pairs = self.log_prob(x) if self.vectorized else zip(*map(self.log_prob, x), strict=True)
+            found, slope = (np.asarray(part) for part in pairs)
+        elif self.gradient == "torch":
+            found, slope = torch_gradient(self.log_prob, x, batch=self.vectorized)
+        elif self.vectorized:
+            found, slope = np.asarray(self.log_prob(x)), np.asarray(self.gradient(x))
+        else:
+            found, slope = (
+                np.array([float(self.log_prob(one)) for one in x]),
+                np.array([*map(self.gradient, x)]),
+            )
+        if slope.shape != x.shape or found.shape != x.shape[:1]:
+            raise ValueError(
+                f"log_prob must return one number a chain, {x.shape[:1]}, and gradient the shape of the "
+                f"points, {x.shape}; got {found.shape} and {slope.shape}"
+            )
+        return found, slope
+
+    def check_leaf(self, x: np.ndarray, p: np.ndarray, found: np.ndarray, slope: np.ndarray) -> None:
+        """Refuse what is not a density, or has no gradient, at points that a trajectory reaches.
+
+        Where it has left for the far ends of numbers, with a momentum that no draw has, it has diverged.
+        """
+        near = np.sum(p * p, axis=1) < 1e8
+        if np.any(near & ~(found < np.inf)):
+            raise _not_a_density(np.where(near, found, 0.0), x)
+        moved = np.isfinite(x).all(axis=1) & (np.abs(x).max(axis=1) < 1e8)
+        if np.any(moved & np.isnan(found)):
+            raise _not_a_density(np.where(moved, found, 0.0), x)
+        _check_slope(moved & (found > -np.inf) & ~np.isfinite(slope).all(axis=1), x)
+
+    def _value(self, x: Any) -> Any:
+        return self.log_prob(x)[0] if self.gradient is True else self.log_prob(x)
 
     def at_start(self, x: np.ndarray) -> np.ndarray:
         """Return the log density of starting points, which must be positive."""
         found = self(x)
+        self.check_start(found, x)
+        return found
+
+    def check_start(self, found: np.ndarray, x: np.ndarray) -> None:
+        """Refuse starting points of density zero."""
         if np.any(found == -np.inf):
             where = int(np.argmin(found))
             raise ValueError(f"start must have positive density: that of chain {where}, {x[where]}, is zero")
-        return found
 
 
 def as_target(
@@ -88,22 +114,30 @@ def as_target(
         What has a `log_prob`, or the log density itself.
     start : array (n_chains, ...)
         Points at which to find out whether it takes a batch.
-    gradient : callable or "torch", optional
-        The gradient of the log density.
+    gradient : callable, True or "torch", optional
+        The gradient of the log density; see `Target`.
     vectorized : bool, optional
         Whether functions take a batch; found out when not given.
     """
     log_prob = getattr(target, "log_prob", target)
     if not callable(log_prob):
         raise ValueError(f"log_prob must be a function or a distribution, got {type(target).__name__}")
-    if gradient is not None and gradient != "torch" and not callable(gradient):
-        raise ValueError(f'gradient must be a function or "torch", got {gradient!r}')
+    if not (gradient is None or gradient is True or gradient == "torch" or callable(gradient)):
+        raise ValueError(f'gradient must be a function, True or "torch", got {gradient!r}')
     if vectorized is None:
-        asked = _by_torch(log_prob) if gradient == "torch" else log_prob
+        asked = log_prob
+        if gradient == "torch":
+            asked = _by_torch(log_prob)
+        elif gradient is True:
+            asked = _first_of(log_prob)
         vectorized = _takes_batch(asked, start)
         if vectorized and callable(gradient):
             vectorized = np.shape(gradient(start)) == start.shape
     return Target(log_prob=log_prob, gradient=gradient, vectorized=bool(vectorized))
+
+
+def _first_of(log_prob: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: log_prob(x)[0]
 
 
 def _by_torch(log_prob: Callable[[Any], Any]) -> Callable[[np.ndarray], Any]:
@@ -137,6 +171,12 @@ def _whole(log_prob: Callable[[Any], Any], start: np.ndarray) -> bool:
         return np.shape(log_prob(start)) == ()
     except Exception:  # noqa: BLE001
         return False
+
+
+def _check_slope(wrong: np.ndarray, x: np.ndarray) -> None:
+    if wrong.any():
+        point = x[np.argmax(wrong)]
+        raise ValueError(f"gradient must be finite where the density is positive; at {point} it is not")
 
 
 def _not_a_density(found: np.ndarray, x: np.ndarray) -> ValueError:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.limits import LARGEST, too_large
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives.linear import centred_triangle, triangle
@@ -80,8 +81,9 @@ class ScatterFactor(MeanStatistic):
         w = as_weights(weights, x)
         if _are_few(x.shape[0], x.shape[1]):
             return _of_few(cls, x, w, triangular=True)
-        weight, mean, factor = centred_triangle(x, x[:, :0], w)
-        _check_finite(mean)
+        with np.errstate(invalid="ignore", over="ignore"):
+            weight, mean, factor = centred_triangle(x, x[:, :0], w)
+        _check_finite(mean, factor)
         return cls(weight=weight, mean=mean, factor=_frozen(factor), triangular=True)
 
     @staticmethod
@@ -126,7 +128,7 @@ class ScatterFactor(MeanStatistic):
         scatter = product(self.factor.T, self.factor) if self.factor is not None else self.scatter
         return Moments(weight=self.weight, mean=self.mean, scatter=scatter)
 
-    def total(self) -> float:
+    def trace(self) -> float:
         """Return the trace of the scatter: the sum of the squared distances of the rows from the mean."""
         if self.factor is None:
             return float(namespace_of(self.mean).linalg.trace(self.scatter))
@@ -152,9 +154,9 @@ def _of_few(cls: type[ScatterFactor], x: Array, w: Array | None, *, triangular: 
         rows = x - mean
         rest = product(one, rows) / safe
         rows -= rest
-    _check_finite(mean)
     if w is not None:
         rows *= xp.sqrt(w)[:, None]
+    _check_finite(mean, rows)
     return cls(weight=total, mean=mean + rest, factor=_frozen(rows), triangular=triangular)
 
 
@@ -165,7 +167,11 @@ def _frozen(x: Array) -> Array:
     return x
 
 
-def _check_finite(mean: Array) -> None:
+def _check_finite(mean: Array, factor: Array | None = None) -> None:
     xp = namespace_of(mean)
     if not bool(xp.all(xp.isfinite(mean))):
         raise ValueError("X contains NaN or infinity, or values so large that their sums overflow")
+    if factor is not None and factor.shape[0]:
+        size = float(xp.max(xp.abs(factor)))
+        if not size < LARGEST:
+            raise too_large("X")

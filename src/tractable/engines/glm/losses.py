@@ -202,7 +202,7 @@ class Probit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z, sign, margin = self._margins(x, codes, scaling, coef)
-        loss, slope, _ = _probit_loss(margin)
+        loss, slope, _ = probit_loss(margin)
         w = counts(weights, z)
         return float(w @ loss), ((w * sign * slope) @ z)[None, :]
 
@@ -215,7 +215,7 @@ class Probit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z, _, margin = self._margins(x, codes, scaling, coef)
-        return (counts(weights, z) * _probit_loss(margin)[2] * z.T) @ z
+        return (counts(weights, z) * probit_loss(margin)[2] * z.T) @ z
 
     def residuals(
         self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
@@ -228,7 +228,7 @@ class Probit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z, sign, margin = self._margins(x, codes, scaling, coef)
-        return z, (sign * _probit_loss(margin)[1])[:, None]
+        return z, (sign * probit_loss(margin)[1])[:, None]
 
     def class_coef(self, coef: np.ndarray) -> np.ndarray:
         """Return the coefficients that users read."""
@@ -314,7 +314,7 @@ def _others(scores: np.ndarray) -> np.ndarray:
     return np.where(np.eye(scores.shape[1], dtype=bool), -np.inf, scores[:, None, :])
 
 
-def _probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
     log_probability = log_ndtr(margin)
     with np.errstate(under="ignore"):

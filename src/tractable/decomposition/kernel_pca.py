@@ -1,0 +1,475 @@
+"""Kernel principal component analysis, its pre-images, and Nyström's approximation."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.arrays.random import as_generator
+from tractable.arrays.svd import orientation
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    all_or_nothing,
+    check_choice,
+    check_fitted,
+    check_number,
+    check_rows,
+)
+from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.base.validation import check_scores, refuse_foreign
+from tractable.data import Batch, Source
+from tractable.data.dispatch import sample_rows
+from tractable.engines.eigenpairs import lanczos, symmetric_product
+from tractable.engines.principal_components import PrincipalComponents, components_of
+from tractable.kernels import RBF, Kernel, Linear, Scaled
+from tractable.kernels.rbf import default_lengths
+from tractable.kernels.stationary import Stationary
+from tractable.primitives.threads import blas_for_columns
+from tractable.statistics import ScatterFactor
+from tractable.value import value
+
+#: Eigenvalues below this fraction of the largest are rounding: their directions have no length.
+ROUNDING = 1e-12
+
+#: A negative eigenvalue beyond this fraction of the largest is none of a kernel's.
+NEGATIVE = 1e-8
+
+#: Matrices so large have few eigenvectors found one by one, if fewer than one in `RARE` is wanted.
+WIDE, RARE = 300, 10
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Kernel principal component analysis: PCA of features φ(x) of which only k(x, x') = φ(x)ᵀφ(x') is known.
+
+    The directions v = Σ_n α_n φ̄(x_n) of greatest variance have K̄α = λα with the centred kernel matrix K̄ (see
+    :func:`tractable.kernels.center_gram`), and |α| = 1/√λ so that |v| = 1 (Schölkopf, Smola and Müller 1998).
+    A row has the scores Σ_n α_n k̄(x, x_n), of variance λ/N over the rows of the fit. Curves and rings become
+    coordinates; with the linear kernel it is PCA. `inverse_transform` and `denoise` find rows whose features
+    come nearest to a projection: pre-images.
+
+    The rows are stored. The kernel matrix takes 8 n² bytes: 30,000 rows are 7.2 GB, which a machine of 24 GB
+    holds; more rows need `n_landmarks`. A kernel with fewer features than there are rows (linear, polynomial)
+    is decomposed in the space of its features.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        How many directions; all of positive variance when not given. Fewer are found where the kernel has
+        fewer.
+    kernel : Kernel, optional
+        k. By default the squared exponential, with the length scale √d times the standard deviation of each
+        of d columns.
+    eigen_solver : {"auto", "dense", "arpack"}
+        All eigenvectors, or a few one by one; "auto" does the latter for few directions of many rows.
+    n_landmarks : int, optional
+        Nyström's approximation (Williams and Seeger 2001): the features are taken in the space spanned by so
+        many of the rows, drawn at random. Time and memory then grow with n · n_landmarks, rows may be
+        streamed and read from files larger than memory, and nothing else is approximate.
+    max_iter : int
+        Most steps of the search for a pre-image.
+    tol : float
+        It ends when a step is shorter than this fraction of the spread of the rows.
+    random_state : None, int, RandomState or Generator
+        Which rows are landmarks.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (n_components_,)
+        λ of the centred kernel matrix, the largest first.
+    explained_variance_ratio_ : array of shape (n_components_,)
+        Their fractions of its trace, the variance of all features.
+    dual_coef_ : array of shape (n_samples, n_components_) or (n_landmarks, n_components_)
+        α, scaled: scores are k(x, X_fit_) @ dual_coef_ - offset_.
+    offset_ : array of shape (n_components_,)
+        The scores of the mean of the features.
+    X_fit_ : array of shape (n_samples, n_features) or (n_landmarks, n_features)
+        The rows of the fit, those of positive weight, or the landmarks.
+    kernel_ : Kernel
+        The kernel, with columns by position.
+    n_components_ : int
+        Number of directions.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
+
+    See Also
+    --------
+    PCA : straight directions.
+
+    Examples
+    --------
+    Two rings, one inside the other, which no line separates:
+
+    >>> import numpy as np, tractable
+    >>> from tractable.kernels import RBF
+    >>> angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X = np.concatenate([ring, 3.0 * ring])
+    >>> model = tractable.KernelPCA(3, kernel=RBF(1.0)).fit(X)
+    >>> Z = model.transform(X)
+    >>> gaps = [max(z[:40].min() - z[40:].max(), z[40:].min() - z[:40].max()) for z in Z.T]
+    >>> bool(max(gaps) > 0.0)
+    True
+    """
+
+    model_tags = ModelTags(kind="mapping", parametric=False, streaming="no")
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Kernel | None = None,
+        eigen_solver: str = "auto",
+        n_landmarks: int | None = None,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.eigen_solver = eigen_solver
+        self.n_landmarks = n_landmarks
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @all_or_nothing(afresh=True, square=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the directions of greatest variance of the features.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows; without `n_landmarks` those of a source are read into memory.
+        y : ignored
+            Not used: there are no targets.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        self._check_parameters()
+        if self.n_landmarks is None:
+            rows = check_stored_rows(self, X, sample_weight=sample_weight)
+            found = self._of_rows(rows.data, rows.weights)
+        else:
+            refuse_foreign(X)
+            rows = check_rows(self, X, None, sample_weight, reset=True)
+            found = self._of_landmarks(rows.source, self.n_landmarks)
+        self._set_found(found)
+        return self
+
+    @by_blocks
+    @keeps_float32
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the scores of rows, Σ_n α_n k̄(x, x_n), (n_samples, n_components_)."""
+        check_fitted(self)
+        return self._scores(check_held_columns(self, X))
+
+    @keeps_float32
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return rows whose features come nearest to those with these scores: pre-images.
+
+        The fixed point z = Σ γ_n g(z, x_n) x_n / Σ γ_n g(z, x_n) (Mika and others 1999), from the row of the
+        fit with the nearest scores; of the linear kernel it is exact.
+        """
+        check_fitted(self)
+        scores = check_scores(X, self.n_components_)
+        gaps = ((scores[:, None, :] - self._fitted_scores[None, :, :]) ** 2).sum(axis=2)
+        return self._preimages(scores, self.X_fit_[np.argmin(gaps, axis=1)])
+
+    @by_blocks
+    @keeps_float32
+    def denoise(self, X: Any) -> np.ndarray:
+        """Return the pre-images of the projections of rows on the directions: what these leave is removed."""
+        check_fitted(self)
+        rows = check_held_columns(self, X)
+        return self._preimages(self._scores(rows), rows)
+
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        return self.kernel_.multiply(rows, self.X_fit_, self.dual_coef_) - self.offset_
+
+    @property
+    def _fitted_scores(self) -> np.ndarray:
+        return self._scores(self.X_fit_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_choice("eigen_solver", self.eigen_solver, ("auto", "dense", "arpack"))
+        for name in ("n_components", "n_landmarks"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), least=1, whole=True)
+        check_number("max_iter", self.max_iter, least=1, whole=True)
+        check_number("tol", self.tol, above=0.0)
+
+    def _kernel(self, x: np.ndarray, weights: np.ndarray | None) -> Kernel:
+        if self.kernel is None:
+            return RBF(default_lengths(x, weights))
+        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
+        if not np.isfinite(kernel.diagonal(x)).all():
+            raise ValueError("kernel must be finite at the rows of X, and overflows")
+        return kernel
+
+    def _of_rows(self, x: np.ndarray, weights: np.ndarray | None) -> "KernelDirections":
+        if len(x) < 2:
+            raise ValueError(f"X must have two rows at least, and has {len(x)} sample: one has no variance")
+        kernel = self.kernel_ = self._kernel(x, weights)
+        with blas_for_columns(len(x)):
+            if kernel.has_fewer_features(x.shape[1], len(x)):
+                return of_features(kernel, x, weights, self.n_components)
+            return of_matrix(kernel, x, weights, self.n_components, self.eigen_solver)
+
+    def _of_landmarks(self, source: Source, n: int) -> "KernelDirections":
+        rng = as_generator(self.random_state, name="random_state")
+        rows, weights = sample_rows(source, None, n, rng)
+        x = np.unique(np.asarray(rows, dtype=np.float64), axis=0)
+        if len(x) < 2:
+            raise ValueError(
+                "X must have two different rows at least: one sample, repeated or not, has no variance"
+            )
+        self.kernel_ = self._kernel(np.asarray(rows, dtype=np.float64), weights)
+        return of_landmarks(self.kernel_, x, source, self.n_components)
+
+    def _set_found(self, found: "KernelDirections") -> None:
+        self.X_fit_, self.dual_coef_, self.offset_ = found.rows, found.dual, found.offset
+        self.eigenvalues_, self._mean_coef_ = found.eigenvalues, found.mean
+        total = found.total if found.total > 0.0 else 1.0
+        self.explained_variance_ratio_ = found.eigenvalues / total
+        self.n_components_ = len(found.eigenvalues)
+
+    def _preimages(self, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
+        kernel: Any = self.kernel_
+        while isinstance(kernel, Scaled) and kernel.function is None:
+            kernel = kernel.kernel  # a factor changes no pre-image
+        coef = scores @ self.dual_coef_.T + self._mean_coef_  # γ, with Σ γ_n φ(x_n) the projection
+        if isinstance(kernel, Linear):
+            return coef @ self.X_fit_
+        if not isinstance(kernel, Stationary):
+            raise ValueError(
+                f"kernel: pre-images exist for RBF, Matern, RationalQuadratic and Linear kernels, scaled or "
+                f"not, and {type(kernel).__name__} is none of these"
+            )
+        found, converged = fixed_points(
+            kernel, self.X_fit_, coef, start, max_iter=self.max_iter, tol=self.tol
+        )
+        if not converged:
+            warnings.warn(
+                f"the search for pre-images did not converge in {self.max_iter} steps; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found
+
+
+@value
+class KernelDirections:
+    """Directions v_i = Σ_n dual_ni φ(x_n) of the features, and the mean of these, Σ_n mean_n φ(x_n)."""
+
+    rows: np.ndarray  # (n, d)
+    dual: np.ndarray  # (n, k)
+    mean: np.ndarray  # (n,)
+    offset: np.ndarray  # (k,), vᵀ of the mean of the features
+    eigenvalues: np.ndarray  # (k,)
+    total: float  # the trace of the centred kernel matrix
+
+
+def of_matrix(
+    kernel: Kernel, x: np.ndarray, weights: np.ndarray | None, n_components: int | None, solver: str = "auto"
+) -> KernelDirections:
+    """Decompose the centred kernel matrix of rows.
+
+    With weights w it is the matrix of the rows repeated: P (√w K √w) P, with P the projection orthogonal to
+    √w, whose unit eigenvectors u give α = √w u / √λ. P stands for the centring, and K is never changed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    x : array (n, d)
+        Rows.
+    weights : array (n,) or None
+        How often each counts.
+    n_components : int or None
+        How many directions; all of positive variance where None.
+    solver : {"auto", "dense", "arpack"}
+        As in `KernelPCA`.
+    """
+    n = len(x)
+    w = np.ones(n) if weights is None else weights
+    root = np.sqrt(w)
+    unit = root / np.sqrt(w.sum())
+    wanted = n if n_components is None else min(n_components, n)
+    few = solver == "arpack" or (solver == "auto" and n >= WIDE and wanted * RARE <= n)
+    if few and wanted < n - 1 and kernel.is_positive_semidefinite:
+        lower = kernel.lower_triangle(x)
+        product = symmetric_product(lower)
+
+        def multiply(v: np.ndarray) -> np.ndarray:
+            image = root * product(root * (v - unit * (unit @ v)))
+            return image - unit * (unit @ image)
+
+        values, vectors = lanczos(multiply, n, wanted)
+        means = product(w / w.sum())
+        diagonal = np.diagonal(lower)
+    else:
+        matrix = kernel(x)
+        means, diagonal = matrix @ (w / w.sum()), np.diagonal(matrix).copy()
+        values, vectors = np.linalg.eigh(_centred(matrix * root[:, None] * root, unit))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        _check_psd(values, kernel)
+    kept = values[:wanted] > ROUNDING * max(float(values[0]), 0.0)
+    if not kept.any():
+        raise ValueError(
+            "X has no variance in the features of the kernel: all rows are alike to it; choose another "
+            "kernel or length scale"
+        )
+    values, vectors = values[:wanted][kept], vectors[:, :wanted][:, kept]
+    dual = root[:, None] * vectors / np.sqrt(values)
+    dual = dual * orientation(dual)
+    return KernelDirections(
+        rows=x,
+        dual=dual,
+        mean=w / w.sum(),
+        offset=means @ dual,
+        eigenvalues=values,
+        total=float(w @ diagonal - w @ means),
+    )
+
+
+def of_features(
+    kernel: Kernel, x: np.ndarray, weights: np.ndarray | None, n_components: int | None
+) -> KernelDirections:
+    """Decompose rows in the space of the kernel's features, where these are fewer than the rows."""
+    features = kernel.features(x)
+    found = components_of(ScatterFactor.of(features, weights), solver="covariance_eigh")
+    found = _positive(found, n_components)
+    w = np.ones(len(x)) if weights is None else weights
+    # v = Φ̄ᵀα: with w of the rows, α = w z / λ of the scores z.
+    dual = w[:, None] * found.transform(features) / found.singular_values**2
+    signs = orientation(dual)
+    return KernelDirections(
+        rows=x,
+        dual=dual * signs,
+        mean=w / w.sum(),
+        offset=(found.mean @ found.components.T) * signs[0],
+        eigenvalues=found.singular_values**2,
+        total=found.scatter,
+    )
+
+
+def of_landmarks(
+    kernel: Kernel, landmarks: np.ndarray, source: Source, n_components: int | None
+) -> KernelDirections:
+    """Decompose the features of all rows in the space that those of the landmarks span, in one pass.
+
+    φ(x) is nearest to Σ_m c_m φ(x_m) with K_mm c = k_m(x); in an orthonormal basis of that space, from
+    K_mm = U Λ Uᵀ, its coordinates are Λ^-½ Uᵀ k_m(x): rows of which the scatter is summed.
+    """
+    matrix = kernel(landmarks)
+    values, vectors = np.linalg.eigh(matrix)
+    _check_psd(values[::-1], kernel)
+    some = values > 1e-10 * values[-1]
+    basis = vectors[:, some] / np.sqrt(values[some])
+    statistic = source.reduce(LandmarkScatter(kernel=kernel, landmarks=landmarks, basis=basis))
+    found = _positive(components_of(statistic), n_components)
+    dual = basis @ found.components.T
+    signs = orientation(dual)
+    return KernelDirections(
+        rows=landmarks,
+        dual=dual * signs,
+        mean=basis @ found.mean,
+        offset=(found.mean @ found.components.T) * signs[0],
+        eigenvalues=found.singular_values**2,
+        total=found.scatter,
+    )
+
+
+@value
+class LandmarkScatter:
+    """Mean and scatter of the coordinates of a block of rows in the space of the landmarks' features."""
+
+    kernel: Kernel
+    landmarks: np.ndarray
+    basis: np.ndarray
+
+    def __call__(self, block: Batch) -> ScatterFactor:
+        x = np.asarray(block.X, dtype=np.float64)
+        return ScatterFactor.of(self.kernel.multiply(x, self.landmarks, self.basis), block.weights)
+
+
+def fixed_points(
+    kernel: Stationary,
+    rows: np.ndarray,
+    coef: np.ndarray,
+    start: np.ndarray,
+    *,
+    max_iter: int = 500,
+    tol: float = 1e-6,
+) -> tuple[np.ndarray, bool]:
+    """Return the z nearest in features to Σ_n γ_n φ(x_n) for every row of γ, and whether all converged.
+
+    Where |φ(z) - Σ γ_n φ(x_n)|² is least its gradient is zero: z = Σ γ_n g_n x_n / Σ γ_n g_n, with g_n the
+    slope of the kernel at |z - x_n|². Where the denominator is not positive, as far from all rows, the step
+    goes to the row of greatest γ_n g_n instead.
+
+    Parameters
+    ----------
+    kernel : Stationary
+        k.
+    rows : array (n, d)
+        x_n.
+    coef : array (m, n)
+        γ.
+    start : array (m, d)
+        Where the searches begin.
+    max_iter, tol
+        Most steps; the length of the last, as a fraction of the spread of the rows.
+    """
+    z = np.array(start, dtype=np.float64)
+    spread = float(np.sqrt(np.sum(np.var(rows, axis=0)))) or 1.0
+    active = np.arange(len(z))
+    for _ in range(max_iter):
+        pull = coef[active] * kernel.slope(z[active], rows)
+        total = pull.sum(axis=1)
+        stray = total <= 1e-9 * np.abs(pull).sum(axis=1)
+        following = np.where(
+            stray[:, None],
+            rows[np.argmax(pull, axis=1)],
+            (pull @ rows) / np.where(stray, 1.0, total)[:, None],
+        )
+        moved = np.sqrt(np.sum((following - z[active]) ** 2, axis=1))
+        z[active] = following
+        active = active[moved > tol * spread]
+        if not len(active):
+            return z, True
+    return z, False
+
+
+def _positive(found: PrincipalComponents, n_components: int | None) -> PrincipalComponents:
+    """Return the directions of positive variance, so many of them at most."""
+    singular = found.singular_values
+    kept = int(np.sum(singular**2 > ROUNDING * singular[0] ** 2))
+    if not kept:
+        raise ValueError("X has no variance in the features of the kernel: all rows are alike to it")
+    return found.leading(kept if n_components is None else min(n_components, kept))
+
+
+def _centred(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Return P A P with P = I - u uᵀ."""
+    image = matrix @ unit
+    matrix = matrix - np.outer(unit, image) - np.outer(image, unit)
+    return matrix + (unit @ image) * np.outer(unit, unit)
+
+
+def _check_psd(values: np.ndarray, kernel: Kernel) -> None:
+    if values[-1] < -NEGATIVE * float(np.max(np.abs(values))):
+        raise ValueError(
+            f"kernel must be positive semi-definite, and the matrix of {kernel!r:.60} has the eigenvalue "
+            f"{values[-1]:.3g} (the largest is {values[0]:.3g}): distances in its features would be imaginary"
+        )

@@ -1,0 +1,436 @@
+"""Gaussian processes behind a likelihood p(y | f) that is not normal: Laplace's approximation.
+
+The posterior of the latent values f at the rows, ∝ p(y | f) N(f | 0, C), is approximated by
+N(f*, (C⁻¹ + W)⁻¹) at its mode f*, with W = -∂² log p(y | f*)/∂f². C is never factored nor inverted: all goes
+by the matrix B = I + √W C √W, whose eigenvalues are at least one (Rasmussen and Williams, chapter 3 and
+section 5.5).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.linalg import cholesky_in_place, inverse_in_place, log_det_cholesky, solve_triangular
+from tractable.arrays.log_space import log_softmax
+from tractable.engines.glm.likelihoods import LikelihoodExpansion
+from tractable.primitives.threads import blas_for_rows
+from tractable.value import value
+
+#: Relative gain of a Newton step after which one more is the last: it squares the error.
+SETTLED = 1e-11
+#: How often a step is halved, and what the log joint may fall by, relative to its size: its rounding.
+HALVINGS, ROUNDING = 30, 1e-14
+#: A curvature below which a row says nothing of its own latent value.
+LEVEL = 1e-10
+
+#: log p(y | f) of the latent values at the rows.
+Likelihood = Callable[[np.ndarray], LikelihoodExpansion]
+
+
+@value
+class LatentProcess:
+    """Laplace's approximation of one latent function at the rows of a fit."""
+
+    mode: np.ndarray  # (n,), f*
+    expansion: LikelihoodExpansion  # of log p(y | f) at f*
+    lower: np.ndarray  # (n, n), Cholesky factor of B
+    log_evidence: float  # log p(y | f*) - ½ f*ᵀC⁻¹f* - ½ log|B|
+    n_iter: int
+    converged: bool
+
+    @property
+    def dual(self) -> np.ndarray:
+        """C⁻¹ f* = ∇ log p(y | f*), (n,): the mean at new rows is k(x*, X) times it."""
+        return self.expansion.slope
+
+    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of the latent function at new rows, (q,) each.
+
+        The mean is kᵀ∇log p(y | f*), the variance c - kᵀ(W⁻¹ + C)⁻¹k.
+
+        Parameters
+        ----------
+        cross : array (q, n)
+            k(x*, X).
+        diagonal : array (q,)
+            c = k(x*, x*).
+        """
+        white = solve_triangular(self.lower, np.sqrt(self.expansion.curvature)[:, None] * cross.T)
+        return cross @ self.dual, np.maximum(diagonal - np.einsum("ij,ij->j", white, white), 0.0)
+
+    def leave_one_out(self, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of f_n without the likelihood of row n, in the approximation at the mode.
+
+        Parameters
+        ----------
+        diagonal : array (n,)
+            That of C.
+        """
+        weight = self.expansion.curvature
+        own = np.diagonal(inverse_in_place(self.lower.copy()))  # diagonal of B⁻¹
+        known = weight > LEVEL
+        safe = np.where(known, weight, 1.0)
+        variance = np.where(known, np.maximum(1.0 - own, 0.0) / (safe * own), diagonal)
+        return self.mode - self.expansion.slope * variance, variance
+
+    def gradient_weights(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the lower triangle of Ω with ∂ log p(y)/∂θ = Σ_nm Ω_nm ∂C_nm/∂θ.
+
+        At a fixed mode it is ½ aᵀ∂C a - ½ tr((W⁻¹ + C)⁻¹∂C), a = C⁻¹f*. The mode moves by
+        ∂f* = (I + CW)⁻¹ ∂C a, and log|B| with it.
+
+        Parameters
+        ----------
+        matrix : array (n, n)
+            C.
+        """
+        a, weight = self.dual, self.expansion.curvature
+        root = np.sqrt(weight)
+        inverse = _symmetric(inverse_in_place(self.lower.copy()))  # B⁻¹
+        # -½ ∂ log|B|/∂f_n = ½ Σ_nn ∂³ log p/∂f_n³, with W_n Σ_nn = 1 - (B⁻¹)_nn.
+        ratio = self.expansion.third / np.where(weight > 0.0, weight, 1.0)
+        slope = 0.5 * (1.0 - np.diagonal(inverse)) * ratio
+        inverse *= root[:, None]
+        inverse *= root  # (W⁻¹ + C)⁻¹
+        moved = slope - inverse @ (matrix @ slope)
+        inverse *= -0.5
+        inverse += np.outer(0.5 * (a + moved), a)
+        inverse += np.outer(0.5 * a, moved)
+        return inverse
+
+
+def latent_process(
+    matrix: np.ndarray,
+    likelihood: Likelihood,
+    *,
+    start: np.ndarray | None = None,
+    max_iter: int = 100,
+) -> LatentProcess:
+    """Return Laplace's approximation, by Newton's method with halved steps.
+
+    A step is f ← C (I + WC)⁻¹ (Wf + ∇log p), through B; the log joint Ψ(f) = log p(y | f) - ½ fᵀC⁻¹f is
+    concave, and a step is halved until it rises.
+
+    Parameters
+    ----------
+    matrix : array (n, n)
+        C, positive semi-definite.
+    likelihood : callable
+        ``likelihood(f)`` returns the `LikelihoodExpansion` of all rows.
+    start : array (n,), optional
+        C⁻¹f where the search starts, as `LatentProcess.dual` of other hyper-parameters; zero when not given.
+    max_iter : int
+        Maximum number of steps.
+
+    Examples
+    --------
+    Four rows of two classes, the squared exponential and ν = 0.01.
+
+    >>> from tractable.engines.glm.likelihoods import BernoulliLogit
+    >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    >>> matrix = np.exp(-0.5 * (x[:, None] - x) ** 2) + 0.01 * np.eye(4)
+    >>> found = latent_process(matrix, lambda f: BernoulliLogit().expand(f, y))
+    >>> found.mode.round(8).tolist(), round(found.log_evidence, 8)
+    ([-0.58174018, -0.53627655, 0.53627655, 0.58174018], -2.62228667)
+    """
+    with blas_for_rows(len(matrix)):
+        return _latent_process(matrix, likelihood, start, max_iter)
+
+
+def _latent_process(
+    matrix: np.ndarray, likelihood: Likelihood, start: np.ndarray | None, max_iter: int
+) -> LatentProcess:
+    a = np.zeros(len(matrix)) if start is None else start
+    f = matrix @ a
+    here = likelihood(f)
+    joint = _log_joint(here, a, f)
+    if start is not None and not joint > float(np.sum(likelihood(np.zeros_like(f)).value)):
+        return _latent_process(matrix, likelihood, None, max_iter)  # zero is a better start
+    n_iter, settled, last = 0, False, False
+    while n_iter < max_iter and not last:
+        last = settled
+        n_iter += 1
+        root = np.sqrt(here.curvature)
+        lower = _factor_of_b(matrix, root)
+        b = here.curvature * f + here.slope
+        white = solve_triangular(lower, (root * (matrix @ b))[:, None])
+        direction = b - root * solve_triangular(lower, white, transposed=True)[:, 0] - a
+        along = matrix @ direction
+        stepped = _halved(likelihood, a, f, direction, along, joint)
+        if stepped is None:
+            settled = last = True
+            break
+        a, f, here, after = stepped
+        settled = after - joint <= SETTLED * (1.0 + abs(after))
+        joint = after
+    lower = _factor_of_b(matrix, np.sqrt(here.curvature))
+    return LatentProcess(
+        mode=f,
+        expansion=here,
+        lower=lower,
+        log_evidence=joint - 0.5 * float(log_det_cholesky(lower)),
+        n_iter=n_iter,
+        converged=settled,
+    )
+
+
+@value
+class SoftmaxProcess:
+    """Laplace's approximation of K latent functions with one kernel, p(C_k | f) = softmax(f)_k."""
+
+    mode: np.ndarray  # (n, K), f*
+    dual: np.ndarray  # (n, K), C⁻¹ f* = t - π, times how often rows count
+    probabilities: np.ndarray  # (n, K), π at the mode
+    weights: np.ndarray  # (n,), how often rows count
+    lowers: np.ndarray  # (K, n, n), Cholesky factors of B_k = I + √D_k C √D_k, D = weights π
+    total: np.ndarray  # (n, n), Cholesky factor of Σ_k E_k, E_k = √D_k B_k⁻¹ √D_k
+    log_evidence: float
+    n_iter: int
+    converged: bool
+
+    @property
+    def roots(self) -> np.ndarray:
+        """√D, (n, K)."""
+        return np.sqrt(self.weights[:, None] * self.probabilities)
+
+    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return means (q, K) and covariances (q, K, K) of the latent functions at new rows.
+
+        Parameters
+        ----------
+        cross : array (q, n)
+            k(x*, X).
+        diagonal : array (q,)
+            k(x*, x*).
+        """
+        q, k = len(cross), self.mode.shape[1]
+        own, shared = self._spreads(cross.T)
+        covariance = np.einsum("cnq,dnq->qcd", shared, shared)
+        covariance[:, np.arange(k), np.arange(k)] += diagonal[:, None] - own.T
+        assert covariance.shape == (q, k, k)
+        return cross @ self.dual, covariance
+
+    def gradient_weights(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the lower triangle of Ω with ∂ log p(y)/∂θ = Σ_nm Ω_nm ∂C_nm/∂θ, C that of every class.
+
+        Parameters
+        ----------
+        matrix : array (n, n)
+            C.
+        """
+        n, k = self.mode.shape
+        own, shared = self._spreads(matrix)
+        # Posterior covariance of the classes at each row, (n, K, K).
+        spread = np.einsum("cmn,dmn->ncd", shared, shared)
+        spread[:, np.arange(k), np.arange(k)] += np.diagonal(matrix)[:, None] - own.T
+        p = self.probabilities
+        # -½ tr(Σ_n ∂W_n/∂f_c), W_n = w (diag π - ππᵀ), ∂π/∂f_c = π_c (e_c - π).
+        diagonal = np.einsum("ncc->nc", spread)
+        product = np.einsum("ncd,nd->nc", spread, p)
+        level = np.sum(p * diagonal, axis=1) - 2.0 * np.einsum("nc,nc->n", p, product)
+        slope = -0.5 * self.weights[:, None] * p * (diagonal - 2.0 * product - level[:, None])
+        moved = slope - self._solve(matrix @ slope)
+        weights = np.zeros((n, n))
+        for c in range(k):
+            precision = self._e(c)
+            white = solve_triangular(self.total, precision)
+            precision -= white.T @ white  # the block of class c of (W⁻¹ + C)⁻¹
+            weights -= 0.5 * precision
+        a = self.dual
+        weights += 0.5 * ((a + moved) @ a.T + a @ moved.T)
+        return weights
+
+    def _e(self, c: int) -> np.ndarray:
+        """Return E_c, (n, n)."""
+        root = self.roots[:, c]
+        inverse = _symmetric(inverse_in_place(self.lowers[c].copy()))
+        inverse *= root[:, None]
+        inverse *= root
+        return inverse
+
+    def _spreads(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return vᵀE_c v of each column v (K, q), and L⁻¹ E_c v (K, n, q), L the factor of Σ E."""
+        own, shared = [], []
+        for c in range(self.mode.shape[1]):
+            root = self.roots[:, c : c + 1]
+            white = solve_triangular(self.lowers[c], root * columns)
+            own.append(np.einsum("ij,ij->j", white, white))
+            shared.append(
+                solve_triangular(self.total, root * solve_triangular(self.lowers[c], white, transposed=True))
+            )
+        return np.stack(own), np.stack(shared)
+
+    def _solve(self, v: np.ndarray) -> np.ndarray:
+        """Return (W⁻¹ + C)⁻¹ v of a vector of all classes, (n, K)."""
+        return softmax_solve(self.roots, self.lowers, self.total, v)
+
+
+def softmax_solve(roots: np.ndarray, lowers: np.ndarray, total: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return E v - E R (Σ E)⁻¹ Rᵀ E v, (n, K): (W⁻¹ + C)⁻¹ v, R the sum over classes.
+
+    Parameters
+    ----------
+    roots : array (n, K)
+        √D.
+    lowers : array (K, n, n)
+        Factors of B_k.
+    total : array (n, n)
+        Factor of Σ E_k.
+    v : array (n, K)
+        A vector of all classes.
+    """
+
+    def e(columns: np.ndarray) -> np.ndarray:
+        found = np.empty_like(columns)
+        for c in range(columns.shape[1]):
+            white = solve_triangular(lowers[c], (roots[:, c] * columns[:, c])[:, None])
+            found[:, c] = roots[:, c] * solve_triangular(lowers[c], white, transposed=True)[:, 0]
+        return found
+
+    inside = e(v)
+    white = solve_triangular(total, inside.sum(axis=1)[:, None])
+    common = solve_triangular(total, white, transposed=True)
+    return inside - e(np.repeat(common, v.shape[1], axis=1))
+
+
+def softmax_process(
+    matrix: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    *,
+    start: np.ndarray | None = None,
+    max_iter: int = 100,
+) -> SoftmaxProcess:
+    """Return Laplace's approximation of K classes, Rasmussen and Williams, algorithm 3.3.
+
+    Parameters
+    ----------
+    matrix : array (n, n)
+        C, of every class.
+    targets : array (n, K)
+        One in the column of each row's class, else zero.
+    weights : array (n,)
+        How often each row counts, positive.
+    start : array (n, K), optional
+        C⁻¹f where the search starts; zero when not given.
+    max_iter : int
+        Maximum number of steps.
+    """
+    with blas_for_rows(len(matrix)):
+        return _softmax_process(matrix, targets, weights, start, max_iter)
+
+
+def _softmax_process(
+    matrix: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    start: np.ndarray | None,
+    max_iter: int,
+) -> SoftmaxProcess:
+    n, k = targets.shape
+
+    def value_of(a: np.ndarray, f: np.ndarray) -> float:
+        return float(weights @ np.sum(targets * log_softmax(f), axis=1)) - 0.5 * float(np.sum(a * f))
+
+    a = np.zeros((n, k)) if start is None else start
+    f = matrix @ a
+    joint = value_of(a, f)
+    if start is not None and not joint > value_of(np.zeros((n, k)), np.zeros((n, k))):
+        return _softmax_process(matrix, targets, weights, None, max_iter)
+    n_iter, settled, last = 0, False, False
+    while n_iter < max_iter and not last:
+        last = settled
+        n_iter += 1
+        p = np.exp(log_softmax(f))
+        roots, lowers, total = _softmax_factors(matrix, p, weights)
+        b = weights[:, None] * (p * (f - np.sum(p * f, axis=1, keepdims=True)) + targets - p)
+        direction = b - softmax_solve(roots, lowers, total, matrix @ b) - a
+        along, length = matrix @ direction, 1.0
+        for _ in range(HALVINGS):
+            after = value_of(a + length * direction, f + length * along)
+            if after > joint - ROUNDING * abs(joint):
+                break
+            length *= 0.5
+        else:
+            settled = last = True
+            break
+        a, f = a + length * direction, f + length * along
+        settled = after - joint <= SETTLED * (1.0 + abs(after))
+        joint = after
+    p = np.exp(log_softmax(f))
+    _, lowers, total = _softmax_factors(matrix, p, weights)
+    log_det = float(np.sum(log_det_cholesky(lowers))) + float(log_det_cholesky(total))
+    return SoftmaxProcess(
+        mode=f,
+        dual=weights[:, None] * (targets - p),
+        probabilities=p,
+        weights=weights,
+        lowers=lowers,
+        total=total,
+        log_evidence=joint - 0.5 * (log_det - float(np.sum(np.log(weights)))),
+        n_iter=n_iter,
+        converged=settled,
+    )
+
+
+def _softmax_factors(matrix: np.ndarray, p: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return √D, the factors of every B_k, and that of Σ E_k."""
+    # A probability that underflows has no direction; its row keeps the others'.
+    roots = np.sqrt(np.maximum(weights[:, None] * p, np.finfo(np.float64).tiny))
+    lowers = np.stack([_factor_of_b(matrix, root) for root in roots.T])
+    total = np.zeros_like(matrix)
+    for root, lower in zip(roots.T, lowers, strict=True):
+        inverse = inverse_in_place(lower.copy())
+        inverse *= root[:, None]
+        inverse *= root
+        total += inverse
+    found, _ = cholesky_in_place(total)
+    return roots, lowers, found
+
+
+def _factor_of_b(matrix: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Return the Cholesky factor of I + √W C √W."""
+    b = root[:, None] * matrix
+    b *= root
+    b[np.diag_indices(len(b))] += 1.0
+    lower, good = cholesky_in_place(b)
+    if not good:
+        raise ValueError(
+            "kernel must be positive semi-definite and finite at the rows of X: I + √W K √W has no Cholesky "
+            "factor"
+        )
+    return lower
+
+
+def _halved(
+    likelihood: Likelihood,
+    a: np.ndarray,
+    f: np.ndarray,
+    direction: np.ndarray,
+    along: np.ndarray,
+    joint: float,
+) -> tuple[Any, Any, LikelihoodExpansion, float] | None:
+    """Return the first of the steps 1, ½, ¼, … at which the log joint rises; None where none does."""
+    length = 1.0
+    for _ in range(HALVINGS):
+        candidate, latent = a + length * direction, f + length * along
+        there = likelihood(latent)
+        after = _log_joint(there, candidate, latent)
+        if after > joint - ROUNDING * abs(joint):
+            return candidate, latent, there, after
+        length *= 0.5
+    return None
+
+
+def _log_joint(expansion: LikelihoodExpansion, a: np.ndarray, f: np.ndarray) -> float:
+    """Return log p(y | f) - ½ fᵀC⁻¹f; -inf where it is no number."""
+    found = float(np.sum(expansion.value)) - 0.5 * float(a @ f)
+    return found if np.isfinite(found) else -np.inf
+
+
+def _symmetric(lower: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix of a lower triangle; what is above the diagonal is not read."""
+    found = np.tril(lower)
+    found += np.tril(lower, -1).T
+    return found

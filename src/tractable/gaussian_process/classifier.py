@@ -1,0 +1,353 @@
+"""Gaussian process classification by Laplace's approximation."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from tractable.arrays.linalg import jittered_cholesky
+from tractable.arrays.log_space import log_softmax
+from tractable.arrays.random import as_generator
+from tractable.base import (
+    ClassifierMixin,
+    Estimator,
+    FitInterrupted,
+    ModelTags,
+    all_or_nothing,
+    check_choice,
+    check_count,
+    check_fitted,
+    check_labels,
+    check_number,
+)
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.distributions import Gamma
+from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
+from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
+from tractable.engines.glm.losses import LINKS, helmert_contrasts
+from tractable.engines.latent_gaussian_process import latent_process, softmax_process
+from tractable.engines.mode_search import golden_section
+from tractable.gaussian_process.explain import Relevance, column_relevance
+from tractable.gaussian_process.latent import Approximation, LatentModel, learned_process, with_nu
+from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, warn_of_search
+from tractable.kernels import Kernel
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
+
+#: How several classes may be modelled.
+MULTI_CLASS = ("softmax", "one_vs_rest")
+#: The variance of the latent function that the default kernel begins with.
+LATENT_VARIANCE = 4.0
+#: Where the default kernel's variance is looked for.
+LATENT_BOUNDS = (1e-3, 1e2)
+#: Logarithms of the exponents between which that of coupled probabilities is looked for.
+COUPLING = (-2.0, 2.0)
+
+
+class GaussianProcessClassifier(ClassifierMixin, Estimator):
+    """Gaussian process classification: p(C₂ | x) = σ(f(x)), f ~ GP(0, k), by Laplace's approximation.
+
+    The posterior of the latent function at the rows is approximated by a normal distribution at its mode,
+    which Newton's method finds (Rasmussen and Williams, sections 3.4 and 3.5; Bishop 6.4.6). Probabilities
+    are averages of σ over the latent function, by quadrature: less certain far from the rows than at the
+    mode. The hyper-parameters of the kernel maximise the approximate evidence, with their priors where they
+    have any.
+
+    Of several classes each has a latent function. "softmax" approximates the joint posterior of all, with one
+    kernel. "one_vs_rest" fits a classifier of each class against the others, with a kernel of its own; their
+    probabilities are raised to one power, which is learned from leave-one-out probabilities, and divided by
+    their sum.
+
+    It is approximate: the true posterior is skew, which the approximation is not, and its mode lies between
+    zero and the mean. Probabilities are too near ½ rather than too certain, the more so the larger the
+    variance of f is; of classes that are separated its evidence rises with that variance nevertheless, so
+    give it a prior or an upper bound where you give a kernel. A fit takes O(n³) time and the
+    memory of a few matrices of rows × rows, of "softmax" for each class.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        The covariance function k of the latent function, with starting values of its hyper-parameters. By
+        default a squared exponential with a length scale for each column, in units of X, and weak priors: of
+        the variance, Gamma(2) with mean 4.
+    link : {"logit", "probit"}
+        σ: the logistic function, or the normal cdf Φ, which is of two classes or "one_vs_rest".
+    multi_class : {"softmax", "one_vs_rest"}
+        How more than two classes are modelled.
+    nu : float
+        ν of the covariance k(x, x') + νδ of the latent values: noise of each row's own, not learned. A term
+        `White` of the kernel is the same, and learned.
+    optimizer : {"fmin_l_bfgs_b"} or None
+        The search for hyper-parameters; None keeps those of the kernel.
+    n_restarts_optimizer : int
+        Number of further searches, from starting values drawn within the bounds; the best is kept.
+    tol : float
+        Relative change of the objective at which a search stops.
+    max_iter : int
+        Maximum number of iterations of a search.
+    random_state : None, int, RandomState or Generator
+        Where starting values of restarts come from.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    kernel_ : Kernel or tuple of Kernel
+        The kernel at its hyper-parameters, with ν as `White`; of "one_vs_rest" one a class.
+    log_evidence_ : float
+        log p(y | X) by Laplace's approximation; of "one_vs_rest" the sum over classifiers.
+    theta_ : array of shape (p,)
+        Logarithms of the free hyper-parameters; of "one_vs_rest" one classifier's after the other's.
+    latent_mode_ : array of shape (n_samples,) or (n_samples, n_classes)
+        The mode of the latent function at the rows, of the second of two classes or of each.
+    coupling_ : float
+        The power of the probabilities of "one_vs_rest".
+    converged_ : bool
+        Whether the searches for hyper-parameters and for modes ended by their tolerances.
+    n_iter_ : int
+        Improvements of the objective in the longest search, one at least.
+    X_train_ : array of shape (n_samples, n_features)
+        The rows of the fit, those of positive weight.
+    sample_weight_ : array of shape (n_samples,) or None
+        How often each counts; None where none were given.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
+
+    See Also
+    --------
+    BayesianLogisticRegression : the same with a linear latent function.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> from tractable.kernels import RBF
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), ["no", "no", "yes", "yes"]
+    >>> model = tractable.GaussianProcessClassifier(RBF(), nu=0.01, optimizer=None).fit(X, y)
+    >>> model.predict_proba([[0.5]]).round(4), round(model.log_evidence_, 4)
+    (array([[0.4354, 0.5646]]), -2.6223)
+    >>> [x.round(4) for x in model.latent_mean_and_variance([[0.5]])]
+    [array([0.3065]), array([0.8365])]
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        link: str = "logit",
+        multi_class: str = "softmax",
+        nu: float = 0.0,
+        optimizer: str | None = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        tol: float = 1e-8,
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel, self.link, self.multi_class, self.nu = kernel, link, multi_class, nu
+        self.optimizer, self.n_restarts_optimizer = optimizer, n_restarts_optimizer
+        self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
+
+    @all_or_nothing(afresh=True, square=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn hyper-parameters and the posterior of the latent function from rows, read into memory.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or column name
+            Labels.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        self._check_parameters()
+        rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
+        self.classes_, codes = check_labels(rows.y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have two classes at least, got one class: {self.classes_[0]!r}")
+        n_classes = len(self.classes_)
+        if self.link == "probit" and n_classes > 2 and self.multi_class == "softmax":
+            raise ValueError(
+                'link must be "logit" for more than two classes, unless multi_class is "one_vs_rest"; '
+                f"y has {n_classes}"
+            )
+        self.X_train_, self.sample_weight_ = rows.data, rows.weights
+        self._codes_ = np.asarray(codes, dtype=np.int64)
+        kernel = with_nu(self._kernel(rows.data), float(self.nu))
+        rng = as_generator(self.random_state)
+        options: dict[str, Any] = {
+            "n_restarts": self.n_restarts_optimizer,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+        }
+        with np.errstate(over="ignore", under="ignore"):
+            self._models_ = tuple(
+                learned_process(
+                    kernel, rows.data, approximate, optimize=self.optimizer is not None, rng=rng, **options
+                )
+                for approximate in self._approximations()
+            )
+        self._set_fitted()
+        if any(model.search.interrupted for model in self._models_):
+            raise FitInterrupted
+        for model in self._models_:
+            given = self.kernel is not None and self.optimizer is not None
+            warn_of_search(model.search, self.max_iter, [kernel], given=given)
+        return self
+
+    def latent_mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean and the variance of the latent function at rows.
+
+        Of two classes (n_samples,) each, of the second; of several, (n_samples, n_classes). The mean is
+        kᵀ∇log p(y | f) at the mode f and the variance c - kᵀ(W⁻¹ + C)⁻¹k, with ν in c = k(x, x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        """
+        check_fitted(self)
+        rows = check_held_columns(self, X)
+        found = [model.moments(rows) for model in self._models_]
+        if len(self._models_) > 1:
+            means, variances = zip(*found, strict=True)
+            return np.stack(means, axis=1), np.stack(variances, axis=1)
+        mean, spread = found[0]
+        return mean, np.einsum("ncc->nc", spread) if spread.ndim == 3 else spread
+
+    def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
+        """Return Laplace's log evidence at other hyper-parameters, and on request its gradient.
+
+        Parameters
+        ----------
+        theta : array (p,), optional
+            Logarithms of the free hyper-parameters, as in `theta_`; those of the fit when not given.
+        eval_gradient : bool
+            Whether to return the gradient too.
+        """
+        check_fitted(self)
+        if theta is None and not eval_gradient:
+            return self.log_evidence_
+        at = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
+        if at.shape != self.theta_.shape or not np.all(np.isfinite(at)):
+            raise ValueError(f"theta must be {len(self.theta_)} finite numbers, got {theta!r}")
+        parts = np.split(at, len(self._models_))
+        found = [
+            model.log_evidence(part, approximate, gradient=eval_gradient)
+            for model, part, approximate in zip(self._models_, parts, self._approximations(), strict=True)
+        ]
+        total = sum(value for value, _ in found)
+        return (total, np.concatenate([gradient for _, gradient in found])) if eval_gradient else total
+
+    def relevance(self) -> Relevance:
+        """Return how much each column matters to the latent function (automatic relevance determination)."""
+        check_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        shown = tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
+        return column_relevance(
+            lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1), self.X_train_, shown
+        )
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """Logarithms of the free hyper-parameters, (p,)."""
+        check_fitted(self)
+        return np.concatenate([model.kernel.theta for model in self._models_])
+
+    def _class_scores(self, X: Any) -> np.ndarray:
+        """Return log p(C_k | x), (n_samples, n_classes)."""
+        rows = check_held_columns(self, X)
+        if len(self._models_) > 1:
+            each = np.stack([self._log_odds_pair(*model.moments(rows))[1] for model in self._models_], axis=1)
+            return log_softmax(self.coupling_ * each)
+        mean, spread = self._models_[0].moments(rows)
+        if mean.ndim == 1:
+            return np.stack(self._log_odds_pair(mean, spread), axis=1)
+        contrasts = helmert_contrasts(len(self.classes_))
+        covariance = contrasts.T @ spread @ contrasts
+        root = jittered_cholesky(covariance, max_jitter=1e-6).lower
+        return log_expected_softmax(mean @ contrasts, root, contrasts)
+
+    def _log_odds_pair(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log probabilities of not being and of being of the class, (n,) each."""
+        expected = log_expected_probit if self.link == "probit" else log_expected_sigmoid
+        stddev = np.sqrt(variance)
+        return expected(-mean, stddev), expected(mean, stddev)
+
+    def _approximations(self) -> list[Approximation]:
+        """Return Laplace's approximation of each latent function, or of all together."""
+        n, k = len(self.X_train_), len(self.classes_)
+        weights = np.ones(n) if self.sample_weight_ is None else self.sample_weight_
+        if k > 2 and self.multi_class == "softmax":
+            return [partial(_several_classes, targets=np.eye(k)[self._codes_], weights=weights)]
+        likelihood = BernoulliProbit() if self.link == "probit" else BernoulliLogit()
+        which = [1] if k == 2 else range(k)
+        return [
+            partial(_two_classes, y=(self._codes_ == c).astype(float), weights=weights, likelihood=likelihood)
+            for c in which
+        ]
+
+    def _kernel(self, x: np.ndarray) -> Kernel:
+        if self.kernel is None:
+            standardizer = Standardizer.from_moments(DiagonalMoments.of(x, self.sample_weight_))
+            kernel = default_kernel(standardizer, list(range(x.shape[1])), LATENT_VARIANCE)
+            # Laplace's evidence of separated classes rises with the variance, and is poor where it is large.
+            prior = Gamma(shape=2.0, rate=2.0 / LATENT_VARIANCE)
+            return kernel.with_params(scale_prior=prior, scale_bounds=LATENT_BOUNDS)
+        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
+        if not np.isfinite(kernel.diagonal(x)).all():
+            raise ValueError("kernel must be finite at the rows of X, and overflows")
+        return kernel
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_choice("link", self.link, LINKS)
+        check_choice("multi_class", self.multi_class, MULTI_CLASS)
+        check_number("nu", self.nu, least=0.0)
+        if self.optimizer is not None:
+            check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
+        check_count("max_iter", self.max_iter, least=1)
+        check_number("tol", self.tol, least=0.0)
+        as_generator(self.random_state, name="random_state")
+
+    def _set_fitted(self) -> None:
+        models: tuple[LatentModel, ...] = self._models_
+        one = len(models) == 1
+        self.kernel_ = models[0].kernel if one else tuple(model.kernel for model in models)
+        self.log_evidence_ = float(sum(model.process.log_evidence for model in models))
+        modes = [model.process.mode for model in models]
+        self.latent_mode_ = modes[0] if one else np.stack(modes, axis=1)
+        self.converged_ = all(model.search.converged and model.process.converged for model in models)
+        self.n_iter_ = max(1, *(model.search.n_iter for model in models))
+        self.coupling_ = 1.0 if one else self._coupled()
+
+    def _coupled(self) -> float:
+        """Return the power of highest leave-one-out probability of the classes of the rows."""
+        left = []
+        for model in self._models_:
+            moments = model.process.leave_one_out(model.kernel.diagonal(self.X_train_))
+            left.append(self._log_odds_pair(*moments)[1])
+        each, rows = np.stack(left, axis=1), np.arange(len(self._codes_))
+        weights = np.ones(len(rows)) if self.sample_weight_ is None else self.sample_weight_
+
+        def probability(log_power: np.ndarray) -> np.ndarray:
+            logs = log_softmax(np.exp(log_power)[:, None, None] * each)
+            return logs[:, rows, self._codes_] @ weights
+
+        low, high = (np.array([end]) for end in COUPLING)
+        return float(np.exp(golden_section(probability, low, high, 40))[0])
+
+
+def _two_classes(
+    matrix: np.ndarray, start: np.ndarray | None, *, y: np.ndarray, weights: np.ndarray, likelihood: Any
+) -> Any:
+    return latent_process(matrix, lambda f: likelihood.expand(f, y) * weights, start=start)
+
+
+def _several_classes(
+    matrix: np.ndarray, start: np.ndarray | None, *, targets: np.ndarray, weights: np.ndarray
+) -> Any:
+    return softmax_process(matrix, targets, weights, start=start)
