@@ -60,6 +60,7 @@ PUBLIC: dict[str, str] = {
     "NaiveBayes": "tractable.classification",
     "NearestNeighborDensity": "tractable.density",
     "NearestNeighbors": "tractable.neighbors",
+    "NystromGaussianProcess": "tractable.gaussian_process",
     "PCA": "tractable.decomposition",
     "Perceptron": "tractable.classification",
     "PolynomialBasis": "tractable.linear_model",
