@@ -8,7 +8,7 @@ from tractable.arrays.gradient import check_gradient
 from tractable.data import as_source
 from tractable.engines.gaussian_process import Observations, log_evidence
 from tractable.engines.inducing_points import inducing_posterior, lower_bound, nystrom, pivoted_cholesky
-from tractable.gaussian_process import GaussianProcessRegressor, NystromGaussianProcess
+from tractable.gaussian_process import BayesianCommittee, GaussianProcessRegressor, NystromGaussianProcess
 from tractable.kernels import RBF, Linear, Matern, Polynomial, White
 
 RNG = np.random.default_rng(0)
@@ -126,3 +126,104 @@ def test_refusals_of_inducing_points(options, named):
 def test_landmarks_are_rows():
     with pytest.raises(ValueError, match="landmarks must be rows"):
         nystrom(KERNEL, X, X[:3, :1])
+
+
+# -- committees ---------------------------------------------------------------------------------------------
+
+
+def committee(**options):
+    return BayesianCommittee(KERNEL + White(0.1), **{"optimizer": None, "random_state": 0, **options})
+
+
+def exact_process(x=X, y=Y):
+    return GaussianProcessRegressor(KERNEL + White(0.1), mean="zero", optimizer=None).fit(x, y - y.mean())
+
+
+@pytest.mark.spec("GP-15", "E000-52")
+def test_members_are_combined_by_the_product_rule():
+    """Σ*⁻¹ = Σ Σᵢ⁻¹ - (M - 1) K**⁻¹, at the queries together and at each alone."""
+    model = committee(n_subsets=3, variant="bayesian").fit(X, Y)
+    x = NEW[:3]
+    precision, product = -2.0 * np.linalg.inv(KERNEL(x)), np.zeros(3)
+    alone, said = -2.0 / KERNEL.diagonal(x), np.zeros(3)
+    for member in model._members_:
+        own = exact_process(member.rows.x, member.rows.y[:, 0])
+        assert own.log_evidence_ is not None
+        C = KERNEL(member.rows.x) + 0.1 * np.eye(len(member.rows.x))
+        cross = KERNEL(x, member.rows.x)
+        mean = cross @ np.linalg.solve(C, member.rows.y[:, 0])
+        covariance = KERNEL(x) - cross @ np.linalg.solve(C, cross.T)
+        precision += np.linalg.inv(covariance)
+        product += np.linalg.solve(covariance, mean)
+        alone += 1.0 / np.diag(covariance)
+        said += mean / np.diag(covariance)
+    joint = model.predict_joint(x, include_noise=False)
+    np.testing.assert_allclose(joint.covariance, np.linalg.inv(precision), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(joint.mean - Y.mean(), np.linalg.solve(precision, product), rtol=1e-6)
+    found = model.predict_dist(x, include_noise=False)
+    np.testing.assert_allclose(found.variance, 1.0 / alone, rtol=1e-8)
+    np.testing.assert_allclose(found.mean - Y.mean(), said / alone, rtol=1e-8)
+
+
+@pytest.mark.spec("GP-15")
+def test_many_joint_queries_are_the_exact_process():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0.0, 10.0, (90, 1))
+    y = np.sin(x[:, 0]) + 0.3 * rng.standard_normal(90)
+    kernel, queries = 1.0 * RBF(1.5), np.linspace(0.0, 10.0, 40)[:, None]
+    model = BayesianCommittee(kernel + White(0.09), n_subsets=3, optimizer=None, random_state=0).fit(x, y)
+    process = GaussianProcessRegressor(kernel + White(0.09), mean="zero", optimizer=None).fit(x, y - y.mean())
+    expected = process.predict(queries)
+    joint = np.abs(model.predict_joint(queries).mean - y.mean() - expected).max()
+    alone = np.abs(model.predict(queries) - y.mean() - expected).max()
+    assert joint < 1e-3
+    assert joint < 0.1 * alone
+
+
+@pytest.mark.parametrize("variant", ["bayesian", "robust"])
+def test_one_block_is_the_exact_process(variant):
+    model = committee(n_subsets=1, variant="bayesian").fit(X, Y)
+    process = exact_process()
+    np.testing.assert_allclose(model.predict(NEW) - Y.mean(), process.predict(NEW), rtol=1e-8)
+    np.testing.assert_allclose(model.predict_var(NEW), process.predict_var(NEW), rtol=1e-8)
+    assert model.block_log_evidence_ == pytest.approx(process.log_evidence_, rel=1e-10)
+    # Far from all rows the prior is left; robust members say nothing there.
+    far = committee(n_subsets=4, variant=variant).fit(X, Y).predict_dist([[50.0, 50.0]], include_noise=False)
+    assert far.variance.item() == pytest.approx(1.5)
+    assert far.mean.item() == pytest.approx(Y.mean())
+
+
+def test_blocks_of_one_row_and_more_blocks_than_rows():
+    model = committee(n_subsets=1000).fit(X[:8], Y[:8])
+    assert model.n_subsets_ == 8
+    assert np.all(np.isfinite(model.predict(NEW)))
+    assert committee().fit(X, Y).n_subsets_ == 1
+    found = committee(n_subsets=2).fit(X, Y).compare_to_exact(30)
+    assert found.n_rows == 30
+    assert found.mean_difference < 0.5
+    assert 0.5 < found.stddev_ratio < 2.0
+
+
+def test_a_committee_learns_hyper_parameters_from_all_blocks():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0.0, 10.0, (400, 1))
+    y = np.sin(x[:, 0]) + 0.1 * rng.standard_normal(400)
+    model = BayesianCommittee(n_subsets=4, max_iter=40, tol=1e-5, random_state=0).fit(x[:300], y[:300])
+    assert model.noise_variance_**0.5 == pytest.approx(0.1, rel=0.2)
+    inside = model.predict_interval(x[300:], 0.9)
+    assert 0.8 < np.mean((inside[:, 0] <= y[300:]) & (y[300:] <= inside[:, 1])) <= 1.0
+    assert model.score(x[300:], y[300:]) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"n_subsets": 0}, "n_subsets"),
+        ({"variant": "product"}, "variant"),
+        ({"noise_variance": 1.0, "kernel": RBF() + White(0.1)}, "one or the other"),
+        ({"kernel": "rbf"}, "kernel"),
+    ],
+)
+def test_refusals_of_committees(options, named):
+    with pytest.raises(ValueError, match=named):
+        BayesianCommittee(**options).fit(X, Y)

@@ -12,6 +12,7 @@ PUBLIC: dict[str, str] = {
     # estimators
     "ARDRegression": "tractable.linear_model",
     "AdaptiveKernelDensity": "tractable.density",
+    "BayesianCommittee": "tractable.gaussian_process",
     "BayesianGaussianMixture": "tractable.mixture",
     "BernoulliMixture": "tractable.mixture",
     "BernoulliNB": "tractable.classification",

@@ -2,6 +2,7 @@
 
 from rows.row import Row
 from tractable.gaussian_process import (
+    BayesianCommittee,
     GaussianProcessClassifier,
     GaussianProcessRegressor,
     NystromGaussianProcess,
@@ -49,6 +50,14 @@ ROWS = [
     Row(
         "NystromGaussianProcess-learned",
         lambda: NystromGaussianProcess(n_inducing=10, max_iter=30, random_state=0),
+    ),
+    Row(
+        "BayesianCommittee",
+        lambda: BayesianCommittee(4.0 * RBF(2.0) + White(0.5), n_subsets=3, optimizer=None, random_state=0),
+    ),
+    Row(
+        "BayesianCommittee-learned",
+        lambda: BayesianCommittee(n_subsets=2, variant="bayesian", max_iter=30, random_state=0),
     ),
     Row("GaussianProcessRegressor-normalized", lambda: GaussianProcessRegressor(normalize_y=True)),
 ]

@@ -1,6 +1,7 @@
 """Gaussian processes: regression with exact inference."""
 
 from tractable.gaussian_process.classifier import GaussianProcessClassifier
+from tractable.gaussian_process.committee import BayesianCommittee
 from tractable.gaussian_process.comparison import ExactComparison
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts, KernelDiagnosis, Relevance
@@ -12,6 +13,7 @@ from tractable.gaussian_process.nystrom import NystromGaussianProcess
 from tractable.gaussian_process.rows import TrainingRows
 
 __all__ = [
+    "BayesianCommittee",
     "ExactComparison",
     "FittedTargets",
     "FunctionParts",

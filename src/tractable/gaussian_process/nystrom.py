@@ -276,16 +276,7 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
             kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
         if kernel.has_noise:
             raise ValueError("kernel must have white noise as a term of a sum alone, not within a product")
-        if self.noise_variance is not None:
-            if white is not None:
-                raise ValueError(
-                    "noise_variance must be None where the kernel has white noise: it is one or the other"
-                )
-            return Prior(kernel=kernel, noise=float(self.noise_variance))
-        if white is not None:
-            return Prior(kernel=kernel, noise=white, noise_is_term=True)
-        added = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
-        return Prior(kernel=kernel, noise=added)
+        return Prior.learned(kernel, white, self.noise_variance, variance)
 
     def _points(self, prior: Prior, rng: np.random.Generator) -> np.ndarray:
         held = self._held_[:, :-1]
