@@ -42,6 +42,7 @@ from rows import (
     naive_bayes,
     negative_binomial,
     neighbors,
+    networks,
     perceptron,
     pictures,
     samplers,
@@ -189,6 +190,7 @@ DISTRIBUTIONS = [
     *smoothed.ROWS,
     *stacked.ROWS,
     *tables.ROWS,
+    *networks.ROWS,
 ]
 COVARIANCES = [
     Row("Full", lambda: Full(matrix=SPREAD)),

@@ -144,6 +144,7 @@ def test_every_package_is_under_every_ban():
                 "decomposition",
                 "density",
                 "gaussian_process",
+                "graph",
                 "kernel_regression",
                 "linear_model",
                 "manifold",

@@ -89,6 +89,12 @@ def test_classifiers_of_both_libraries_are_scored_by_the_log_of_the_class():
     assert np.all(np.isneginf(log_scores(fitted, X, rare)))  # impossible, not an error
 
 
+def test_criteria_of_densities_count_their_parameters():
+    found = compare([GaussianDensity(), GaussianMixture(1, random_state=0, reg_covar=0.0)], X, cv=3)
+    np.testing.assert_allclose(found.bic[0], found.bic[1], rtol=1e-6)  # the same model twice
+    assert found.bic[0] == pytest.approx(9 * np.log(90) - 2 * GaussianDensity().fit(X).score_samples(X).sum())
+
+
 def test_a_hopeless_model_is_last_and_has_no_paired_error():
     found = compare([Histogram(40), GaussianDensity()], X[:, :1] ** 3, cv=3)
     assert found.names == ("Histogram", "GaussianDensity")
@@ -244,6 +250,8 @@ def test_independent_rows_are_not_warned_of():
         (lambda: compare({}, X), "at least one"),
         (lambda: compare([GaussianDensity], X), "estimators"),
         (lambda: compare([GaussianDensity()], X, cv=1), "cv"),
+        (lambda: compare([GaussianDensity()], X[:3]), "cv must be at most"),
+        (lambda: compare([GaussianDensity()], np.where(X > 2.0, np.inf, X)), "cannot be fitted"),
         (lambda: compare([LinearRegression()], X, Y[:5]), "y must have"),
         (lambda: compare([LinearRegression()], X), "y"),
         (lambda: compare([LinearRegression(), LogisticRegression()], X, LABELS), "one kind"),

@@ -22,9 +22,7 @@ FIT = """
 import logging, sys
 import numpy as np, tractable
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s: %(message)s")
-x = np.random.default_rng(0).standard_normal((20_000, 10))
-model = tractable.NaiveBayes().fit(x, np.arange(20_000) % 2)
-model.predict_proba(x)
+tractable.Histogram().fit(np.random.default_rng(0).standard_normal((200_000, 1)))
 """
 
 
@@ -65,11 +63,11 @@ def test_every_kernel_that_python_calls_has_a_signature():
     assert set(called) == set(entry_kernels())
 
 
-@pytest.mark.parametrize("kernel", entry_kernels(), ids=lambda kernel: f"{kernel.family}-{kernel.__name__}")
-def test_a_signature_names_the_type_of_every_argument(kernel):
-    names = kernel.signature.split()
-    assert len(names) == kernel.function.__code__.co_argcount
-    assert {name.removeprefix("OUT_") for name in names} <= {*ARRAYS, *SCALARS}
+def test_a_signature_names_the_type_of_every_argument():
+    for kernel in entry_kernels():
+        names = kernel.signature.split()
+        assert len(names) == kernel.function.__code__.co_argcount, kernel.__name__
+        assert {name.removeprefix("OUT_") for name in names} <= {*ARRAYS, *SCALARS}, kernel.__name__
 
 
 def test_a_kernel_without_a_signature_is_not_called_from_python():
@@ -79,11 +77,11 @@ def test_a_kernel_without_a_signature_is_not_called_from_python():
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
-    """A folder into which the kernels of naive Bayes were compiled in advance."""
+    """A folder into which the kernels of histograms were compiled in advance."""
     folder = tmp_path_factory.mktemp("kernels")
-    said = json.loads(python("-m", "tractable", "warmup", "naive_bayes", "--json", cache=folder))
+    said = json.loads(python("-m", "tractable", "warmup", "bins", "--json", cache=folder))
     assert Path(said["folder"]).is_relative_to(folder)
-    assert len(said["kernels"]) == 4
+    assert len(said["kernels"]) == 5
     return folder
 
 
@@ -120,7 +118,7 @@ def test_an_unknown_family_is_refused():
     words = [sys.executable, "-m", "tractable", "warmup", "nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "FAMILY must be one of bins, em, glm" in done.stderr
+    assert "FAMILY must be one of bins, em, " in done.stderr
 
 
 @pytest.mark.slow

@@ -54,18 +54,30 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     print(f"{name:>20}: log loss {tractable.log_loss(truth, p, classes=model.classes_):.3f} nats a row")
 
 # %%
+# How much of the calibration error is chance? With right probabilities it would fall into the interval. The
+# Brier score in its parts: what calibration would save, less what the model knows, plus the uncertainty.
+for name, model in models.items():
+    p = model.predict_proba(fresh)
+    found = tractable.class_calibration(truth, p, classes=model.classes_)
+    low, high = found.error_if_right()
+    print(f"{name:>20}: calibration error {found.error:.3f}, if right {low:.3f} to {high:.3f}")
+    print(f"{name:>20}: {tractable.brier_decomposition(truth, p, classes=model.classes_)}")
+
+# %%
 # The ROC curve of the class cedar: true against false positives for every threshold of the probability; the
-# dot is the threshold of one half.
-fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
+# dot is the threshold of one half. Beside it precision and recall, which show how many of the rows called
+# cedar are none.
+fig, axes = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 cedar = truth == "cedar"
 for (name, model), colour in zip(models.items(), ("#D55E00", "#0072B2"), strict=True):
     p = model.predict_proba(fresh)[:, 2]
-    order = np.argsort(-p)
-    caught, alarms = np.cumsum(cedar[order]) / cedar.sum(), np.cumsum(~cedar[order]) / (~cedar).sum()
-    area = float(np.trapezoid(caught, alarms))
-    ax.plot(alarms, caught, color=colour, label=f"{name}, area {area:.3f}")
-    ax.plot(np.mean(p[~cedar] > 0.5), np.mean(p[cedar] > 0.5), "o", color=colour)
-ax.plot([0, 1], [0, 1], color="0.6", lw=0.8)
-ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
-ax.legend(frameon=False, loc="lower right")
+    roc = tractable.roc_curve(cedar, p)
+    tractable.plot(
+        roc, ax=axes[0], label=f"{name}, area {roc.area:.3f} ± {roc.area_error:.3f}", colour=colour
+    )
+    axes[0].plot(np.mean(p[~cedar] > 0.5), np.mean(p[cedar] > 0.5), "o", color=colour)
+    found = tractable.precision_recall_curve(cedar, p)
+    tractable.plot(found, ax=axes[1], label=f"{name}, average {found.area:.3f}", colour=colour)
+for ax in axes:
+    ax.set_title("")
 plt.show()

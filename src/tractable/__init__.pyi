@@ -13,6 +13,7 @@ from tractable import density as density
 from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
+from tractable import graph as graph
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
@@ -31,6 +32,7 @@ from tractable import spatial as spatial
 from tractable import statistics as statistics
 from tractable import testing as testing
 from tractable.base import tags as tags
+from tractable.base.sample_posterior import sample_posterior as sample_posterior
 from tractable.classification import BayesClassifier as BayesClassifier
 from tractable.classification import BayesianLogisticRegression as BayesianLogisticRegression
 from tractable.classification import BernoulliNB as BernoulliNB
@@ -129,6 +131,9 @@ from tractable.gaussian_process import GaussianProcessClassifier as GaussianProc
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
+from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import DirectedGraph as DirectedGraph
+from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson
@@ -168,10 +173,12 @@ from tractable.manifold import Isomap as Isomap
 from tractable.manifold import MetricMDS as MetricMDS
 from tractable.metrics import ConfusionMatrix as ConfusionMatrix
 from tractable.metrics import accuracy_score as accuracy_score
+from tractable.metrics import brier_decomposition as brier_decomposition
 from tractable.metrics import brier_score as brier_score
 from tractable.metrics import calibration_curve as calibration_curve
 from tractable.metrics import calinski_harabasz_score as calinski_harabasz_score
 from tractable.metrics import class_calibration as class_calibration
+from tractable.metrics import cluster_agreement as cluster_agreement
 from tractable.metrics import cluster_report as cluster_report
 from tractable.metrics import confusion_matrix as confusion_matrix
 from tractable.metrics import continuity as continuity
@@ -188,7 +195,9 @@ from tractable.metrics import neighborhood_preservation as neighborhood_preserva
 from tractable.metrics import neighborhood_report as neighborhood_report
 from tractable.metrics import normalized_rmse as normalized_rmse
 from tractable.metrics import pit_values as pit_values
+from tractable.metrics import precision_recall_curve as precision_recall_curve
 from tractable.metrics import r2_score as r2_score
+from tractable.metrics import roc_curve as roc_curve
 from tractable.metrics import root_mean_squared_error as root_mean_squared_error
 from tractable.metrics import silhouette_samples as silhouette_samples
 from tractable.metrics import silhouette_score as silhouette_score

@@ -189,13 +189,15 @@ def assert_covers(name, found):
 
 
 FEW, MORE = (12, 4), (60, 4)
+#: Whose fits take long.
+LATE = {"GaussianProcessRegressor": [pytest.mark.slow], "RobustRegression": [pytest.mark.slow]}
 
 
 def judged():
     """Every row of the catalogue with tables of 12 rows and of 60, which take longer; or with 60 alone."""
     for found in some_of_each_family(ROWS):
         (row,) = found.values
-        for size, late in ((FEW, []), (MORE, [pytest.mark.slow])):
+        for size, late in ((FEW, LATE.get(type(row.make()).__name__, [])), (MORE, [pytest.mark.slow])):
             if row.name not in REFUSED:
                 marks = [*found.marks, *late]
                 yield pytest.param(row, size, id=f"{row.name}-{size[0]}", marks=marks)

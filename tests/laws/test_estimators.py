@@ -139,9 +139,8 @@ def test_a_fitted_estimator_survives_saving(row, rng, tmp_path):
     survives_saving(learn(estimator, *example(estimator, rng)), rng)
 
 
-@pytest.mark.parametrize("row", ESTIMATORS, ids=lambda row: row.name)
 @pytest.mark.spec("PRACT-02", "PRACT-03")
-def test_every_estimator_says_what_it_is(row):
+def test_every_estimator_says_what_it_is():
     from tractable.base import ModelTags, tags
 
-    assert isinstance(tags(row.make()), ModelTags)
+    assert [row.name for row in ESTIMATORS if not isinstance(tags(row.make()), ModelTags)] == []

@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rows import networks
 from rows.row import Row
 from tractable.classification import LogisticRegression
 from tractable.conjugate import MultivariateNormalModel, NormalPrecisionModel
@@ -28,12 +29,14 @@ from tractable.distributions import (
 )
 from tractable.engines import decompose_evidence
 from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
+from tractable.graph import DirectedGraph, explain_separation
 from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
 from tractable.manifold import ClassicalMDS
 from tractable.metrics import neighborhood_report
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
+from tractable.sampling import Chains, PosteriorSample, importance
 from tractable.smoothing import select_bandwidth
 from tractable.spatial import Brute, KDTree
 from tractable.testing.picture_laws import Picture
@@ -46,6 +49,17 @@ SCALE = [[1.0, 0.3], [0.3, 0.5]]
 PETS = pd.DataFrame(
     {"pet": np.array(["cat", "dog", "eel"])[np.arange(60) % 3], "age": NUMBERS + np.arange(60) % 3}
 )
+
+
+CHAINS = Chains(draws={"x": RNG.normal(size=(3, 50, 2))})
+
+
+def posterior_sample():
+    return PosteriorSample(chains=CHAINS, approximation={"x": (np.zeros(2), np.ones(2))}, kind="guess")
+
+
+def importance_sample():
+    return importance(Normal(mean=0.0, stddev=1.0), Normal(mean=0.0, stddev=2.0), 200, rng=0)
 
 
 def mixture():
@@ -71,7 +85,13 @@ def row(name, shows, **options):
     return Row(name, cache(lambda: Picture(shows=shows(), options=options)))
 
 
+GARDEN = "rain -> wet <- sprinkler; wet -> slippery"
+
 PICTURES = [
+    row("DirectedGraph", lambda: DirectedGraph.of(GARDEN)),
+    row("Separation", lambda: explain_separation(GARDEN, "rain", "sprinkler", "slippery")),
+    row("Separation-blocked", lambda: explain_separation(GARDEN, "rain", "slippery", "wet")),
+    row("BayesianNetwork", networks.ROWS[0].make),
     row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
     row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
     row("TableMixture", table_mixture, dims=["pet"], data=PETS),
@@ -159,5 +179,10 @@ PICTURES = [
     row("KMeans-column", lambda: KMeans(3, random_state=0).fit(ROWS[:, :1]), data=ROWS[:, :1]),
     row("regression-columns", lambda: LinearRegression().fit(ROWS, NUMBERS), data=ROWS, y=NUMBERS),
     row("regression-coefficients", lambda: LinearRegression().fit(ROWS, NUMBERS), coverage=0.5),
+    row("Chains", lambda: CHAINS),
+    row("Chains-ranks", lambda: CHAINS, show="ranks", entry=1),
+    row("Chains-autocorrelation", lambda: CHAINS, show="autocorrelation", variable="x"),
+    row("PosteriorSample", posterior_sample, coverage=0.5),
+    row("ImportanceSample", importance_sample),
     row("Lasso", lambda: Lasso(0.01).fit(ROWS[:, :1], NUMBERS), data=ROWS[:, :1], y=NUMBERS),
 ]

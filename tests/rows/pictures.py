@@ -58,7 +58,14 @@ from tractable.linear_model import (
     lars_path,
     lasso_path,
 )
-from tractable.metrics import calibration_curve, class_calibration, cluster_report, confusion_matrix
+from tractable.metrics import (
+    calibration_curve,
+    class_calibration,
+    cluster_report,
+    confusion_matrix,
+    precision_recall_curve,
+    roc_curve,
+)
 from tractable.mixture import GaussianMixture, KMeans, MixtureOfExperts, MixtureOfRegressors
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.selection import (
@@ -210,6 +217,8 @@ PICTURES = [
             BayesianRidge(), {"fit_intercept": [True, False]}, ROWS, NUMBERS, by="evidence"
         ),
     ),
+    row("ThresholdCurve", lambda: roc_curve(NUMBERS > 0, NUMBERS + ROWS[:, 0], n_resamples=50), label="sum"),
+    row("ThresholdCurve-pr", lambda: precision_recall_curve(NUMBERS > 0, ROWS[:, 0], n_resamples=50)),
     row("Histogram", lambda: Histogram("fd").fit(ROWS[:, :1]), data=ROWS[:, :1], coverage=0.5),
     row("Histogram-pair", lambda: Histogram(5).fit(ROWS), data=ROWS),
     row("Histogram-column", lambda: Histogram(5).fit(ROWS), dims=[2]),

@@ -262,11 +262,13 @@ def ranges(x: np.ndarray, *, fractions: bool = False) -> tuple[np.ndarray, np.nd
     """
     d = x.shape[1]
     step = max(1, BLOCK_BYTES // (8 * max(d, 1)))  # rows that are read from the cache the second time
-    blocks = [x[start : start + step] for start in range(0, len(x), step)]
+    blocks = [x] if 0 < len(x) <= step else [x[start : start + step] for start in range(0, len(x), step)]
     found = [(b.min(axis=0), b.max(axis=0), not fractions and bool(np.any(b != np.floor(b)))) for b in blocks]
     whole = np.full(d, not fractions)
     low, high = np.full(d, np.nan), np.full(d, np.nan)
-    if found:
+    if len(found) == 1:
+        low, high = found[0][:2]
+    elif found:
         low, high = np.min([part[0] for part in found], axis=0), np.max([part[1] for part in found], axis=0)
     if np.any(np.isnan(low)):
         low, high = (end.reduce(x, axis=0, initial=np.nan) for end in (np.fmin, np.fmax))

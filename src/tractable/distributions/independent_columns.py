@@ -111,6 +111,16 @@ class IndependentColumns:
         """Return the probabilities (K, C_j) of each categorical column."""
         return Categories(sizes=self.sizes).by_column(self.probabilities)
 
+    @cached_property
+    def relative_scores(self) -> "ColumnScores":
+        """Scores of rows that omit what is the same for all k, without log π_k."""
+        return ColumnScores.of(self, np.zeros(self.n_components), relative=True)
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return len(self.probabilities)
+
     def product(self, names: tuple[Any, ...] | None = None) -> Product:
         """Return p(x | k) as a `Product` of batch K; `names` that are not all text are left out."""
         named = names is not None and all(isinstance(name, str) for name in names)
@@ -221,17 +231,23 @@ class ColumnScores:
         return category_scores(x, codes, 2 * np.arange(x.shape[1]))
 
     def _of_counts(self, x: np.ndarray) -> np.ndarray:
-        less, never = self.average - self.columns.rate, np.isneginf(self.log_ratio)
-        slopes = np.where(never, 0.0, self.log_ratio).T
+        less, never, slopes, total = self._count_constants
         found = x @ slopes
         if np.all(np.isfinite(found)):
-            found += less.sum(axis=1)
+            found += total
         else:
             seen = ~np.isnan(x)
             found = np.where(seen, x, 0.0) @ slopes + seen.astype(np.float64) @ less.T
-        if np.any(never):
+        if never is not None:
             found[(x > 0).astype(np.float64) @ never.T.astype(np.float64) > 0] = -np.inf
         return found if self.relative else found + log_average_counts(x, self.average)[:, None]
+
+    @cached_property
+    def _count_constants(self) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
+        """m_j - r_kj, (K, c); where r_kj is zero, if anywhere; log(r_kj / m_j), (c, K); Σ_j (m_j - r_kj)."""
+        less, never = self.average - self.columns.rate, np.isneginf(self.log_ratio)
+        slopes = np.where(never, 0.0, self.log_ratio).T
+        return less, never if np.any(never) else None, slopes, less.sum(axis=1)
 
 
 def log_average_counts(x: np.ndarray, average: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
 """Scores of predictions and of predictive distributions."""
 
+from tractable.metrics.agreement import ClusterAgreement, cluster_agreement
 from tractable.metrics.bias_variance import BiasVariance, ErrorParts, decompose
+from tractable.metrics.calibration import BrierParts, ClassCalibration, brier_decomposition, class_calibration
 from tractable.metrics.classification import (
-    ClassCalibration,
     ConfusionMatrix,
     accuracy_score,
     brier_score,
-    class_calibration,
     confusion_matrix,
     expected_loss,
     least_loss,
@@ -39,6 +39,7 @@ from tractable.metrics.predictive import (
     log_predictive_density,
     pit_values,
 )
+from tractable.metrics.ranking import ThresholdCurve, precision_recall_curve, roc_curve
 from tractable.metrics.regression import (
     mean_absolute_error,
     mean_squared_error,
@@ -49,9 +50,11 @@ from tractable.metrics.regression import (
 
 __all__ = [
     "BiasVariance",
+    "BrierParts",
     "CVCurve",
     "CalibrationCurve",
     "ClassCalibration",
+    "ClusterAgreement",
     "ClusterReport",
     "ConfusionMatrix",
     "Coverage",
@@ -60,11 +63,14 @@ __all__ = [
     "NeighborhoodReport",
     "ParameterChoice",
     "ScoreCurve",
+    "ThresholdCurve",
     "accuracy_score",
+    "brier_decomposition",
     "brier_score",
     "calibration_curve",
     "calinski_harabasz_score",
     "class_calibration",
+    "cluster_agreement",
     "cluster_report",
     "confusion_matrix",
     "continuity",
@@ -83,7 +89,9 @@ __all__ = [
     "neighborhood_report",
     "normalized_rmse",
     "pit_values",
+    "precision_recall_curve",
     "r2_score",
+    "roc_curve",
     "root_mean_squared_error",
     "silhouette_samples",
     "silhouette_score",

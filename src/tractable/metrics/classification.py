@@ -34,7 +34,7 @@ def log_loss(y_true: Any, probabilities: Any, *, classes: Any = None, sample_wei
     >>> round(log_loss(["well", "ill"], [[0.9, 0.1], [0.2, 0.8]], classes=["well", "ill"]), 4)
     0.1643
     """
-    p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
+    p, codes, w = checked_probabilities(y_true, probabilities, classes, sample_weight)
     with np.errstate(divide="ignore"):
         losses = -np.log(p[np.arange(len(p)), codes])
     return float(np.average(losses[w > 0], weights=w[w > 0]))
@@ -62,130 +62,23 @@ def brier_score(y_true: Any, probabilities: Any, *, classes: Any = None, sample_
     >>> brier_score(["a", "b"], [[0.5, 0.5], [0.25, 0.75]])
     0.3125
     """
-    p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
+    p, codes, w = checked_probabilities(y_true, probabilities, classes, sample_weight)
     errors = np.sum((p - np.eye(p.shape[1])[codes]) ** 2, axis=1)
     return float(np.average(errors, weights=w))
 
 
-@value
-class ClassCalibration:
-    """Observed frequencies of an event beside its predicted probabilities, in bins.
-
-    Parameters
-    ----------
-    predicted : array (b,)
-        The mean probability in each bin that has rows.
-    observed : array (b,)
-        The fraction of its rows in which the event occurred.
-    standard_errors : array (b,)
-        Of those fractions, if the probabilities were right.
-    weight : array (b,)
-        Weight of the rows in each bin.
-    event : str
-        The event that was predicted: the name of a class.
-
-    Examples
-    --------
-    >>> found = ClassCalibration(
-    ...     predicted=np.array([0.2, 0.8]),
-    ...     observed=np.array([0.3, 0.8]),
-    ...     standard_errors=np.array([0.1, 0.1]),
-    ...     weight=np.array([15.0, 15.0]),
-    ...     event="rain",
-    ... )
-    >>> round(found.error, 4)
-    0.05
-    """
-
-    predicted: np.ndarray
-    observed: np.ndarray
-    standard_errors: np.ndarray
-    weight: np.ndarray
-    event: str
-
-    @property
-    def error(self) -> float:
-        """The expected calibration error, Σ_b weight_b |observed_b - predicted_b| / Σ_b weight_b."""
-        return float(np.average(np.abs(self.observed - self.predicted), weights=self.weight))
-
-
-@with_source_targets
-def class_calibration(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    classes: Any = None,
-    label: Any = None,
-    n_bins: int = 10,
-    sample_weight: Any = None,
-) -> ClassCalibration:
-    """Return how often a class occurred beside its predicted probability, in bins of the probability.
-
-    Parameters
-    ----------
-    y_true, probabilities, classes, sample_weight
-        As in `log_loss`.
-    label : label, optional
-        The class to look at. When not given: the second of two, and of more the one that is most probable in
-        each row.
-    n_bins : int
-        Bins of equal width from 0 to 1.
-
-    Returns
-    -------
-    ClassCalibration
-        Which `tractable.plot` draws.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.uniform(size=5000)
-    >>> y = rng.uniform(size=5000) < p**2  # less often than predicted
-    >>> class_calibration(y, p, n_bins=4).observed.round(2)
-    array([0.02, 0.15, 0.41, 0.76])
-    """
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise ValueError(f"n_bins must be a whole number from 1, got {n_bins!r}")
-    p, codes, w = _checked(y_true, probabilities, classes, sample_weight)
-    known = _classes(y_true, classes)
-    predicted_p, occurred, event = _event(p, codes, known, label)
-    bins = np.minimum((predicted_p * n_bins).astype(int), n_bins - 1)
-    weight = np.bincount(bins, w, minlength=n_bins)
-    some = weight > 0
-    predicted, observed, variance = (
-        np.bincount(bins, w * x, minlength=n_bins)[some] / weight[some]
-        for x in (predicted_p, occurred, predicted_p * (1.0 - predicted_p))
-    )
-    return ClassCalibration(
-        predicted=predicted,
-        observed=observed,
-        standard_errors=np.sqrt(variance / weight[some]),
-        weight=weight[some],
-        event=event,
-    )
-
-
-def _event(
-    p: np.ndarray, codes: np.ndarray, known: np.ndarray, label: Any
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the predicted probability of the event, whether it occurred, and its name."""
-    if label is None and p.shape[1] > 2:
-        best = np.argmax(p, axis=1)
-        return p[np.arange(len(p)), best], (best == codes).astype(float), "the most probable class"
-    k = 1 if label is None else int(as_codes("label", [label], known)[0])
-    return p[:, k], (codes == k).astype(float), str(known[k])
-
-
-def _classes(y_true: Any, classes: Any) -> np.ndarray:
+def classes_of(y_true: Any, classes: Any) -> np.ndarray:
+    """Return the classes as given, or those that occur, sorted."""
     return np.unique(as_labels("y_true", y_true)) if classes is None else as_classes(classes)
 
 
-def _checked(
+def checked_probabilities(
     y_true: Any, probabilities: Any, classes: Any, sample_weight: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the probabilities (n, K), the position of the true class of each row, and the weights."""
     labels = as_labels("y_true", y_true)
     p = as_probabilities(probabilities, len(labels))
-    known = _classes(labels, classes)
+    known = classes_of(labels, classes)
     if len(known) != p.shape[1]:
         raise ValueError(
             f"probabilities has {p.shape[1]} columns, but there are {len(known)} classes, {known.tolist()}; "

@@ -16,7 +16,8 @@ from tractable.plotting.style import axes_for, show_literally
 #: The module of `pictures` that draws each class and its descendants, imported when one is drawn.
 _KINDS = {
     "assessment": "CalibrationCurve BiasVariance ConfusionMatrix ClassCalibration EvidenceDecomposition "
-    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice",
+    "LikelihoodComparison EstimatorReport Bootstrap ModelComparison ScoreCurve ParameterChoice "
+    "ThresholdCurve",
     "classifiers": "ClassifierMixin BayesClassifier LinearDiscriminantFunction",
     "clusters": "KMeans MeanShift ClusterReport NumberOfClusters ComponentChoice",
     "conjugate": "ConjugateModel Updates Wishart InverseWishart NormalWishart NormalGamma",
@@ -24,6 +25,7 @@ _KINDS = {
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
+    "graphs": "DirectedGraph Separation BayesianNetwork",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "manifold": "Embedding NeighborhoodReport",
@@ -31,6 +33,7 @@ _KINDS = {
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin",
+    "sampling": "Chains ImportanceSample PosteriorSample",
     "tables": "ProbabilityTable",
 }
 
@@ -39,7 +42,8 @@ MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.sp
 #: What can be drawn, for the error message.
 KINDS = (
     "a distribution or a batch of them, a fitted model or pipeline, a conjugate model and its updates, a "
-    "path of coefficients, a curve of scores, a choice, a comparison, or an index of neighbours"
+    "path of coefficients, a curve of scores, a choice, a comparison, Markov chains, or an index "
+    "of neighbours"
 )
 
 
@@ -51,6 +55,7 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - distributions of numbers: the density with an interval, or probabilities as stems; of vectors: regions
       that hold half, 90 % and 99 %, mixtures with their components; also of categories, counts and matrices;
     - tables of probabilities: bars of one variable, a map of the cells of several;
+    - directed graphs, Bayesian networks, and what separates two nodes of one;
     - batches of up to eight distributions, each in its colour;
     - fitted densities: the same with the rows, and histograms with credible bands;
     - regressions: over one column the prediction with bands of the function and of new targets; over several
@@ -66,6 +71,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;
+    - Markov chains: traces, ranks (``show="ranks"``) and autocorrelations of an entry of a variable;
+      posteriors beside their approximations; importance weights;
     - neighbour indexes: the cells of a tree, and the points that a search visits;
     - maps of rows: the points, each in the colour of how far its neighbourhood can be trusted.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count
+from tractable.density import GaussianDensity
 from tractable.metrics import ModelComparison
 from tractable.selection.leave_one_out import closed_form
 from tractable.selection.scores import DependentRowsWarning, dependence_of_rows, log_scores
@@ -83,7 +84,7 @@ def compare(
     weights = (
         None if sample_weight is None else check_weights(sample_weight, n, name="sample_weight", some=True)
     )
-    splitter = _splitter(cv, named, y, groups)
+    splitter = _splitter(cv, named, y, groups, n)
     for sentence in dependence_of_rows(X, y, groups, splitter):
         warnings.warn(sentence, DependentRowsWarning, stacklevel=2)
     kinds = {is_classifier(model) for model in named.values()}
@@ -160,10 +161,20 @@ def _likelihood(fitted: Any, last: Any, X: Any, weights: Any) -> tuple[float, fl
     """Return the maximum of the log-likelihood and the number of parameters; NaN where not known."""
     if hasattr(last, "log_likelihood_") and hasattr(last, "coef_"):
         return float(last.log_likelihood_), float(np.size(last.coef_) + np.size(last.intercept_) + 1)
-    if hasattr(last, "n_parameters_") and hasattr(last, "score_samples"):
-        each = log_scores(fitted, X)
-        return float(each.sum() if weights is None else weights @ each), float(last.n_parameters_)
-    return np.nan, np.nan
+    p = _n_parameters(last)
+    if p is None or not hasattr(last, "score_samples"):
+        return np.nan, np.nan
+    each = log_scores(fitted, X)
+    return float(each.sum() if weights is None else weights @ each), p
+
+
+def _n_parameters(model: Any) -> float | None:
+    """Return the number of free parameters of a density of maximum likelihood, or None."""
+    if isinstance(model, GaussianDensity) and not model.ddof:
+        d = len(model.location_)
+        free = {"full": d * (d + 1) / 2, "diag": d, "spherical": 1}.get(model.covariance_type)
+        return None if free is None else d + free
+    return float(model.n_parameters_) if hasattr(model, "n_parameters_") else None
 
 
 def _named(models: Any) -> dict[str, Any]:
@@ -182,10 +193,12 @@ def _named(models: Any) -> dict[str, Any]:
     return found
 
 
-def _splitter(cv: Any, named: Mapping[str, Any], y: Any, groups: Any) -> Any:
+def _splitter(cv: Any, named: Mapping[str, Any], y: Any, groups: Any, n: int) -> Any:
     if hasattr(cv, "split"):
         return cv
     folds = check_count("cv", cv, least=2)
+    if folds > n:
+        raise ValueError(f"cv must be at most the {n} rows of X, got {folds}")
     if groups is not None:
         return GroupKFold(folds)
     if y is not None and all(map(is_classifier, named.values())):

@@ -227,8 +227,22 @@ def _repeated(columns: dict[Any, np.ndarray], y: Any) -> float:
     n = len(codes[0])
     copies = n - len(np.unique(np.stack(codes, axis=1), axis=0))
     # Rows of rounded numbers and of categories are equal by chance too: of independent columns so many pairs.
-    alike = np.prod([np.sum((np.bincount(c) / n) ** 2) for c in codes])
+    alike = np.prod(
+        [0.0 if _is_fine(x) else np.sum((np.bincount(c) / n) ** 2) for x, c in zip(parts, codes, strict=True)]
+    )
     return copies / n if copies > 5.0 * 0.5 * n * n * alike else 0.0
+
+
+def _is_fine(column: np.ndarray) -> bool:
+    """Whether numbers have more digits than rounding leaves, so that equal ones are copies."""
+    if column.dtype.kind != "f":
+        return False
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = float(np.std(column[np.isfinite(column)])) if np.isfinite(column).any() else 0.0
+    if not np.isfinite(spread) or spread == 0.0:
+        return False
+    digits = int(np.clip(3 - np.floor(np.log10(spread)), -300, 300))
+    return bool(np.mean(np.round(column, digits) != column) > 0.5)
 
 
 def _time(columns: dict[Any, np.ndarray], y: Any) -> list[str]:

@@ -117,9 +117,13 @@ class ColumnLikelihoods:
 
     def check_events(self, x: np.ndarray) -> None:
         """Refuse rows with counts, or zeros and ones, that the likelihoods exclude."""
-        where = self.where("bernoulli", "poisson", "multinomial")
-        if len(where):
-            self.check(where, some_columns(x, where))
+        if len(self._events):
+            self.check(self._events, some_columns(x, self._events))
+
+    @cached_property
+    def _events(self) -> np.ndarray:
+        """Positions of the columns of counts, or of zeros and ones."""
+        return self.where("bernoulli", "poisson", "multinomial")
 
 
 def learn_likelihoods(

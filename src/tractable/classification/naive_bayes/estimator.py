@@ -198,9 +198,11 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        scores = ColumnScores.of(self._fitted_columns_, log_priors(self.class_prior_), relative=relative)
+        log_weights = log_priors(self.class_prior_)
         with np.errstate(over="ignore"):
-            return map_rows(scores, x)
+            if relative:
+                return map_rows(self._fitted_columns_.relative_scores, x) + log_weights
+            return map_rows(ColumnScores.of(self._fitted_columns_, log_weights), x)
 
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""

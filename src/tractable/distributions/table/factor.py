@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import log
 from numbers import Rational, Real
 from typing import Any
 
@@ -107,13 +108,19 @@ class Factor:
 
     def reduce(self, evidence: Mapping[str, Any]) -> "Factor":
         """Return the values at observed levels, over the other variables; evidence of others is ignored."""
-        index: list[Any] = [slice(None)] * len(self.axes)
-        for name, level in evidence.items():
-            if name in self.names:
-                place = self._position(name)
-                index[place] = code_of(self.axes[place], level)
+        index = [
+            code_of(axis, evidence[axis[0]]) if axis[0] in evidence else slice(None) for axis in self.axes
+        ]
         kept = tuple(axis for axis, i in zip(self.axes, index, strict=True) if isinstance(i, slice))
         return _made(self.values[tuple(index)], kept)
+
+    def rescaled(self) -> tuple["Factor", float]:
+        """Return the factor over its largest value, and the logarithm of that; fractions as they are."""
+        xp = namespace_of(self.values)
+        largest = 0.0 if is_exact(self.values) else float(xp.max(self.values))
+        if not largest > 0.0:
+            return self, 0.0
+        return _made(self.values / largest, self.axes), log(largest)
 
     def transpose(self, names: Sequence[str]) -> "Factor":
         """Return the same factor with its axes in another order."""

@@ -1,6 +1,6 @@
 """Rows of labels: columns by name, their levels, positions of entries among these; tables as text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -80,6 +80,33 @@ def row_codes(axis: Axis, column: Any) -> Array:
     except TypeError:  # kinds that do not compare
         found, where = column, np.arange(len(column))
     return np.array([code_of(axis, x) for x in found.tolist()], dtype=np.int64)[where.reshape(-1)]
+
+
+def is_labelled(x: Any) -> bool:
+    """Whether rows are of labels: a frame, a mapping of columns, or an array of text or objects."""
+    return is_frame(x) or isinstance(x, Mapping) or getattr(getattr(x, "dtype", None), "kind", "f") in "OUST"
+
+
+def encoded(axes: Sequence[Axis], rows: Any) -> np.ndarray:
+    """Return rows of labels, in a frame, a mapping of columns or an array (n, d), as events."""
+    columns = columns_of(rows, axes)
+    values = [np.asarray(level_values(levels), dtype=float) for _, levels in axes]
+    return np.stack(
+        [v[row_codes(axis, columns[axis[0]])] for v, axis in zip(values, axes, strict=True)], axis=-1
+    )
+
+
+def decoded(axes: Sequence[Axis], x: np.ndarray) -> np.ndarray:
+    """Return events (..., d) as an array of their labels."""
+    out = np.empty(x.shape, dtype=object)
+    for j, (name, levels) in enumerate(axes):
+        codes, known = codes_of(levels, x[..., j])
+        if not known.all():
+            raise ValueError(f"x must have levels of {name!r}, {level_values(levels)}")
+        labels = np.empty(len(levels), dtype=object)
+        labels[:] = levels
+        out[..., j] = labels[codes]
+    return out
 
 
 def printed(table: Any) -> str:

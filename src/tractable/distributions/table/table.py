@@ -14,7 +14,6 @@ from tractable.arrays.batched import as_reals, batch_index, positions
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, freeze, is_foreign_array, namespace_of, to_numpy
 from tractable.covariance import other_dims
-from tractable.data.frames import is_frame
 from tractable.distributions.checks import (
     check_finite,
     check_nonnegative,
@@ -43,7 +42,16 @@ from tractable.distributions.table.factor import (
     level_values,
     total_over,
 )
-from tractable.distributions.table.rows import columns_of, float_dtype, levels_of, printed, row_codes
+from tractable.distributions.table.rows import (
+    columns_of,
+    decoded,
+    encoded,
+    float_dtype,
+    is_labelled,
+    levels_of,
+    printed,
+    row_codes,
+)
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.value import set_fields, value
 
@@ -660,10 +668,7 @@ class ProbabilityTable(VectorDistribution):
         return xp.where(xp.broadcast_to(known, shape), mass, xp.zeros_like(mass))
 
     def _rows(self, x: Any) -> Array:
-        labelled = (
-            is_frame(x) or isinstance(x, Mapping) or getattr(getattr(x, "dtype", None), "kind", "f") in "OUST"
-        )
-        return self._event(self.encode(x) if labelled else x, like=self._mass)
+        return self._event(self.encode(x) if is_labelled(x) else x, like=self._mass)
 
     @cached_property
     def _mass(self) -> Array:
@@ -728,23 +733,11 @@ class ProbabilityTable(VectorDistribution):
 
     def encode(self, rows: Any) -> Array:
         """Return rows of labels, in a frame, a mapping of columns or an array (n, d), as events."""
-        columns = columns_of(rows, self.axes)
-        values = [np.asarray(level_values(levels), dtype=float) for _, levels in self.axes]
-        coded = [v[row_codes(axis, columns[axis[0]])] for v, axis in zip(values, self.axes, strict=True)]
-        return as_reals("rows", np.stack(coded, axis=-1), self._mass)
+        return as_reals("rows", encoded(self.axes, rows), self._mass)
 
     def decode(self, x: Any) -> np.ndarray:
         """Return events (..., d) as an array of their labels."""
-        x = to_numpy(self._event(x, like=self._mass))
-        out = np.empty(x.shape, dtype=object)
-        for j, (name, levels) in enumerate(self.axes):
-            codes, known = codes_of(levels, x[..., j])
-            if not known.all():
-                raise ValueError(f"x must have levels of {name!r}, {level_values(levels)}")
-            labels = np.empty(len(levels), dtype=object)
-            labels[:] = levels
-            out[..., j] = labels[codes]
-        return out
+        return decoded(self.axes, to_numpy(self._event(x, like=self._mass)))
 
     def to_frame(self) -> Any:
         """Return a pandas frame of all combinations of levels and their probability."""

@@ -303,7 +303,9 @@ class _Profile:
 
     def noise(self, t: Any) -> Any:
         """Return the best noise precision: its terms over |y - Xm|² + ρ |m|² and the rates of the priors."""
-        ratio, shrunk = self._shrunk(t)
+        return self._noise(*self._shrunk(t))
+
+    def _noise(self, ratio: Any, shrunk: Any) -> Any:
         squares = self.rest + self.targets @ shrunk
         rates = 2.0 * (self.hyper.prior_rate * ratio + self.hyper.noise_rate)
         return bounded_ratio(self._shape(), squares + rates, 1.0 / self.hyper.noise_floor, 1.0)
@@ -312,14 +314,14 @@ class _Profile:
         """Return twice the derivative of the objective; that of the best noise does not enter."""
         ratio, shrunk = self._shrunk(t)
         length = (self.targets / self.squares) @ (1.0 - shrunk) ** 2
-        prior = ratio * self.noise(t)
-        gamma = np.sum(self.squares[:, None] / (self.squares[:, None] + ratio), axis=0)
+        prior = ratio * self._noise(ratio, shrunk)
+        gamma = (self.squares[:, None] / (self.squares[:, None] + ratio)).sum(axis=0)
         return gamma - prior * length + 2.0 * (self.hyper.prior_shape - self.hyper.prior_rate * prior)
 
     def objective(self, t: Any) -> Any:
         """Return the log evidence and the log density of the priors, less what is the same everywhere."""
         ratio, shrunk = self._shrunk(t)
-        noise = self.noise(t)
+        noise = self._noise(ratio, shrunk)
         squares = self.rest + self.targets @ shrunk
         evidence = 0.5 * (self.dof * np.log(noise) + np.sum(np.log(shrunk), axis=0) - noise * squares)
         prior = [self.hyper.log_density(r * b, b) for r, b in zip(ratio, noise, strict=True)]
@@ -453,10 +455,12 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
     >>> float(bounded_ratio(1.0, 0.0, 1e6, 2.0)), float(bounded_ratio(0.0, 0.0, 1e6, 2.0))
     (1000000.0, 2.0)
     """
-    xp = namespace_of(above, below, most, before)
     if all(isinstance(part, float) for part in (above, below, most, before)):
         ratio = above / below if above < most * below else most
-        return xp.asarray(ratio if above > 0 else before)
+        return np.asarray(ratio if above > 0 else before)
+    if type(below) is np.ndarray and isinstance(above, float) and isinstance(most, float) and above > 0:
+        return np.divide(above, below, out=np.full(below.shape, most), where=above < most * below)
+    xp = namespace_of(above, below, most, before)
     above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))
     within = above < most * below
     ratio = xp.where(within, above / xp.where(within, below, 1.0), most)

@@ -14,6 +14,7 @@ from tractable.metrics import (
     ModelComparison,
     ParameterChoice,
     ScoreCurve,
+    ThresholdCurve,
 )
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, finish, legend_label
@@ -236,3 +237,17 @@ def _bootstrap(x: Bootstrap, ax: Any, *, coverage: float = 0.9, label: str = "st
     ax.axvspan(low, high, color=COLOURS[0], alpha=0.15, lw=0, label=f"{coverage:.0%}")
     ax.axvline(float(x.value), color=COLOURS[0], lw=1.5, label="value")
     return finish(ax, xlabel=label, ylabel="density")
+
+
+@picture.register
+def _threshold_curve(x: ThresholdCurve, ax: Any, *, label: str = "model", colour: str = COLOURS[0]) -> Any:
+    """Draw the curve with its band, beside that of scores that tell nothing."""
+    roc = x.kind == "roc"
+    ax.fill_between(x.grid, x.low, x.high, color=colour, alpha=0.2, lw=0, label=f"{x.coverage:.0%} band")
+    ax.plot(x.x, x.y, color=colour, drawstyle="default" if roc else "steps-pre", label=legend_label(label))
+    chance = ([0, 1], [0, 1]) if roc else ([0, 1], [x.base_rate] * 2)
+    ax.plot(*chance, color="0.6", lw=0.8, ls="--", label="no information")
+    names = ("false positive rate", "true positive rate") if roc else ("recall", "precision")
+    area = "area" if roc else "average precision"
+    ax.set_title(f"{area} {x.area:.3f} ± {x.area_error:.3f}", fontsize="medium")
+    return finish(ax, xlabel=names[0], ylabel=names[1], xlim=(0, 1), ylim=(0, 1.02))

@@ -1,0 +1,405 @@
+"""Bayesian networks: joint distributions of discrete variables as products of conditional tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tractable.arrays.namespace import Array, is_foreign_array
+from tractable.distributions import ProbabilityTable
+from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor, code_of, codes_of, level_values
+from tractable.distributions.table.rows import decoded, encoded, is_labelled
+from tractable.distributions.vectors import VectorDistribution, over_observed
+from tractable.graph.directed import DirectedGraph
+from tractable.graph.elimination import Eliminated, EliminationOrder, eliminate, elimination_order
+from tractable.value import set_fields, value
+
+#: Cells of a marginal that is looked up for many rows; with more, each row is summed out by itself.
+MOST_LOOKED_UP = 2**20
+
+
+@value
+class BayesianNetwork(VectorDistribution):
+    """A joint distribution p(x_1, …, x_k) = Π p(x_j | parents of x_j) over a directed acyclic graph.
+
+    Every answer is exact, by variable elimination in a greedy order, whose width `elimination` says. A
+    network is closed under conditioning: `condition` keeps the tables and adds what was observed, and
+    everything asked of it then is about the other variables, given that. Events are as in `ProbabilityTable`:
+    levels that are numbers count as themselves, others by their position; a missing entry (NaN) is summed
+    out.
+
+    Parameters
+    ----------
+    tables : iterable of ProbabilityTable
+        One for each variable, p(x_j | parents): one axis, and the parents as `given`, each of which has a
+        table of its own with the same levels.
+    evidence : mapping of str to level, optional
+        What was observed.
+
+    Examples
+    --------
+    >>> no_yes = ["no", "yes"]
+    >>> rain = ProbabilityTable(probabilities=[0.8, 0.2], axes={"rain": no_yes})
+    >>> sprinkler = ProbabilityTable(probabilities=[0.6, 0.4], axes={"sprinkler": no_yes})
+    >>> wet = ProbabilityTable(
+    ...     probabilities=[[[1.0, 0.0], [0.1, 0.9]], [[0.2, 0.8], [0.01, 0.99]]],
+    ...     axes={"wet": no_yes},
+    ...     given={"rain": no_yes, "sprinkler": no_yes},
+    ... )
+    >>> garden = BayesianNetwork(tables=[rain, sprinkler, wet])
+    >>> print(garden.graph)
+    rain -> wet; sprinkler -> wet
+    >>> seen = garden.condition({"wet": "yes"})
+    >>> seen.marginal("rain").probabilities.round(3)  # rain is likelier
+    array([0.622, 0.378])
+    >>> seen.condition({"sprinkler": "yes"}).marginal("rain").probabilities.round(3)  # explained away
+    array([0.784, 0.216])
+    >>> garden.most_probable()
+    {'rain': 'no', 'sprinkler': 'no', 'wet': 'no'}
+    """
+
+    discrete: ClassVar[bool] = True
+
+    tables: tuple[ProbabilityTable, ...]
+    evidence: tuple[tuple[str, Any], ...]
+
+    def __init__(self, *, tables: Iterable[ProbabilityTable], evidence: Any = ()) -> None:
+        found = _checked_tables(tables)
+        set_fields(self, tables=found, evidence=())
+        _ = self.graph  # which refuses a cycle
+        seen = dict(evidence)
+        for name, level in seen.items():
+            code_of(self._axis(name), level)
+        if len(seen) == len(found):
+            raise ValueError("evidence must leave at least one variable free")
+        set_fields(self, evidence=tuple(seen.items()))
+        if seen and not np.isfinite(self.log_evidence):
+            said = ", ".join(f"{name}={level!r}" for name, level in seen.items())
+            raise ValueError(f"evidence must have positive probability, and {said} has none")
+
+    @cached_property
+    def graph(self) -> DirectedGraph:
+        """The graph, with an edge from each variable to those whose table is conditional on it."""
+        edges = [(parent, table.names[0]) for table in self.tables for parent, _ in table.given]
+        return DirectedGraph(nodes=[table.names[0] for table in self.tables], edges=edges)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The variables that are not observed, with their levels."""
+        seen = dict(self.evidence)
+        return tuple(table.axes[0] for table in self.tables if table.names[0] not in seen)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The variables that are not observed."""
+        return tuple(name for name, _ in self.axes)
+
+    @property
+    def dim(self) -> int:
+        """Number of variables that are not observed."""
+        return len(self.axes)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return ()
+
+    def levels(self, name: str) -> tuple[Any, ...]:
+        """Return the levels of a variable."""
+        return self._axis(name)[1]
+
+    def _axis(self, name: str) -> Axis:
+        for table in self.tables:
+            if table.names[0] == name:
+                return table.axes[0]
+        known = ", ".join(table.names[0] for table in self.tables)
+        raise ValueError(f"there is no variable {name!r}: the network has {known}")
+
+    # Inference
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """Log p(evidence), 0 where nothing was observed."""
+        return self._log_mass(dict(self.evidence))
+
+    def _log_mass(self, seen: Mapping[str, Any]) -> float:
+        """Return the log probability of levels of some variables."""
+        if not seen:
+            return 0.0
+        needed = set(seen) | self.graph.ancestors(seen)
+        factors = [table.factor.reduce(seen) for table in self.tables if table.names[0] in needed]
+        found = eliminate(factors, _others(factors, ()))
+        total = float(found.factor.total)
+        return found.log_scale + float(np.log(total)) if total > 0.0 else -np.inf
+
+    def marginal(self, dims: Any) -> ProbabilityTable:
+        """Return p(x_dims | evidence) as a table: names, positions or a slice, in the order given."""
+        keep = [self.names[i] for i in self._resolved(dims)]
+        if not keep:
+            raise ValueError("dims must name at least one variable")
+        return ProbabilityTable.from_factor(self._eliminated(keep).factor.transpose(keep))
+
+    def joint(self) -> ProbabilityTable:
+        """Return the table of all variables that are not observed, which must not have too many cells."""
+        cells = prod(len(levels) for _, levels in self.axes)
+        if cells > MOST_CELLS:
+            raise ValueError(
+                f"the table of all variables would have {cells} cells: ask for `marginal` of some"
+            )
+        return self.marginal(self.names)
+
+    def condition(self, dims: Any, values: Any = None) -> Any:
+        """Return the distribution of the other variables given some: a network with evidence.
+
+        Parameters
+        ----------
+        dims : mapping of names to levels, names, positions or a slice
+            What was observed; a mapping holds the levels as well, and `values` is left out.
+        values : sequence, or array (*batch, len(dims))
+            What was observed. Leading axes become batch axes of a `ProbabilityTable`, the joint table of
+            what is left, which must not have too many cells.
+        """
+        if isinstance(dims, Mapping):
+            if values is not None:
+                raise ValueError("values must not be given twice: dims is a mapping that has them")
+            names, levels = [self.names[i] for i in self._resolved(list(dims))], list(dims.values())
+        else:
+            names = [self.names[i] for i in self._resolved(dims)]
+            if values is None:
+                raise ValueError("values must be the observed levels of dims, got None")
+            whole = is_foreign_array(values) or np.ndim(values) > 1
+            one = isinstance(values, str) or np.ndim(values) == 0
+            levels = [np.nan] if whole else [values] if one else list(values)
+            if whole:
+                return self.joint().condition(names, values)
+        if len(levels) != len(names):
+            raise ValueError(f"values must have {len(names)} entries, got {len(levels)}")
+        if any(np.ndim(level) for level in levels):
+            return self.joint().condition(dict(zip(names, levels, strict=True)))
+        if not names:
+            return self
+        seen = {**dict(self.evidence), **dict(zip(names, levels, strict=True))}
+        return BayesianNetwork(tables=self.tables, evidence=seen)
+
+    def most_probable(self) -> dict[str, Any]:
+        """Return the most probable explanation: the levels of all variables of largest p(x | evidence)."""
+        found: dict[str, Any] = {}
+        for name, factor in reversed(self._eliminated((), maximize=True).steps):
+            found[name] = factor.reduce(found).argmax()[name]
+        return {name: found[name] for name in self.names}
+
+    def elimination(self, dims: Any = ()) -> EliminationOrder:
+        """Return the order in which a marginal is computed, with the width and the size of its tables."""
+        keep = [self.names[i] for i in self._resolved(dims)]
+        factors = self._relevant(keep)
+        return elimination_order([factor.axes for factor in factors], _others(factors, keep))
+
+    def _eliminated(self, keep: Sequence[str], *, maximize: bool = False) -> Eliminated:
+        factors = self._factors if maximize else self._relevant(keep)
+        return eliminate(factors, _others(factors, keep), maximize=maximize)
+
+    @cached_property
+    def _factors(self) -> list[Factor]:
+        seen = dict(self.evidence)
+        return [table.factor.reduce(seen) for table in self.tables]
+
+    def _relevant(self, keep: Sequence[str]) -> list[Factor]:
+        """Return the factors that matter to some variables: the tables of their and the evidence's ancestors.
+
+        All other tables sum to one.
+        """
+        asked = {*keep, *dict(self.evidence)}
+        needed = asked | self.graph.ancestors(asked)
+        pairs = zip(self.tables, self._factors, strict=True)
+        return [factor for table, factor in pairs if table.names[0] in needed]
+
+    # What every distribution has
+
+    def log_prob(self, x: Any) -> Array:
+        """Return the log probability of rows of values, or of labels in a frame or a mapping of columns.
+
+        It is -inf of what is no level, and a missing entry (NaN) is summed out.
+        """
+        x = self._rows(x)
+        if np.isnan(x).any():
+            return over_observed(self._log_marginal, x, ()).astype(self._dtype)
+        return (self._log_joint(x) - self.log_evidence).astype(self._dtype)
+
+    def _log_joint(self, x: np.ndarray) -> np.ndarray:
+        """Return log p(x, evidence) of complete rows."""
+        codes: dict[str, Any] = {name: code_of(self._axis(name), level) for name, level in self.evidence}
+        known = np.ones(x.shape[:-1], dtype=bool)
+        for j, (name, levels) in enumerate(self.axes):
+            codes[name], here = codes_of(levels, x[..., j])
+            known &= here
+        total = np.zeros(x.shape[:-1])
+        for table in self.tables:
+            where = tuple(codes[name] for name, _ in (*table.given, *table.axes))
+            with np.errstate(divide="ignore"):
+                total = total + np.log(np.asarray(table.probabilities[where], dtype=np.float64))
+        return np.where(known, total, -np.inf)
+
+    def _log_marginal(self, dims: tuple[int, ...], rows: np.ndarray) -> np.ndarray:
+        """Return the log probability of rows of some of the variables."""
+        if len(dims) == self.dim:
+            return self._log_joint(rows) - self.log_evidence
+        if prod(len(self.axes[i][1]) for i in dims) <= MOST_LOOKED_UP:
+            return self.marginal(dims).log_prob(rows)
+        flat = rows.reshape(-1, rows.shape[-1])
+        found, where = np.unique(flat, axis=0, return_inverse=True)
+        scores = np.array([self._log_probability(dims, row) for row in found])
+        return scores[where.reshape(-1)].reshape(rows.shape[:-1])
+
+    def _log_probability(self, dims: tuple[int, ...], row: np.ndarray) -> float:
+        axes = [self.axes[i] for i in dims]
+        if not all(codes_of(levels, x)[1] for (_, levels), x in zip(axes, row, strict=True)):
+            return -np.inf
+        seen = {name: x for (name, _), x in zip(axes, row.tolist(), strict=True)}
+        return self._log_mass({**dict(self.evidence), **seen}) - self.log_evidence
+
+    def _sample(self, n: int, rng: Any) -> np.ndarray:
+        codes: dict[str, np.ndarray] = {}
+        for name, cumulative, others in self._conditionals:
+            rows = cumulative[tuple(codes[other] for other in others)]
+            u = rng.random(n) * rows[..., -1]
+            codes[name] = np.sum(rows <= u[:, None], axis=-1) if others else np.searchsorted(rows, u, "right")
+        values = [np.asarray(level_values(levels), dtype=float)[codes[name]] for name, levels in self.axes]
+        return np.stack(values, axis=-1).astype(self._dtype)
+
+    @cached_property
+    def _conditionals(self) -> list[tuple[str, np.ndarray, tuple[str, ...]]]:
+        """Each variable, Σ p(level or before | others) and the others, which come before it.
+
+        Without evidence others are parents (ancestral sampling); with it they are what eliminates it.
+        """
+        if self.evidence:
+            steps = reversed(self._eliminated((self.names[0],)).steps)
+            first = self.marginal(self.names[0]).factor
+            pairs: list[tuple[str, Factor]] = [(self.names[0], first), *steps]
+            left = [name for name in self.names if name not in dict(pairs)]
+            pairs += [
+                (name, self._table(name).factor.reduce(dict(self.evidence))) for name in self._ordered(left)
+            ]
+        else:
+            pairs = [(name, self._table(name).factor) for name in self.graph.topological_order]
+        return [_cumulative(name, factor) for name, factor in pairs]
+
+    def _table(self, name: str) -> ProbabilityTable:
+        return next(table for table in self.tables if table.names[0] == name)
+
+    def _ordered(self, names: Sequence[str]) -> list[str]:
+        return [name for name in self.graph.topological_order if name in set(names)]
+
+    @property
+    def _dtype(self) -> Any:
+        """Single precision where all tables are in it, else double."""
+        single = all(table.probabilities.dtype == np.float32 for table in self.tables)
+        return np.float32 if single else np.float64
+
+    @property
+    def atoms(self) -> np.ndarray:
+        """All combinations of levels as events, (cells, d), which must not be too many."""
+        return self.joint().atoms
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """Least and greatest value of each variable."""
+        values = [level_values(levels) for _, levels in self.axes]
+        low, high = (np.array([float(end(v)) for v in values], dtype=self._dtype) for end in (min, max))
+        return low, high
+
+    @cached_property
+    def mean(self) -> Array:
+        return np.array([self.marginal(name).mean[0] for name in self.names], dtype=self._dtype)
+
+    @cached_property
+    def variance(self) -> Array:
+        return np.array([self.marginal(name).variance[0] for name in self.names], dtype=self._dtype)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the variables, (d, d)."""
+        found = np.diag(self.variance)
+        for i in range(self.dim):
+            for j in range(i):
+                found[i, j] = found[j, i] = self.marginal([i, j]).covariance[0, 1]
+        return found
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: the most probable explanation, as an event."""
+        found = self.most_probable()
+        values = [level_values(levels)[levels.index(found[name])] for name, levels in self.axes]
+        return np.array(values, dtype=self._dtype)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -Σ E[log p(x_j | parents)], by the chain rule."""
+        return np.asarray(self.log_evidence - self._expected_log(self), dtype=self._dtype)
+
+    def _expected_log(self, other: "BayesianNetwork") -> float:
+        """Return E[log q(x, evidence of q)] under this distribution, q another of the same variables."""
+        total = 0.0
+        for factor in other._factors:  # noqa: SLF001
+            values = np.asarray(factor.values, dtype=np.float64)
+            p = np.asarray(self.marginal(factor.names)._mass) if factor.names else np.ones(())  # noqa: SLF001
+            with np.errstate(divide="ignore"):
+                total += float(np.sum(p[p > 0] * np.log(values[p > 0])))
+        return total
+
+    def _divergence(self, other: "BayesianNetwork") -> Array:
+        if dict(other.axes) != dict(self.axes):
+            raise ValueError(f"other must have the variables {', '.join(self.names)} with the same levels")
+        cross = self._expected_log(other) - other.log_evidence
+        found = self.log_evidence - self._expected_log(self)
+        return np.asarray(max(-found - cross, 0.0), dtype=self._dtype)
+
+    # Labels
+
+    def encode(self, rows: Any) -> Array:
+        """Return rows of labels, in a frame, a mapping of columns or an array (n, d), as events."""
+        return encoded(self.axes, rows)
+
+    def decode(self, x: Any) -> np.ndarray:
+        """Return events (..., d) as an array of their labels."""
+        return decoded(self.axes, self._rows(x))
+
+    def _rows(self, x: Any) -> np.ndarray:
+        like = np.empty(0, dtype=self._dtype)
+        return self._event(self.encode(x) if is_labelled(x) else x, like=like)
+
+
+def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:
+    """Return the variables of factors but for some, each once."""
+    names = dict.fromkeys(name for factor in factors for name in factor.names)
+    return [name for name in names if name not in set(keep)]
+
+
+def _cumulative(name: str, factor: Factor) -> tuple[str, np.ndarray, tuple[str, ...]]:
+    others = tuple(other for other in factor.names if other != name)
+    values = np.asarray(factor.transpose([*others, name]).values, dtype=np.float64)
+    return name, np.cumsum(values, axis=-1), others
+
+
+def _checked_tables(tables: Any) -> tuple[ProbabilityTable, ...]:
+    found = tuple(tables) if isinstance(tables, Iterable) else ()
+    wrong = [table for table in found if not isinstance(table, ProbabilityTable) or table.dim != 1]
+    if wrong or not found:
+        raise ValueError("tables must be tables p(x | parents) of one variable each, at least one")
+    axes = {table.names[0]: table.axes[0] for table in found}
+    if len(axes) < len(found):
+        names = [table.names[0] for table in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"tables must have one for each variable, and {twice!r} has several")
+    for table in found:
+        if table.batch_shape and not table.given:
+            raise ValueError(f"tables must not be batches: {table.names[0]!r} is one")
+        for name, levels in table.given:
+            if name not in axes:
+                raise ValueError(f"tables must have one of {name!r}, on which {table.names[0]!r} depends")
+            if axes[name][1] != levels:
+                raise ValueError(
+                    f"tables must agree on levels: {name!r} has {axes[name][1]!r:.60} and, where "
+                    f"{table.names[0]!r} depends on it, {levels!r:.60}"
+                )
+    return found
