@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, pairwise
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ import tractable
 from catalogue import cross
 from rows.networks import DIAMOND, ROWS, random_network
 from tractable import BayesianNetwork, ProbabilityTable
+from tractable.graph import LinearGaussianNetwork, chow_liu_tree, d_separated, fit_network
 from tractable.testing.joint_laws import JOINT_LAWS
 
 
@@ -141,3 +143,78 @@ def test_bad_networks_are_refused(call, match):
 
 def certain():
     return BayesianNetwork(tables=[table("a", [0.0, 1.0]), table("b", HALVES, a=2)])
+
+
+def test_frequencies_are_the_most_likely_tables(rng):
+    truth = random_network(DIAMOND, rng, sizes={"b": 3}, labels=True)
+    rows = pd.DataFrame(truth.decode(truth.sample(400, rng=rng)), columns=truth.names)
+    weights = rng.integers(0, 4, len(rows))
+    found = fit_network(DIAMOND, rows, weights)
+    again = fit_network(DIAMOND, rows.loc[np.repeat(rows.index, weights)])
+    best = weights @ found.log_prob(rows)
+    for table, other in zip(found.tables, again.tables, strict=True):
+        np.testing.assert_allclose(table.probabilities, other.probabilities, rtol=1e-12)
+    assert best > weights @ truth.log_prob(rows)
+    for name in found.names:  # a step towards any other table lowers the likelihood
+        tables = [
+            ProbabilityTable(
+                probabilities=0.99 * t.probabilities + 0.01 / len(t.levels(name)), axes=t.axes, given=t.given
+            )
+            if t.names[0] == name
+            else t
+            for t in found.tables
+        ]
+        assert weights @ BayesianNetwork(tables=tables).log_prob(rows) < best
+    smooth = fit_network("a -> b", rows[["a", "b"]], pseudocounts=1.0)
+    assert np.all(smooth.tables[1].probabilities > 0.0)
+
+
+def test_the_tree_has_the_greatest_likelihood_of_all_trees(rng):
+    truth = random_network("a -> b -> c; b -> d", rng)
+    x = truth.sample(300, rng=rng)
+    rows = pd.DataFrame(x.astype(int), columns=truth.names)
+    tree = chow_liu_tree(rows)
+    best = fit_network(tree, rows).log_prob(rows).sum()
+    pairs = list(combinations(truth.names, 2))
+    for edges in combinations(pairs, 3):
+        other = nx.Graph(edges)
+        if len(other) == 4 and nx.is_tree(other):
+            directed = nx.bfs_tree(other, "a")
+            assert fit_network(directed, rows).log_prob(rows).sum() <= best + 1e-9
+    assert chow_liu_tree(rows, root="d").parents("d") == ()
+
+
+def test_linear_gaussian_networks_are_normal(rng):
+    model = LinearGaussianNetwork(
+        coefficients={"z": {"x": 1.0, "y": -2.0}, "x": {}, "y": {"x": 0.5}},
+        intercepts={"y": 3.0},
+        noise_variances={"x": 4.0, "z": 0.25},
+    )
+    joint = model.joint()
+    x = 2.0 * rng.standard_normal(200_000)
+    y = 3.0 + 0.5 * x + rng.standard_normal(len(x))
+    z = x - 2.0 * y + 0.5 * rng.standard_normal(len(x))
+    draws = np.stack([z, x, y])
+    error = np.sqrt(np.diag(joint.covariance) / len(x))
+    assert np.all(np.abs(draws.mean(axis=1) - joint.mean) < 5.0 * error)
+    scale = np.sqrt(np.outer(np.diag(joint.covariance), np.diag(joint.covariance)) * 2.0 / len(x))
+    assert np.all(np.abs(np.cov(draws) - joint.covariance) < 5.0 * scale)
+    assert joint.names == ("z", "x", "y")
+    assert d_separated(model.graph, "x", "z") is False
+    chain = LinearGaussianNetwork(coefficients={"a": {}, "b": {"a": 2.0}, "c": {"b": -1.0}}).joint()
+    assert abs(chain.condition({"b": 0.3}).covariance[0, 1]) < 1e-15  # a and c given b
+
+
+@pytest.mark.parametrize(("call", "match"), [
+    (lambda: fit_network("a -> z", {"a": [0, 1]}), "X must have a column 'z'"),
+    (lambda: chow_liu_tree({"a": [0, 1], "b": [0, 1]}, root="z"), "root must be a column"),
+    (lambda: LinearGaussianNetwork(coefficients={}), "at least one node"),
+    (lambda: LinearGaussianNetwork(coefficients={"y": {"x": 1.0}}), "entry of the parent 'x'"),
+    (lambda: LinearGaussianNetwork(coefficients={"y": {"y": 1.0}}), "no cycle"),
+    (lambda: LinearGaussianNetwork(coefficients={"y": {}}, noise_variances={"y": 0.0}), "noise_variances"),
+    (lambda: LinearGaussianNetwork(coefficients={"y": {}}, intercepts={"z": 0.0}), "got 'z'"),
+    (lambda: LinearGaussianNetwork(coefficients={"y": {}}, intercepts={"y": np.nan}), "intercepts"),
+])  # fmt: skip
+def test_bad_rows_and_coefficients_are_refused(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()

@@ -2,6 +2,8 @@
 
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.elimination import EliminationOrder
+from tractable.graph.learning import chow_liu_tree, fit_network
+from tractable.graph.linear_gaussian import LinearGaussianNetwork
 from tractable.graph.network import BayesianNetwork
 from tractable.graph.separation import (
     Independence,
@@ -21,12 +23,15 @@ __all__ = [
     "DirectedGraph",
     "EliminationOrder",
     "Independence",
+    "LinearGaussianNetwork",
     "Path",
     "Separation",
     "Triple",
     "active_paths",
+    "chow_liu_tree",
     "d_separated",
     "explain_separation",
+    "fit_network",
     "implied_independencies",
     "minimal_separator",
     "triples",
