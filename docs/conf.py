@@ -47,6 +47,7 @@ sphinx_gallery_conf = {
                 "maps",
                 "densities",
                 "classification",
+                "sampling",
                 "data",
             )
         ]
