@@ -44,8 +44,10 @@ sphinx_gallery_conf = {
                 "linear_models",
                 "kernels",
                 "clusters",
+                "maps",
                 "densities",
                 "classification",
+                "sampling",
                 "data",
             )
         ]
