@@ -45,8 +45,10 @@ sphinx_gallery_conf = {
                 "kernels",
                 "decomposition",
                 "clusters",
+                "maps",
                 "densities",
                 "classification",
+                "sampling",
                 "data",
             )
         ]
