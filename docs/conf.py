@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
                 "clusters",
                 "densities",
                 "classification",
+                "sampling",
                 "data",
             )
         ]

@@ -129,6 +129,14 @@ def test_information_is_that_of_integrals_and_draws(d):
     close(fisher_information(d, names, method="monte_carlo", n_samples=4000, rng=0), closed)
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_reports_in_any_units(scale):
+    d = Normal(mean=scale, stddev=scale)
+    found = estimator_report(np.mean, d, 4, n_repeats=200, rng=0)
+    assert found.bias.value[0, 0] == pytest.approx(found.estimates.mean() - scale)
+    assert np.all(np.isnan(found.efficiency.value) | (found.efficiency.value > 0.5))
+
+
 def test_information_of_what_has_no_closed_form():
     d = tractable.InverseGamma(shape=4.0, scale=2.0)
     found = fisher_information(d).value  # that of the gamma family: x is the reciprocal
@@ -250,7 +258,8 @@ def test_refusals(call, message):
 
 
 def test_what_has_no_maximum_does_not_converge():
-    found = mle(lambda x, theta: theta * np.ones(len(x)), np.zeros(5), 0.0, max_iter=5)
+    with pytest.warns(RuntimeWarning, match="no maximum"):
+        found = mle(lambda x, theta: theta * np.ones(len(x)), np.zeros(5), 0.0, max_iter=5)
     assert not found.converged
     assert np.isnan(found.standard_errors).all()
 

@@ -250,6 +250,8 @@ def test_independent_rows_are_not_warned_of():
         (lambda: compare({}, X), "at least one"),
         (lambda: compare([GaussianDensity], X), "estimators"),
         (lambda: compare([GaussianDensity()], X, cv=1), "cv"),
+        (lambda: compare([GaussianDensity()], X[:3]), "cv must be at most"),
+        (lambda: compare([GaussianDensity()], np.where(X > 2.0, np.inf, X)), "cannot be fitted"),
         (lambda: compare([LinearRegression()], X, Y[:5]), "y must have"),
         (lambda: compare([LinearRegression()], X), "y"),
         (lambda: compare([LinearRegression(), LogisticRegression()], X, LABELS), "one kind"),

@@ -32,6 +32,7 @@ from tractable import spatial as spatial
 from tractable import statistics as statistics
 from tractable import testing as testing
 from tractable.base import tags as tags
+from tractable.base.sample_posterior import sample_posterior as sample_posterior
 from tractable.classification import BayesClassifier as BayesClassifier
 from tractable.classification import BayesianLogisticRegression as BayesianLogisticRegression
 from tractable.classification import BernoulliNB as BernoulliNB
@@ -125,8 +126,10 @@ from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
 from tractable.engines import decompose_evidence as decompose_evidence
 from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
+from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import DirectedGraph as DirectedGraph

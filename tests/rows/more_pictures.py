@@ -36,6 +36,7 @@ from tractable.manifold import ClassicalMDS
 from tractable.metrics import neighborhood_report
 from tractable.mixture import GaussianMixture, KMeans, TableMixture
 from tractable.neighbors import NearestNeighbors
+from tractable.sampling import Chains, PosteriorSample, importance
 from tractable.smoothing import select_bandwidth
 from tractable.spatial import Brute, KDTree
 from tractable.testing.picture_laws import Picture
@@ -48,6 +49,17 @@ SCALE = [[1.0, 0.3], [0.3, 0.5]]
 PETS = pd.DataFrame(
     {"pet": np.array(["cat", "dog", "eel"])[np.arange(60) % 3], "age": NUMBERS + np.arange(60) % 3}
 )
+
+
+CHAINS = Chains(draws={"x": RNG.normal(size=(3, 50, 2))})
+
+
+def posterior_sample():
+    return PosteriorSample(chains=CHAINS, approximation={"x": (np.zeros(2), np.ones(2))}, kind="guess")
+
+
+def importance_sample():
+    return importance(Normal(mean=0.0, stddev=1.0), Normal(mean=0.0, stddev=2.0), 200, rng=0)
 
 
 def mixture():
@@ -167,5 +179,10 @@ PICTURES = [
     row("KMeans-column", lambda: KMeans(3, random_state=0).fit(ROWS[:, :1]), data=ROWS[:, :1]),
     row("regression-columns", lambda: LinearRegression().fit(ROWS, NUMBERS), data=ROWS, y=NUMBERS),
     row("regression-coefficients", lambda: LinearRegression().fit(ROWS, NUMBERS), coverage=0.5),
+    row("Chains", lambda: CHAINS),
+    row("Chains-ranks", lambda: CHAINS, show="ranks", entry=1),
+    row("Chains-autocorrelation", lambda: CHAINS, show="autocorrelation", variable="x"),
+    row("PosteriorSample", posterior_sample, coverage=0.5),
+    row("ImportanceSample", importance_sample),
     row("Lasso", lambda: Lasso(0.01).fit(ROWS[:, :1], NUMBERS), data=ROWS[:, :1], y=NUMBERS),
 ]

@@ -16,6 +16,7 @@ from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassEstimator
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.regressor import RegressorMixin
+from tractable.base.sample_posterior import sample_posterior
 from tractable.base.validation import (
     Rows,
     check_columns,
@@ -55,5 +56,6 @@ __all__ = [
     "check_weights",
     "classes_of",
     "refuse_foreign",
+    "sample_posterior",
     "tags",
 ]

@@ -37,8 +37,9 @@ from tractable.engines.glm.integrals import (
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
 from tractable.engines.glm.losses import LINKS, LossExpansion
 from tractable.primitives.linear import triangle
+from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
-from tractable.value import replace
+from tractable.value import replace, value
 
 #: Most bytes that a fit takes, and how many matrices of the size of the covariance it holds.
 MOST_BYTES, MATRICES = 2**31, 8
@@ -273,7 +274,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         moments = fold(_moments, data)
         found = Standardizer.from_moments(moments, centered=self.fit_intercept)
         # The rounding errors of a constant column stay small.
-        size = np.where(moments.mean == 0.0, 1.0, np.abs(moments.mean))
+        size = np.where(np.abs(moments.mean) < np.finfo(float).tiny, 1.0, np.abs(moments.mean))
         return replace(found, scale=np.where(found.varies, found.scale, 1.0 / size))
 
     def _laplace(self, data: Source, alpha: np.ndarray | None) -> LaplaceApproximation:
@@ -311,6 +312,43 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         self.intercept_std_error_ = errors[:, 0] if first else none
         self.posterior_ = self._posterior(mean, root)
 
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
+        """Return how the posterior at `alpha_` is sampled: see `tractable.sample_posterior`."""
+        if self.link != "logit":
+            raise ValueError(f'model must have link="logit" to be sampled, got {self.link!r}')
+        data, _ = labelled_rows(self, X, y, sample_weight)
+        held = data.collect()
+        c, p = self._mode_.shape
+        first, scale = int(self.fit_intercept), self._standardizer_.scale
+        precision = np.append(np.zeros(first), self.alpha_ * scale * scale)
+        target = LogisticPosterior(
+            rows=self._design(held.X),
+            codes=np.asarray(held.y, dtype=np.int64).ravel(),
+            weights=np.asarray(held.row_weights, dtype=np.float64),
+            mode=self._mode_,
+            root=self._root_,
+            precision=np.tile(precision, (c, 1)),
+            contrasts=self._contrasts_,
+        )
+        columns = np.diag(np.append(np.ones(first), scale))
+        if first:
+            columns[0, 1:] = -self._standardizer_.shift * scale
+        classes = self._contrasts_[1:] if c == 1 else self._contrasts_
+
+        def variables(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            found = np.einsum("km,...mp->...kp", classes, target.coefficients(draws["x"]) @ columns.T)
+            found = found if c == 1 else found[..., 1:, :] - found[..., :1, :]
+            return {"coef": found.reshape(*found.shape[:-2], -1)}
+
+        laplace = self.posterior_
+        return PosteriorSampler(
+            step=nuts(target, True, vectorized=True),
+            start=lambda rng, n: rng.standard_normal((n, c * p)),
+            variables=variables,
+            approximation={"coef": (laplace.mean, laplace.stddev)},
+            names={"coef": laplace.names},
+        )
+
     def _posterior(self, mean: np.ndarray, root: np.ndarray) -> MultivariateNormal:
         if len(mean) > 1:  # against the first class: the coefficients of all are one too many
             mean, root = mean[1:] - mean[0], root[1:] - root[0]
@@ -319,6 +357,42 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         names = own if len(mean) == 1 else [f"{label}: {name}" for label in self.classes_[1:] for name in own]
         structure = Full.from_cholesky(triangle(root.reshape(len(names), -1).T).T)
         return MultivariateNormal(mean=mean.ravel(), covariance=structure, names=tuple(names))
+
+
+@value
+class LogisticPosterior:
+    """The log posterior of standardized coefficients, in units of the Laplace approximation.
+
+    Coefficients (c, p) are mode + root u, so that u is about standard normal.
+    """
+
+    rows: np.ndarray  # (n, p), the design
+    codes: np.ndarray  # (n,), the class of each row
+    weights: np.ndarray  # (n,)
+    mode: np.ndarray  # (c, p)
+    root: np.ndarray  # (c p, c p)
+    precision: np.ndarray  # (c, p), of the prior
+    contrasts: np.ndarray  # (K, c)
+
+    def coefficients(self, u: np.ndarray) -> np.ndarray:
+        """Return coefficients (..., c, p)."""
+        return self.mode + (u @ self.root.T).reshape(*u.shape[:-1], *self.mode.shape)
+
+    def __call__(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log density of each u, a row a chain, and its gradient."""
+        coef = self.coefficients(u)
+        eta = (coef @ self.rows.T).swapaxes(-1, -2) @ self.contrasts.T  # (..., n, K)
+        eta -= eta.max(axis=-1, keepdims=True)
+        total = np.log(np.exp(eta).sum(axis=-1, keepdims=True))
+        own = np.take_along_axis(eta, np.broadcast_to(self.codes[:, None], (*eta.shape[:-1], 1)), axis=-1)
+        pull = self.precision * coef
+        value = np.sum(self.weights * (own - total)[..., 0], axis=-1) - 0.5 * np.sum(
+            pull * coef, axis=(-1, -2)
+        )
+        residual = -np.exp(eta - total)
+        residual += np.arange(eta.shape[-1]) == self.codes[:, None]
+        slope = ((self.weights[:, None] * residual) @ self.contrasts).swapaxes(-1, -2) @ self.rows - pull
+        return value, slope.reshape(*u.shape[:-1], -1) @ self.root
 
 
 def _log_expected(z: np.ndarray, *, activations: Any, contrasts: np.ndarray) -> np.ndarray:

@@ -43,8 +43,15 @@ from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws
 from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, most_probable, warn_of_search
+from tractable.gaussian_process.search import (
+    OPTIMIZERS,
+    default_kernel,
+    hyperparameter_sampler,
+    most_probable,
+    warn_of_search,
+)
 from tractable.kernels import Kernel, White
+from tractable.sampling import PosteriorSampler
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
@@ -209,6 +216,11 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         with np.errstate(over="ignore", under="ignore"):
             self._learn(rows)
         return self
+
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
+        """Return how the log hyper-parameters are sampled: see `tractable.sample_posterior`."""
+        process = self._process_
+        return hyperparameter_sampler(process.prior, [part.posterior.rows for part in process.parts])
 
     @all_or_nothing(afresh=False, square=True)
     def partial_fit(
@@ -668,18 +680,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         else:
             names = getattr(self, "feature_names_in_", None)
             kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
-        if self.noise_variance is not None:
-            if white is not None:
-                raise ValueError(
-                    "noise_variance must be None where the kernel has white noise: it is one or the other"
-                )
-            return Prior(kernel=kernel, noise=float(self.noise_variance))
-        if white is not None:
-            return Prior(kernel=kernel, noise=white, noise_is_term=True)
-        if kernel.has_noise:
-            return Prior(kernel=kernel, noise=0.0)
-        added = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
-        return Prior(kernel=kernel, noise=added)
+        return Prior.learned(kernel, white, self.noise_variance, variance)
 
     def _numeric(self, width: int) -> list[int]:
         """Return the positions of the columns that are numbers."""

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,8 +15,9 @@ from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
 from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace
 from tractable.primitives.threads import blas_for_rows
+from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics.standardizer import Standardizer
-from tractable.value import replace
+from tractable.value import replace, value
 
 #: How hyper-parameters may be searched for.
 OPTIMIZERS = ("fmin_l_bfgs_b",)
@@ -201,3 +203,74 @@ def default_kernel(standardizer: Standardizer, numeric: list[int], variance: flo
         parts.append(Subspace(equal, words) if numeric else equal)
     joined = parts[0] if len(parts) == 1 else parts[0] * parts[1]
     return Scaled(joined, variance, scale_bounds=(1e-6 * variance, 1e4 * variance))
+
+
+@value
+class HyperparameterPosterior:
+    """The log posterior of log hyper-parameters: log evidence plus log prior, flat in bounds without one.
+
+    A point u of all of space is theta = low + (high - low) / (1 + exp(-u)), whose Jacobian is included.
+    """
+
+    prior: Prior
+    groups: tuple[Observations, ...]
+
+    def theta(self, u: np.ndarray) -> np.ndarray:
+        """Return log hyper-parameters of points (..., p)."""
+        low, high = self.prior.bounds.T
+        return low + (high - low) / (1.0 + np.exp(-u))
+
+    def point(self, theta: np.ndarray) -> np.ndarray:
+        """Return the point of log hyper-parameters; at a bound, one beside it."""
+        low, high = self.prior.bounds.T
+        part = np.clip((theta - low) / (high - low), 1e-3, 1.0 - 1e-3)
+        return np.log(part / (1.0 - part))
+
+    def at(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log posterior density of log hyper-parameters and its gradient."""
+        at = self.prior.with_theta(theta)
+        density, slope = at.log_density()
+        found = [at.log_evidence(rows) for rows in self.groups]
+        total = density + sum(part.value for part in found)
+        return total, slope + sum(at.gradient_of(part) for part in found)
+
+    def __call__(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log density of a point and its gradient."""
+        low, high = self.prior.bounds.T
+        part = 1.0 / (1.0 + np.exp(-u))
+        inside = part * (1.0 - part)
+        if not np.all(inside > 1e-12):
+            return -np.inf, np.zeros(len(u))
+        value, slope = self.at(self.theta(u))
+        if not np.isfinite(value):
+            return -np.inf, np.zeros(len(u))
+        return value + float(np.sum(np.log(inside))), slope * (high - low) * inside + 1.0 - 2.0 * part
+
+
+def hyperparameter_sampler(prior: Prior, groups: Sequence[Observations]) -> PosteriorSampler:
+    """Return how the posterior of log hyper-parameters is sampled, about those of a fit."""
+    target = HyperparameterPosterior(prior=prior, groups=tuple(groups))
+    theta = prior.theta
+    if not len(theta):
+        raise ValueError("model must have a kernel with free hyper-parameters to be sampled; all are fixed")
+    center = target.point(theta)
+    # Laplace's approximation, by differences of the gradient at the mode.
+    step = 1e-4
+    rows = [target.at(theta + step * e)[1] - target.at(theta - step * e)[1] for e in np.eye(len(theta))]
+    curvature = -0.5 * (np.array(rows) + np.array(rows).T) / (2.0 * step)
+    values, vectors = np.linalg.eigh(curvature)
+    low, high = prior.bounds.T
+    # No direction is wider than the bounds.
+    variance = (vectors**2) @ (1.0 / np.maximum(values, 12.0 / np.max((high - low) ** 2)))
+    names = tuple(name for part in prior.parts for name in part.theta_names)
+
+    def variables(draws: dict[str, np.ndarray]) -> dict[str, Any]:
+        return {"theta": target.theta(draws["x"])}
+
+    return PosteriorSampler(
+        step=nuts(target, True, vectorized=False),
+        start=lambda rng, n: center + 0.3 * rng.standard_normal((n, len(center))),
+        variables=variables,
+        approximation={"theta": (theta, np.sqrt(variance))},
+        names={"theta": names},
+    )

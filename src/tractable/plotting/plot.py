@@ -33,6 +33,7 @@ _KINDS = {
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
     "pipelines": "Pipeline",
     "regression": "RegressorMixin",
+    "sampling": "Chains ImportanceSample PosteriorSample",
     "tables": "ProbabilityTable",
 }
 
@@ -41,7 +42,8 @@ MODULES = {kind: module for module, kinds in _KINDS.items() for kind in kinds.sp
 #: What can be drawn, for the error message.
 KINDS = (
     "a distribution or a batch of them, a fitted model or pipeline, a conjugate model and its updates, a "
-    "path of coefficients, a curve of scores, a choice, a comparison, or an index of neighbours"
+    "path of coefficients, a curve of scores, a choice, a comparison, Markov chains, or an index "
+    "of neighbours"
 )
 
 
@@ -69,6 +71,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;
+    - Markov chains: traces, ranks (``show="ranks"``) and autocorrelations of an entry of a variable;
+      posteriors beside their approximations; importance weights;
     - neighbour indexes: the cells of a tree, and the points that a search visits;
     - maps of rows: the points, each in the colour of how far its neighbourhood can be trusted.
 

@@ -28,6 +28,7 @@ from tractable.sampling.driver import State, sample
 from tractable.sampling.gibbs import GaussianGibbs, Gibbs, gaussian_gibbs, gibbs
 from tractable.sampling.metropolis import MetropolisHastings, RandomWalk, metropolis_hastings
 from tractable.sampling.nuts import Nuts, nuts
+from tractable.sampling.posterior import PosteriorSample, PosteriorSampler
 from tractable.sampling.slices import Slice, slice  # noqa: A004
 from tractable.sampling.target import Target
 
@@ -40,6 +41,8 @@ __all__ = [
     "MetropolisHastings",
     "MonteCarloEstimate",
     "Nuts",
+    "PosteriorSample",
+    "PosteriorSampler",
     "RandomWalk",
     "RejectionSample",
     "Slice",

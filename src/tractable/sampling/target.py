@@ -78,6 +78,13 @@ class Target:
         """Refuse what is not a density, or has no gradient, at points that a trajectory reaches.
 
         Where it has left for the far ends of numbers, with a momentum that no draw has, it has diverged.
+
+        Parameters
+        ----------
+        x, p : array (n_chains, d)
+            The points and the momenta there.
+        found, slope : array (n_chains,), array (n_chains, d)
+            The log density and its gradient.
         """
         near = np.sum(p * p, axis=1) < 1e8
         if np.any(near & ~(found < np.inf)):

@@ -84,7 +84,7 @@ def compare(
     weights = (
         None if sample_weight is None else check_weights(sample_weight, n, name="sample_weight", some=True)
     )
-    splitter = _splitter(cv, named, y, groups)
+    splitter = _splitter(cv, named, y, groups, n)
     for sentence in dependence_of_rows(X, y, groups, splitter):
         warnings.warn(sentence, DependentRowsWarning, stacklevel=2)
     kinds = {is_classifier(model) for model in named.values()}
@@ -193,10 +193,12 @@ def _named(models: Any) -> dict[str, Any]:
     return found
 
 
-def _splitter(cv: Any, named: Mapping[str, Any], y: Any, groups: Any) -> Any:
+def _splitter(cv: Any, named: Mapping[str, Any], y: Any, groups: Any, n: int) -> Any:
     if hasattr(cv, "split"):
         return cv
     folds = check_count("cv", cv, least=2)
+    if folds > n:
+        raise ValueError(f"cv must be at most the {n} rows of X, got {folds}")
     if groups is not None:
         return GroupKFold(folds)
     if y is not None and all(map(is_classifier, named.values())):

@@ -237,7 +237,8 @@ def _is_fine(column: np.ndarray) -> bool:
     """Whether numbers have more digits than rounding leaves, so that equal ones are copies."""
     if column.dtype.kind != "f":
         return False
-    spread = float(np.nanstd(column))
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = float(np.std(column[np.isfinite(column)])) if np.isfinite(column).any() else 0.0
     if not np.isfinite(spread) or spread == 0.0:
         return False
     digits = int(np.clip(3 - np.floor(np.log10(spread)), -300, 300))

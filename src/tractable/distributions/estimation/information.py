@@ -139,7 +139,8 @@ def fisher_information(
         raise ValueError(f"names must be parameters that are numbers, {numbers}, got {names!r}")
     closed = _CLOSED.get(type(distribution))
     if method in ("auto", "analytic") and closed is not None:
-        whole, order = closed(distribution)
+        with np.errstate(divide="ignore", over="ignore"):  # infinite where a scale is too small to square
+            whole, order = closed(distribution)
         if set(wanted) <= set(order):
             places = [order.index(name) for name in wanted]
             found = np.array(whole, dtype=np.float64)[np.ix_(places, places)]
@@ -249,42 +250,42 @@ def _solved(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def _of_normal(d: Any) -> Any:
-    v = float(d.variance)
+    v = np.float64(d.variance)
     return [[1.0 / v, 0.0], [0.0, 0.5 / v**2]], ["mean", "variance"]
 
 
 def _of_bernoulli(d: Any) -> Any:
-    p = float(d.probability)
+    p = np.float64(d.probability)
     return [[1.0 / (p * (1.0 - p))]], ["probability"]
 
 
 def _of_binomial(d: Any) -> Any:
-    p = float(d.probability)
-    return [[float(d.n_trials) / (p * (1.0 - p))]], ["probability"]
+    p = np.float64(d.probability)
+    return [[np.float64(d.n_trials) / (p * (1.0 - p))]], ["probability"]
 
 
 def _of_poisson(d: Any) -> Any:
-    return [[1.0 / float(d.rate)]], ["rate"]
+    return [[1.0 / np.float64(d.rate)]], ["rate"]
 
 
 def _of_gamma(d: Any) -> Any:
-    a, b = float(d.shape), float(d.rate)
+    a, b = np.float64(d.shape), np.float64(d.rate)
     return [[_trigamma(a), -1.0 / b], [-1.0 / b, a / b**2]], ["shape", "rate"]
 
 
 def _of_beta(d: Any) -> Any:
-    a, b = float(d.alpha), float(d.beta)
+    a, b = np.float64(d.alpha), np.float64(d.beta)
     both = _trigamma(a + b)
     return [[_trigamma(a) - both, -both], [-both, _trigamma(b) - both]], ["alpha", "beta"]
 
 
 def _of_laplace(d: Any) -> Any:
-    b = float(d.scale)
+    b = np.float64(d.scale)
     return [[1.0 / b**2, 0.0], [0.0, 1.0 / b**2]], ["location", "scale"]
 
 
 def _of_student_t(d: Any) -> Any:
-    v, s = float(d.dof), float(d.scale)
+    v, s = np.float64(d.dof), np.float64(d.scale)
     return [
         [(v + 1.0) / ((v + 3.0) * s**2), 0.0],
         [0.0, 2.0 * v / ((v + 3.0) * s**2)],

@@ -1,5 +1,6 @@
 """Maximum likelihood and maximum a posteriori of any log density, with standard errors."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from math import log
 from typing import Any
@@ -193,6 +194,11 @@ def _maximise(
     if not np.isfinite(begin):
         raise ValueError(f"start must have a finite likelihood and prior density, got {begin} at {start!r}")
     theta, curvature, converged = _climb(objective, first, max_iter)
+    if not converged:
+        message = (
+            "the search found no maximum with a finite curvature: there may be none; standard errors are NaN"
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
     family = isinstance(log_density, type) and issubclass(log_density, Distribution)
     return LikelihoodEstimate(
         names=names,

@@ -251,8 +251,11 @@ def _bounds(named: Any, d: Distribution, sizes: list[int], repeats: int, seeds: 
 
 
 def _mean(each: np.ndarray) -> Estimate:
-    r = each.shape[-1]
-    return Estimate(value=each.mean(axis=-1), standard_error=each.std(axis=-1, ddof=1) / np.sqrt(r))
+    # In units of the largest, whose squares neither overflow nor vanish.
+    size = np.max(np.abs(each), axis=-1, keepdims=True)
+    unit = np.where(size > 0, size, 1.0)
+    spread = (each / unit).std(axis=-1, ddof=1) * unit[..., 0]
+    return Estimate(value=each.mean(axis=-1), standard_error=spread / np.sqrt(each.shape[-1]))
 
 
 def _name(function: Any) -> str:

@@ -12,6 +12,7 @@ from tractable.base import NotYetDetermined
 from tractable.base.parameters import check_number
 from tractable.distributions import InverseGamma
 from tractable.engines import least_squares
+from tractable.linear_model.bayes.gibbs import linear_sampler
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, is_rounding, noise_floor
 from tractable.linear_model.rows import LinearFit, check_penalized_intercept
@@ -180,6 +181,31 @@ class BayesianLinearRegression(BayesianLinearModel, LinearFit):
         """
         check_number("alpha", alpha, least=0.0)
         return cls(prior_precision=alpha, noise_variance=noise_variance, **options)
+
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return how the posterior is sampled, by Gibbs sampling: see `tractable.sample_posterior`."""
+        if self.noise_variance != "conjugate" or self.penalize_intercept:
+            raise ValueError(
+                'model must have noise_variance="conjugate" and no prior of the intercept to be sampled; '
+                "elsewhere posterior_ is exact"
+            )
+        d, first = self.n_features_in_, int(bool(self.fit_intercept))
+        prior = gaussian_prior(
+            d,
+            n_free=0,
+            mean=self.prior_mean,
+            covariance=self.prior_covariance,
+            precision=self.prior_precision,
+            like=self.statistic_.mean,
+        )
+        fields = {
+            "prior_precision": prior.root.T @ prior.root,
+            "prior_mean": prior.mean,
+            "noise_shape": float(self.noise_shape),
+            "noise_scale": float(self.noise_scale),
+        }
+        approximation = {"coef": (self.posterior_.mean[first:], self.posterior_.stddev[first:])}
+        return linear_sampler(self, (X, y, sample_weight), fields, approximation, "exact posterior")
 
     def _check_parameters(self) -> None:
         check_penalized_intercept(self)

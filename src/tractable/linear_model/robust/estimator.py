@@ -23,7 +23,7 @@ from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.noise import NOISES
-from tractable.linear_model.robust.posterior import RobustPosterior, robust_posterior
+from tractable.linear_model.robust.posterior import RobustPosterior, robust_posterior, robust_sampler
 from tractable.linear_model.robust.steps import (
     LEAST_SCALE,
     RobustParameters,
@@ -34,6 +34,7 @@ from tractable.linear_model.robust.steps import (
     target_factor,
 )
 from tractable.linear_model.rows import check_factor, check_one_target
+from tractable.sampling import PosteriorSampler
 from tractable.statistics import Standardizer
 from tractable.value import replace
 
@@ -212,6 +213,13 @@ class RobustRegression(RegressorMixin, EMEstimator):
                 "X has rows outside of the span of the rows of the fit, whose columns are linearly "
                 "dependent: their linear predictor is not determined"
             )
+
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
+        """Return how coefficients and scale are sampled, at `dof_`: see `tractable.sample_posterior`."""
+        rows = self._validate_rows(X, y, sample_weight, reset=False)
+        held = rows.source.collect()
+        self._check_predictable(np.asarray(held.X, dtype=np.float64)[:1])
+        return robust_sampler(self, held)
 
     def _linear_predictor(self, X: np.ndarray) -> np.ndarray:
         return self._target_.inverse_transform(self._params_.linear.predict(X)[:, 0])

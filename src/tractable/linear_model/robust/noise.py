@@ -54,6 +54,10 @@ class Noise:
         """Return the IRLS weights of rows given their residuals, and sums over rows of frequencies w."""
         raise NotImplementedError(f"{type(self).__name__} must say how rows are weighted")
 
+    def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return -log p(z) of residuals in units of the scale, up to a constant, and its derivative."""
+        raise NotImplementedError(f"{type(self).__name__} must say what residuals cost")
+
     def around(self, location: Any) -> Any:
         """Return the distribution of new targets about a location."""
         raise NotImplementedError(f"{type(self).__name__} must say how targets are distributed")
@@ -92,6 +96,10 @@ class Noise:
 class GaussianNoise(Noise):
     """N(r | 0, scale²): squared errors, all rows have the same weight."""
 
+    def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Noise.standard_loss`."""
+        return 0.5 * z * z, z
+
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
         """Return ones, and the log-likelihood."""
         log_peak = -log(self.scale) - 0.5 * log(2.0 * pi)
@@ -112,6 +120,10 @@ class LaplaceNoise(Noise):
     def rescaled(self, unit: float) -> Any:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit, smooth=self.smooth * unit)
+
+    def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Noise.standard_loss`."""
+        return np.abs(z), np.sign(z)
 
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
         """Return scale / |r|, 1e16 at most, and the sum of |r|, whose mean is the likeliest scale."""
@@ -147,6 +159,11 @@ class StudentNoise(Noise):
     def mixture(self) -> ScaleMixture:
         """The noise as a mixture of normals over their precision."""
         return ScaleMixture(dof=np.asarray([self.dof]), dim=1)
+
+    def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Noise.standard_loss`."""
+        square = z * z / self.dof
+        return 0.5 * (self.dof + 1.0) * np.log1p(square), (1.0 + 1.0 / self.dof) * z / (1.0 + square)
 
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
         """Return (ν + 1) / (ν + (r / scale)²), and the log-likelihood."""

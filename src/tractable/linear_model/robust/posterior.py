@@ -12,6 +12,7 @@ import numpy as np
 from tractable.data import Batch, Source
 from tractable.engines import LeastSquares
 from tractable.linear_model.robust.steps import RobustEStep, independent_columns
+from tractable.sampling import PosteriorSampler, nuts
 from tractable.value import value
 
 #: Chains, each of which gives one draw; sweeps of each before the first that counts, and from then on.
@@ -107,3 +108,68 @@ def _gibbs(
             squares += unit.T @ unit / (N_SWEEPS * N_CHAINS)
             precision += float(np.mean(dof / rss)) / N_SWEEPS
     return RobustPosterior(theta=theta, scale=scale, root=np.linalg.cholesky(squares / precision), dof=dof)
+
+
+@value
+class RobustTarget:
+    """The log posterior of coefficients and log scale, with flat priors, in units of the large-sample spread.
+
+    Coefficients are mode + root u, and the log scale is that of the fit plus spread times the last entry.
+    """
+
+    rows: np.ndarray  # (n, p), with a column of ones where there is an intercept
+    y: np.ndarray  # (n,)
+    weights: np.ndarray  # (n,)
+    mode: np.ndarray  # (p,)
+    root: np.ndarray  # (p, p)
+    log_scale: float
+    spread: float
+    noise: Any  # LaplaceNoise, StudentNoise or GaussianNoise
+
+    def parameters(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients (..., p) and scales (...)."""
+        return self.mode + u[..., :-1] @ self.root.T, np.exp(self.log_scale + self.spread * u[..., -1])
+
+    def __call__(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log density of each u, a row a chain, and its gradient."""
+        coef, scale = self.parameters(u)
+        z = (self.y - coef @ self.rows.T) / scale[..., None]
+        loss, pull = self.noise.standard_loss(z)
+        value = -np.sum(self.weights * loss, axis=-1) - self.weights.sum() * np.log(scale)
+        by_coef = (self.weights * pull / scale[..., None]) @ self.rows @ self.root
+        by_scale = np.sum(self.weights * pull * z, axis=-1) - self.weights.sum()
+        return value, np.concatenate([by_coef, self.spread * by_scale[..., None]], axis=-1)
+
+
+def robust_sampler(model: Any, held: Batch) -> PosteriorSampler:
+    """Return how the posterior of a robust regression is sampled, given rows in memory."""
+    X, w = np.asarray(held.X, dtype=np.float64), np.asarray(held.row_weights, dtype=np.float64)
+    first = int(bool(model.fit_intercept))
+    rows = np.column_stack([np.ones((len(X), first)), X])
+    size = np.sqrt(w @ (rows * rows))
+    gram = (w * (rows / size).T) @ (rows / size)
+    if np.linalg.cond(gram) > 1e12:
+        raise ValueError("X must have linearly independent columns for the posterior of their coefficients")
+    # The large-sample covariance is that of least squares, with the variance of the location of the noise.
+    root = np.sqrt(model.noise_.location_variance) * np.linalg.inv(np.linalg.cholesky(gram)).T / size[:, None]
+    spread = 1.0 / np.sqrt(float(w.sum()) * model.noise_.log_scale_information)
+    mode = np.append(np.full(first, model.intercept_), model.coef_)
+    target = RobustTarget(
+        rows=rows, y=np.asarray(held.y, dtype=np.float64).ravel(), weights=w, mode=mode, root=root,
+        log_scale=float(np.log(model.scale_)), spread=spread, noise=model.noise_,
+    )  # fmt: skip
+
+    def variables(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        coef, scale = target.parameters(draws["x"])
+        return {"coef": coef, "scale": scale}
+
+    columns = getattr(model, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
+    deviations = np.linalg.norm(root, axis=1)
+    return PosteriorSampler(
+        step=nuts(target, True, vectorized=True),
+        start=lambda rng, n: rng.standard_normal((n, len(mode) + 1)),
+        variables=variables,
+        approximation={"coef": (mode, deviations), "scale": (model.scale_, model.scale_ * spread)},
+        names={"coef": ("intercept",) * first + tuple(str(name) for name in columns)},
+        kind="large-sample normal approximation",
+    )

@@ -20,6 +20,7 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
 from tractable.engines import fold
+from tractable.linear_model.bayes.gibbs import linear_sampler
 from tractable.linear_model.rows import check_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
@@ -297,6 +298,13 @@ class Lasso(ElasticNet):
     """
 
     l1_ratio = 1.0
+
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return how the posterior under the Laplace prior is sampled: see `tractable.sample_posterior`."""
+        if not self.alpha > 0.0:
+            raise ValueError(f"model must have alpha above 0 to be sampled, got {self.alpha!r}")
+        mode = {"coef": (self.coef_, np.zeros(np.shape(self.coef_)))}
+        return linear_sampler(self, (X, y, sample_weight), {"penalty": self.alpha}, mode, "mode, the lasso")
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.base import DegenerateCovarianceWarning, Rows, check_choice
 from tractable.covariance.shapes import collapsed_components, variance_floor
 from tractable.distributions import Mixture
+from tractable.mixture.bayesian_gaussian.gibbs import mixture_sampler
 from tractable.mixture.bayesian_gaussian.model import (
     MixturePosterior,
     VariationalParameters,
@@ -19,6 +20,7 @@ from tractable.mixture.bayesian_gaussian.model import (
 from tractable.mixture.bayesian_gaussian.steps import BayesianGaussianProblem
 from tractable.mixture.gaussian.estimator import BaseGaussianMixture
 from tractable.mixture.gaussian.model import standardize
+from tractable.sampling import PosteriorSampler
 from tractable.value import replace
 
 PRIOR_TYPES = ("dirichlet_process", "dirichlet_distribution")
@@ -187,6 +189,20 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     def predictive_(self) -> Mixture:
         """The density of a new row with the parameters integrated out."""
         return predictive(self._params_, self.means_, self._structure(), self._names())
+
+    def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
+        """Return how weights, means and covariances are sampled: see `tractable.sample_posterior`."""
+        if self.covariance_type != "full" or self._prior_.sticks:
+            raise ValueError(
+                'model must have covariance_type="full" and weight_concentration_prior_type='
+                '"dirichlet_distribution" to be sampled'
+            )
+        held = self._validate_rows(X, None, sample_weight, reset=False).source.collect()
+        rows = np.asarray(held.X, dtype=np.float64)
+        if np.any(np.isnan(rows)):
+            raise ValueError("X must have no missing entries for the mixture to be sampled")
+        weights = np.asarray(held.row_weights, dtype=np.float64)
+        return mixture_sampler(self, self._standardizer_.transform(rows), weights)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
