@@ -1,6 +1,5 @@
 """Immutable records: distributions, statistics, covariance structures and kernels are values."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, TypeVar, dataclass_transform
@@ -36,12 +35,12 @@ def parameters(record: Any) -> dict[str, Any]:
     """Return the keyword arguments that rebuild a value: ``type(v)(**parameters(v))`` equals ``v``."""
     if hasattr(record, "_parameters"):
         return dict(record._parameters())  # noqa: SLF001
-    return {name: getattr(record, name) for name in _field_names(type(record))}
+    return {name: getattr(record, name) for name in _field_names(record.__class__)}
 
 
 @cache
-def _field_names(cls: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls) if field.init)  # type: ignore[arg-type]  (a class)
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls) if field.init)
 
 
 def replace(record: T, **changes: Any) -> T:
