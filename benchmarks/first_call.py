@@ -29,6 +29,8 @@ PEERS = {
     "ElasticNet": "linear_model.ElasticNet",
     "GaussianMixture": "mixture.GaussianMixture",
     "GaussianNB": "naive_bayes.GaussianNB",
+    "ClassicalMDS": "manifold.ClassicalMDS",
+    "Isomap": "manifold.Isomap",
     "KMeans": "cluster.KMeans",
     "KNeighborsClassifier": "neighbors.KNeighborsClassifier",
     "KNeighborsRegressor": "neighbors.KNeighborsRegressor",
@@ -41,6 +43,7 @@ PEERS = {
     "LinearRegression": "linear_model.LinearRegression",
     "LogisticRegression": "linear_model.LogisticRegression",
     "MeanShift": "cluster.MeanShift",
+    "MetricMDS": "manifold.MDS",
     "MultinomialNB": "naive_bayes.MultinomialNB",
     "NaiveBayes": "naive_bayes.GaussianNB",
     "NearestNeighbors": "neighbors.NearestNeighbors",
@@ -51,6 +54,7 @@ PEERS = {
     "RidgeCV": "linear_model.RidgeCV",
     "RobustRegression": "linear_model.HuberRegressor",
     "SplineBasis": "preprocessing.SplineTransformer",
+    "TSNE": "manifold.TSNE",
 }
 #: What an estimator, and its peer, is given beside its defaults.
 OPTIONS = {

@@ -12,6 +12,7 @@ PACKAGES = {
     "emcee": "emcee",
     "kdepy": "KDEpy",
     "pynndescent": "pynndescent",
+    "opentsne": "openTSNE",
     "read_table": "pyarrow",
     "numpy": "numpy",
     "np.": "numpy",

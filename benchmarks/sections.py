@@ -30,6 +30,7 @@ SECTIONS = {
         "knn_dimensions",
         "knn_graph",
     ),
+    "Maps": ("tsne_*", "isomap_*", "smacof"),
     "Kernels and Gaussian processes": ("kernel_ridge_*", "gp_*", "gpc_*"),
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Sampling": ("chain_diagnostics", "metropolis_gaussian", "nuts_*"),

@@ -44,6 +44,7 @@ sphinx_gallery_conf = {
                 "linear_models",
                 "kernels",
                 "clusters",
+                "maps",
                 "densities",
                 "classification",
                 "sampling",

@@ -6,7 +6,7 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_co2", "plot_gp_classifier", "plot_kernel_regression", "plot_kernel_search"}
+SLOW = {"plot_co2", "plot_gp_classifier", "plot_many_rows", "plot_kernel_regression", "plot_kernel_search"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 
@@ -47,3 +47,10 @@ def test_penguins_are_told_apart_and_unknown_far_away():
     assert found["accuracy"] > 0.93
     assert found["certain"].max() > 0.9
     assert found["certain"].min() < 0.5
+
+
+@pytest.mark.slow
+def test_many_rows_are_nearly_the_exact_process():
+    found = page("kernels", "plot_many_rows").names["measured"]
+    assert found["sparse"].mean_difference < 0.05
+    assert found["committee"].mean_difference < 0.3

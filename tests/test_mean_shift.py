@@ -236,3 +236,23 @@ def test_rows_on_a_lattice_with_many_ties(h, rng):
     assert len(model.cluster_centers_) == len(expected)
     for center in expected:
         assert np.sqrt(np.sum((model.cluster_centers_ - center) ** 2, axis=1)).min() < 1e-6
+
+
+def test_more_columns_than_rows_are_searched_within_the_span_of_the_rows(rng):
+    """Rows of three columns, turned into 300: the same modes there, also of rows off the span."""
+    X, new = clouds(rng, n=40, dim=3, k=3), rng.standard_normal((6, 3))
+    basis = np.linalg.qr(rng.standard_normal((300, 4)))[0]
+    small = MeanShift(kernel="gaussian", bandwidth=1.0).fit(X)
+    large = MeanShift(kernel="gaussian", bandwidth=1.0).fit(X @ basis[:, :3].T)
+    np.testing.assert_array_equal(large.labels_, small.labels_)
+    np.testing.assert_allclose(large.cluster_centers_, small.cluster_centers_ @ basis[:, :3].T, atol=1e-8)
+    off = np.column_stack([new, np.full(6, 2.0)]) @ basis.T
+    np.testing.assert_array_equal(large.predict(off), small.predict(new))
+
+
+@pytest.mark.parametrize("kernel", ["flat", "gaussian"])
+def test_images_have_hundreds_of_columns(kernel, rng):
+    X = rng.standard_normal((30, 784))
+    model = MeanShift(kernel=kernel).fit(X)
+    assert np.all(np.isfinite(model.cluster_centers_))
+    assert np.all(np.isfinite(model.log_heights_))

@@ -207,3 +207,14 @@ def test_more_columns_than_rows(rng):
     found = section(table_of(frame), target="c0", rng=rng)
     assert any(note.startswith("LinearRegression left out: too few rows") for note in found.notes)
     run_code(found, frame)
+
+
+def test_a_model_that_cannot_predict_shuffled_rows_is_reported_all_the_same(rng, monkeypatch):
+    def fails(*_):
+        raise ValueError("scale must be positive and finite, got inf")
+
+    monkeypatch.setattr("tractable.report.models.importances", fails)
+    x = rng.normal(size=60)
+    found = section(table_of(pd.DataFrame({"x": x, "y": x + 0.1 * rng.normal(size=60)})), target="y", rng=rng)
+    assert found.findings["what_matters"] == {}
+    assert any("What matters is not said" in note for note in found.notes)

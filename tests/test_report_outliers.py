@@ -147,3 +147,28 @@ def test_rows_are_judged_though_holes_are_everywhere(rng):
     assert found.findings["positions"][0] == 17
     assert found.findings["columns"][0] == ["b"]
     assert not any("not judged" in note for note in found.notes)
+
+
+def test_the_ends_of_the_whole_table_are_judged_where_a_sample_is_held(rng):
+    frame = pd.DataFrame(rng.normal(size=(6000, 3)), columns=["a", "b", "c"])
+    plain = section(table_of(frame, max_rows=400, random_state=1), rng=rng)
+    assert plain.findings["ends"] == []
+    assert "of the whole table is farther out than chance allows" in plain.headline
+    frame.loc[4321, "b"] = 12.0
+    table = table_of(frame, max_rows=400, random_state=1)
+    assert 4321 not in table.positions
+    found = section(table, rng=rng)
+    assert found.findings["ends"] == [["b", 4321]]
+    assert "In the whole table b reaches 12, in row 4,322, where nine in ten rows have -1." in found.meaning
+
+
+def test_a_number_that_follows_from_another_is_expected(rng):
+    n = 300
+    size = rng.normal(50.0, 10.0, n)
+    group = rng.choice(["red", "blue"], n)
+    frame = pd.DataFrame({"size": size, "weight": 2.0 * size + rng.normal(size=n), "group": group})
+    frame.loc[7, ["size", "weight"]] = 80.0, 160.0  # far, but as the others
+    frame.loc[9, ["size", "weight"]] = 50.0, 130.0  # usual one by one
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["positions"] == [9]
+    assert "row 10: weight is 130, where 9" in found.headline or "row 10: size is 50" in found.headline

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from tractable import datasets
 from tractable.data.names import clean_names
+from tractable.data.text_table import open_text
 from tractable.report import TableError, read_table, table_of
 from tractable.report.reading import RowSample
 
@@ -342,3 +343,47 @@ def test_parquet_in_many_row_groups(tmp_path):
     assert len(table.frame) == 500
     assert [count for _, count in table.column("k").counts] == [n // 3] * 3
     assert told[-1] == (f"reading t.parquet: {n:,} rows", 1.0)
+
+
+AMOUNTS = {
+    "price": ["$1,234.50", "$12", "($3.25)", "-$7", None, "$1"] * 5,
+    "share": ["12 %", "3.5%", "0%", "100 %", "7 %", "8.25 %"] * 5,
+    "people": [f"{1234 * 7**k // 5**k:,}" for k in range(30)],
+    "mixed": ["$5", "€5", "$7", "£9", "$1", "€2"] * 5,
+}
+
+
+def test_amounts_and_percentages_are_numbers():
+    table = table_of(pd.DataFrame(AMOUNTS))
+    kinds = {column.name: (column.kind, column.note) for column in table.columns}
+    assert kinds["price"] == ("number", "in $")
+    assert kinds["share"] == ("number", "in %")
+    assert kinds["people"] == ("number", "")
+    assert kinds["mixed"][0] == "category"
+    assert "several units ($, £, €)" in kinds["mixed"][1]
+    assert table.frame["price"].iloc[:4].tolist() == [1234.5, 12.0, -3.25, -7.0]
+    assert table.frame["share"].iloc[:2].tolist() == [12.0, 3.5]
+    assert table.frame["people"].iloc[29] == 1234 * 7**29 // 5**29
+    assert table.column("price").n_missing == 5
+
+
+def test_amounts_with_decimal_commas_are_numbers(tmp_path):
+    path = tmp_path / "orders.csv"
+    path.write_text("ware;preis;anteil\n" + "a;1.234,50 €;12,5 %\nb;7,25 €;3 %\nc;1.000 €;0,5 %\n" * 10)
+    table = read_table(path)
+    assert table.frame["preis"].iloc[:3].tolist() == [1234.5, 7.25, 1000.0]
+    assert table.frame["anteil"].iloc[:3].tolist() == [12.5, 3.0, 0.5]
+    assert table.column("preis").note == "in €"
+
+
+def test_the_tables_of_the_command_have_amounts_too(tmp_path):
+    path = tmp_path / "orders.csv"
+    pd.DataFrame(AMOUNTS).to_csv(path, index=False)
+    types = {name: str(kind) for name, kind in open_text([path], "orders").types.items()}
+    assert types == {"price": "double", "share": "double", "people": "int64", "mixed": "string"}
+
+
+def test_where_the_smallest_and_largest_numbers_are_is_known():
+    table = table_of(pd.DataFrame({"x": np.r_[np.arange(1000.0) % 7 + 0.5, -5.0, 99.0, 99.0]}), max_rows=50)
+    column = table.column("x")
+    assert (column.low, column.low_row, column.high, column.high_row) == (-5.0, 1000, 99.0, 1001)

@@ -12,6 +12,7 @@ PUBLIC: dict[str, str] = {
     # estimators
     "ARDRegression": "tractable.linear_model",
     "AdaptiveKernelDensity": "tractable.density",
+    "BayesianCommittee": "tractable.gaussian_process",
     "BayesianGaussianMixture": "tractable.mixture",
     "BernoulliMixture": "tractable.mixture",
     "BernoulliNB": "tractable.classification",
@@ -60,6 +61,7 @@ PUBLIC: dict[str, str] = {
     "NaiveBayes": "tractable.classification",
     "NearestNeighborDensity": "tractable.density",
     "NearestNeighbors": "tractable.neighbors",
+    "NystromGaussianProcess": "tractable.gaussian_process",
     "PCA": "tractable.decomposition",
     "Perceptron": "tractable.classification",
     "PolynomialBasis": "tractable.linear_model",

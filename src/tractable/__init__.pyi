@@ -126,8 +126,10 @@ from tractable.engines import EvidenceDecomposition as EvidenceDecomposition
 from tractable.engines import decompose_evidence as decompose_evidence
 from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
+from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import DirectedGraph as DirectedGraph

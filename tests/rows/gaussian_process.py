@@ -1,7 +1,12 @@
 """Gaussian process regression with each kind of mean, noise and kernel."""
 
 from rows.row import Row
-from tractable.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from tractable.gaussian_process import (
+    BayesianCommittee,
+    GaussianProcessClassifier,
+    GaussianProcessRegressor,
+    NystromGaussianProcess,
+)
 from tractable.kernels import RBF, Linear, Matern, White
 from tractable.linear_model import PolynomialBasis
 
@@ -35,6 +40,24 @@ ROWS = [
         lambda: GaussianProcessClassifier(
             2.0 * Matern(1.5, nu=2.5), link="probit", multi_class="one_vs_rest", optimizer=None
         ),
+    ),
+    Row(
+        "NystromGaussianProcess",
+        lambda: NystromGaussianProcess(
+            4.0 * RBF(2.0) + White(0.5), inducing="pivoted_cholesky", n_inducing=8, optimizer=None
+        ),
+    ),
+    Row(
+        "NystromGaussianProcess-learned",
+        lambda: NystromGaussianProcess(n_inducing=10, max_iter=30, random_state=0),
+    ),
+    Row(
+        "BayesianCommittee",
+        lambda: BayesianCommittee(4.0 * RBF(2.0) + White(0.5), n_subsets=3, optimizer=None, random_state=0),
+    ),
+    Row(
+        "BayesianCommittee-learned",
+        lambda: BayesianCommittee(n_subsets=2, variant="bayesian", max_iter=30, random_state=0),
     ),
     Row("GaussianProcessRegressor-normalized", lambda: GaussianProcessRegressor(normalize_y=True)),
 ]

@@ -3,9 +3,11 @@
 from math import frexp, isnan, ldexp
 from typing import Any
 
+from numpy import errstate
+
 from tractable.arrays.namespace import namespace_of
 
-__all__ = ["LARGEST", "check_squarable", "is_squarable", "power_of_two", "too_large"]
+__all__ = ["LARGEST", "check_squarable", "is_squarable", "power_of_two", "reciprocals", "too_large"]
 
 #: Squares of differences of numbers up to this size, and sums of millions of such squares, do not overflow;
 #: squares of numbers down to its inverse do not underflow.
@@ -50,6 +52,23 @@ def is_squarable(size: Any) -> bool:
     xp = namespace_of(size)
     size = xp.asarray(size, dtype=xp.float64)
     return bool(xp.all((size > 1.0 / LARGEST) & (size < LARGEST)))
+
+
+def reciprocals(width: Any) -> Any:
+    """Return 1 / width of the columns of X, or refuse columns so small that these are not numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reciprocals(np.array([2.0])).tolist()
+    [0.5]
+    """
+    xp = namespace_of(width)
+    with errstate(over="ignore"):
+        found = 1.0 / width
+    if bool(xp.any(xp.isinf(found))):
+        raise ValueError("X has columns so small that their reciprocals overflow; rescale its columns")
+    return found
 
 
 def power_of_two(size: Any) -> Any:

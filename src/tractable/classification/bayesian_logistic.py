@@ -274,7 +274,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         moments = fold(_moments, data)
         found = Standardizer.from_moments(moments, centered=self.fit_intercept)
         # The rounding errors of a constant column stay small.
-        size = np.where(moments.mean == 0.0, 1.0, np.abs(moments.mean))
+        size = np.where(np.abs(moments.mean) < np.finfo(float).tiny, 1.0, np.abs(moments.mean))
         return replace(found, scale=np.where(found.varies, found.scale, 1.0 / size))
 
     def _laplace(self, data: Source, alpha: np.ndarray | None) -> LaplaceApproximation:

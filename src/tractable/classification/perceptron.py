@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.limits import check_squarable
+from tractable.arrays.limits import check_squarable, reciprocals
 from tractable.arrays.random import as_generator
 from tractable.base import (
     ClassifierMixin,
@@ -208,6 +208,7 @@ class Perceptron(ClassifierMixin, Estimator):
         check_squarable("X", size)
         self.classes_ = classes
         self._unit_ = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
+        reciprocals(np.asarray(self._unit_))
         self._weights_ = np.zeros((len(classes), int(self.fit_intercept) + self.n_features_in_))
         self._weight_sums_, self._n_visits_ = np.zeros_like(self._weights_), 0.0
         self.mistakes_, self.converged_ = np.zeros(0), False

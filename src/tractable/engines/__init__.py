@@ -5,6 +5,7 @@ from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence
 from tractable.engines.fold import fold
 from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
 from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softmax_regression
+from tractable.engines.inducing_points import InducingPoints, InducingPosterior, Nystrom, nystrom
 from tractable.engines.kmeans import Clusters
 from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
 from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
@@ -19,11 +20,14 @@ __all__ = [
     "DualPosterior",
     "EMResult",
     "EvidenceDecomposition",
+    "InducingPoints",
+    "InducingPosterior",
     "Integral",
     "LatentProcess",
     "LeastSquares",
     "LikelihoodExpansion",
     "NewtonResult",
+    "Nystrom",
     "Observations",
     "PrimalPosterior",
     "PrincipalComponents",
@@ -41,6 +45,7 @@ __all__ = [
     "integrate",
     "least_squares",
     "newton",
+    "nystrom",
     "principal_components",
     "robbins_monro",
     "sequential_mle",

@@ -161,7 +161,7 @@ def descend(
     """
     weights, y, taken = joint.weights, start.copy(), 0
     converged, interrupted, note = False, False, ""
-    total = sum(steps for steps, _, _ in phases)
+    total, total_weight = sum(steps for steps, _, _ in phases), weights.sum()
     try:
         with progress("t-SNE", total=total) as line:
             for number, (steps, exaggeration, rate) in enumerate(phases):
@@ -174,10 +174,15 @@ def descend(
                     if last and taken % LOOK == 0 and np.max(np.abs(slope)) <= tol:
                         converged = True
                         break
-                    gains = np.where(slope * speed < 0.0, gains + 0.2, np.maximum(0.8 * gains, LEAST_GAIN))
-                    speed = np.clip(MOMENTUM * speed - rate * gains * slope, -LONGEST, LONGEST)
-                    moved = y + speed
-                    y = moved - weights @ moved / weights.sum()
+                    along = slope * speed < 0.0
+                    gains = np.where(along, gains + 0.2, np.maximum(0.8 * gains, LEAST_GAIN))
+                    slope *= gains
+                    slope *= rate
+                    speed *= MOMENTUM
+                    speed -= slope
+                    np.clip(speed, -LONGEST, LONGEST, out=speed)
+                    y += speed
+                    y -= weights @ y / total_weight
                     taken += 1
                     if line.watched and taken % LOOK == 0:
                         note = f"KL {joint.kl_divergence(y, z):.3f}"

@@ -1,15 +1,20 @@
 """Gaussian processes: regression with exact inference."""
 
 from tractable.gaussian_process.classifier import GaussianProcessClassifier
+from tractable.gaussian_process.committee import BayesianCommittee
+from tractable.gaussian_process.comparison import ExactComparison
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts, KernelDiagnosis, Relevance
 from tractable.gaussian_process.kernel_search import KernelCandidate, KernelSearch, search_kernel
 from tractable.gaussian_process.latent import LatentModel
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
+from tractable.gaussian_process.nystrom import NystromGaussianProcess
 from tractable.gaussian_process.rows import TrainingRows
 
 __all__ = [
+    "BayesianCommittee",
+    "ExactComparison",
     "FittedTargets",
     "FunctionParts",
     "GaussianProcess",
@@ -20,6 +25,7 @@ __all__ = [
     "KernelSearch",
     "LatentModel",
     "MeanFunction",
+    "NystromGaussianProcess",
     "Prior",
     "Relevance",
     "TrainingRows",

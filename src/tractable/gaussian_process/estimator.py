@@ -680,18 +680,7 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         else:
             names = getattr(self, "feature_names_in_", None)
             kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
-        if self.noise_variance is not None:
-            if white is not None:
-                raise ValueError(
-                    "noise_variance must be None where the kernel has white noise: it is one or the other"
-                )
-            return Prior(kernel=kernel, noise=float(self.noise_variance))
-        if white is not None:
-            return Prior(kernel=kernel, noise=white, noise_is_term=True)
-        if kernel.has_noise:
-            return Prior(kernel=kernel, noise=0.0)
-        added = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
-        return Prior(kernel=kernel, noise=added)
+        return Prior.learned(kernel, white, self.noise_variance, variance)
 
     def _numeric(self, width: int) -> list[int]:
         """Return the positions of the columns that are numbers."""

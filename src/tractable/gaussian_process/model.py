@@ -55,6 +55,34 @@ class Prior:
     noise: White | float
     noise_is_term: bool = False
 
+    @classmethod
+    def learned(cls, kernel: Kernel, white: White | None, known: float | None, variance: float) -> "Prior":
+        """Return a kernel with the noise that is known, that is a term of it, or that is added.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The covariance function without its term of noise.
+        white : White or None
+            This term.
+        known : float or None
+            σ² where it is known.
+        variance : float
+            That of the targets, by which noise that is added starts.
+        """
+        if known is not None and white is not None:
+            raise ValueError(
+                "noise_variance must be None where the kernel has white noise: it is one or the other"
+            )
+        if known is not None:
+            return cls(kernel=kernel, noise=float(known))
+        if white is not None:
+            return cls(kernel=kernel, noise=white, noise_is_term=True)
+        if kernel.has_noise:
+            return cls(kernel=kernel, noise=0.0)
+        added = White(0.1 * variance, noise_level_bounds=(1e-8 * variance, 1e2 * variance))
+        return cls(kernel=kernel, noise=added)
+
     @property
     def given_kernel(self) -> Kernel:
         """The kernel, with noise where it was given with it."""

@@ -209,7 +209,7 @@ class TSNE(Embedding):
         rows, metric, index = self.rows_[self._distinct_], as_metric(self.metric), self.index
         auto = isinstance(index, str) and index == "auto"
         if auto and not exact and len(rows) > MANY and RandomizedForest.serves(metric):
-            return RandomizedForest(rows, metric, n_trees=8, leaf_size=256, random_state=as_seed(rng))
+            return RandomizedForest(rows, metric, random_state=as_seed(rng))
         k = min(len(rows), int(REACH * self.perplexity_) + 1)
         return as_index(rows, metric, index, k=k, random_state=rng)
 
@@ -259,12 +259,19 @@ class TSNE(Embedding):
         if exact:
             forces: Any = PairForces(joint=joint.dense(), weights=joint.weights)
         else:
-            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
+            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights, self._order())
         early = min(self.early_exaggeration_iter, self.max_iter)
         phases = [(early, float(self.early_exaggeration)), (self.max_iter - early, 1.0)]
         rated = [(steps, factor, self._rate(factor)) for steps, factor in phases]
         self.learning_rate_ = rated[-1][2]
         return descend(forces, start, joint, phases=rated, tol=0.25 * float(self.min_grad_norm))
+
+    def _order(self) -> np.ndarray | None:
+        """Return the rows by the leaves of a tree, if they were put in one: neighbours together."""
+        index = self.index_
+        if not isinstance(index, RandomizedForest):
+            return None
+        return np.argsort(index.leaves(index.points), kind="stable")
 
     def _rate(self, exaggeration: float) -> float:
         if isinstance(self.learning_rate, str):

@@ -448,7 +448,8 @@ def _scatter_picture(
             ax.scatter(*x[mine].T, color=colour, label=str(j + 1), **style)
             component = members.order[j]
             ring = ellipse_points(means[component], covariances[component], mahalanobis_radius(0.9))
-            ring = np.where([name in found.logged for name in names], np.exp(ring), ring)
+            logged = np.array([name in found.logged for name in names])
+            ring = np.where(logged, np.exp(np.where(logged, ring, 0.0)), ring)
             ax.plot(*ring.T, color=colour, lw=1.5)
         ax.set(xlabel=names[0], ylabel=names[1])
         ax.set(

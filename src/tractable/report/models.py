@@ -94,7 +94,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     best, clear, leaks = ranked[0][0], _is_clear(base, ranked), leaking_columns(rows, table.names("date"))
     columns = list(rows.X.columns)
     repeats = 3 if len(columns) < 13 else 1
-    importance = importances(best, rows.X, rows.y, columns, rng, repeats) if clear else []
+    importance, unknown = _importances(best, rows, rng, repeats) if clear else ([], ())
     informative = [] if clear else [name for name in informative_columns(table, target) if name in columns]
     pictures = _class_pictures(best, rows) if rows.classes else _number_pictures(best, rows, target, rng)
     drawn = (_importance_picture(importance, rows, target),) if importance else ()
@@ -118,6 +118,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *failed,
             *_missing_note(rows, found),
             *_best_note(rows, best),
+            *unknown,
         ),
         headline=_headline(rows, target, base, ranked),
         findings={
@@ -157,6 +158,17 @@ def _compared_models(
             logging.getLogger("tractable").info("%s left out: %r", candidate.name, error)
             failed.append(f"{candidate.name} left out: it cannot be fitted to these rows.")
     return found, failed
+
+
+def _importances(
+    best: HeldOut, rows: ModelRows, rng: np.random.Generator, repeats: int
+) -> tuple[list[Importance], tuple[str, ...]]:
+    """Return what each column adds to the best model, or a note that this cannot be said of it."""
+    try:
+        return importances(best, rows.X, rows.y, list(rows.X.columns), rng, repeats), ()
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        logging.getLogger("tractable").info("importances to %s: %r", best.name, error)
+        return [], (f"What matters is not said: {best.name} cannot predict some rows with shuffled entries.",)
 
 
 def _done(rows: ModelRows, target: str, found: list[HeldOut], times: TimeOrder | None) -> str:

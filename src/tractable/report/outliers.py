@@ -98,7 +98,7 @@ class FarEnd:
     column: str
     entry: float
     row: int  # in the whole table, from 1
-    expected: str  # the interval of 90 %, in words
+    usual: str  # the middle 90 % of the rows, in words
     tail: float  # the probability of a number as far out
 
 
@@ -167,15 +167,14 @@ def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
         assert column.low is not None
         assert column.high is not None
         of_column = model.distribution_.marginal([name]).as_univariate()
-        least = 0.0 if column.low >= 0.0 and not logged else -np.inf
+        usual = [number_text(end) for end in table.frame[name].quantile([0.05, 0.95])]
         for x, row, tail in (
             (column.low, column.low_row, of_column.cdf),
             (column.high, column.high_row, of_column.survival),
         ):
             p = float(tail(np.log(x) if logged else x))
             if table.n_rows * p * 2 * len(found.rows.numbers) <= CHANCE:
-                expected = _expected(of_column, least, logged=logged)
-                ends.append(FarEnd(column=name, entry=x, row=row + 1, expected=expected, tail=p))
+                ends.append(FarEnd(column=name, entry=x, row=row + 1, usual=" to ".join(usual), tail=p))
     return sorted(ends, key=lambda end: end.tail)
 
 
@@ -191,7 +190,7 @@ def _ends_text(table: Table, ends: list[FarEnd]) -> str:
     more = f" The same holds for {number_of(len(ends) - 1, 'other end')} of columns." if len(ends) > 1 else ""
     return (
         f" In the whole table {end.column} reaches {number_text(end.entry)}, in row {end.row:,}, where "
-        f"nine in ten rows have {end.expected}.{more}"
+        f"nine in ten rows have {end.usual}.{more}"
     )
 
 

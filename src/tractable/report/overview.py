@@ -110,7 +110,7 @@ def _meaning(table: Table) -> str:
     gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
     if gaps:
         shown = FEW if len(gaps) > FEW + 1 else FEW + 1
-        worst = [f"{c.name} ({c.n_missing / table.n_rows:.1%})" for c in gaps[:shown]]
+        worst = [f"{c.name} ({_percent(c.n_missing / table.n_rows)})" for c in gaps[:shown]]
         more = [f"{len(gaps) - shown} more"] if len(gaps) > shown else []
         sentences.append(f"Entries are missing in {listed([*worst, *more], FEW + 1)}.")
     else:
@@ -119,6 +119,11 @@ def _meaning(table: Table) -> str:
     if useless:
         sentences.append(f"Constant or empty columns: {listed(useless, FEW)}.")
     return " ".join(sentences)
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, never 0 where there is one."""
+    return f"{share:.1%}" if share >= 0.0005 else "<0.1%"
 
 
 def _repeats(table: Table) -> str:
@@ -201,7 +206,9 @@ def _columns_grid(table: Table, shown: list[Column]) -> Grid:
         (
             column.name,
             column.kind,
-            f"{column.n_missing:,} ({column.n_missing / table.n_rows:.1%})" if column.n_missing else "0",
+            f"{column.n_missing:,} ({_percent(column.n_missing / table.n_rows)})"
+            if column.n_missing
+            else "0",
             f">{MAX_DISTINCT:,}" if column.n_distinct > MAX_DISTINCT else f"{column.n_distinct:,}",
             _values(table, column),
             column.note if column.kind != "constant" else "",
@@ -321,11 +328,22 @@ def _values_of(table: Table, name: str) -> np.ndarray:
 
 
 def _step(values: np.ndarray) -> float:
-    """Return the step between rounded numbers, 0 if most are different."""
-    shown = np.unique(values)
+    """Return the step between rounded numbers, 0 if most are different.
+
+    Logarithms of whole numbers have larger steps where numbers are small: nine in ten numbers have one at
+    most as large.
+
+    Examples
+    --------
+    >>> _step(np.repeat(np.arange(20) / 4.0, 3)), round(_step(np.log10(np.repeat([1.0, 2.0, 3.0], 9))), 2)
+    (0.25, 0.3)
+    """
+    shown, counts = np.unique(values, return_counts=True)
     if len(shown) > 0.7 * len(values) or len(shown) < 2:
         return 0.0
-    return float(np.quantile(np.diff(shown), 0.25))
+    gaps = np.diff(shown)
+    nearest = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+    return float(np.quantile(np.repeat(nearest, counts), 0.9))
 
 
 def _is_heaped(values: np.ndarray) -> bool:

@@ -13,6 +13,7 @@ from tractable.arrays.random import as_generator
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
 from tractable.data.text import TableError
+from tractable.primitives.threads import single_threaded_blas
 from tractable.report.page import Section, page
 from tractable.report.reading import MAX_ROWS, Progress, read_table, table_of
 from tractable.report.table import Table
@@ -203,7 +204,8 @@ def _sections(
         progress(words, 0.1 + 0.9 * i / len(SECTIONS))
         module = import_module(f"tractable.report.{name}")
         try:
-            section = module.section(table, target=target, rng=rng.spawn(1)[0])
+            with single_threaded_blas():  # whose products here are small: threads would only wait
+                section = module.section(table, target=target, rng=rng.spawn(1)[0])
         except Exception as error:  # noqa: BLE001  (one failing section must not prevent the report)
             logging.getLogger("tractable").warning("the section %r of the report failed: %r", name, error)
             failed.append(f"A part of the report, {words}, failed on this table and is left out.")

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.limits import power_of_two
+from tractable.arrays.limits import power_of_two, reciprocals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
@@ -114,7 +114,7 @@ class Standardizer:
         if exact:
             width = power_of_two(width)
             mean = xp.round(mean / (0.125 * width)) * (0.125 * width)
-        return cls(shift=mean, scale=1.0 / width, varies=varies)
+        return cls(shift=mean, scale=reciprocals(width), varies=varies)
 
     @property
     def log_jacobian(self) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.data import Batch, Source
 from tractable.data.arrays import ArraySource
@@ -87,7 +88,7 @@ class ClassSummary:
         if not centered:
             stddev = np.hypot(stddev, shift)
             shift, varies = np.zeros_like(shift), stddev > 0.0
-        scale = np.where(varies, 1.0 / np.where(varies, stddev, 1.0), 0.0)
+        scale = np.where(varies, reciprocals(np.where(varies, stddev, 1.0)), 0.0)
         return Standardizer(shift=shift, scale=scale, varies=varies)
 
     def class_weights(self, class_weight: Any, classes: np.ndarray) -> np.ndarray | None:

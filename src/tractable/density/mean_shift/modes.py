@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from tractable.engines.mode_search import FLAT, Ascent, Expansion, newton_ascent, newton_step
-from tractable.primitives.mean_shift import KernelField, ascend, expand
-from tractable.value import value
+from tractable.primitives.mean_shift import KernelField, ascend, expand, kernel_field
+from tractable.value import replace, value
 
 #: The longest step of an ascent that has ended: at a flat mode, or near a Gaussian one.
 STILL, NEAR = 1e-9, 1e-4
@@ -61,8 +61,12 @@ def gaussian_modes(field: KernelField, starts: np.ndarray, max_iter: int) -> tup
     """Ascend from all starts with a Gaussian window; return the modes and the mode of each start.
 
     In rounds: modes found in one stop the ascents of the next, as soon as these enter a ball about a mode
-    that is proven to belong to it. The rounds are the same whatever the number of threads.
+    that is proven to belong to it. The rounds are the same whatever the number of threads. Of more columns
+    than rows, all is done within the span of the rows, where every step leads.
     """
+    if span := _span(field):
+        modes, reached = gaussian_modes(span.field, span.within(starts), max_iter)
+        return replace(modes, centers=span.outside(modes.centers)), reached
     d = starts.shape[1]
     centers, radii, labels = np.empty((0, d)), np.empty(0), np.empty(len(starts), np.int64)
     n_iter, converged, first, size = 0, True, 0, FIRST_ROUND
@@ -99,6 +103,10 @@ def assign_to_modes(
     if flat:
         found = ascend(field, x, flat=True, tol=STILL, max_iter=max_iter)
         return found.basins, found.ends
+    if span := _span(field):
+        inside = replace(modes, centers=span.within(modes.centers))
+        basins, ends = assign_to_modes(span.field, inside, span.within(x), flat=False, max_iter=max_iter)
+        return basins, span.outside(ends)
     known = {"modes": modes.centers, "radii": modes.radii}
     found = ascend(field, x, flat=False, tol=NEAR, max_iter=max_iter, **known)
     open_ = np.flatnonzero(found.basins < 0)
@@ -106,6 +114,34 @@ def assign_to_modes(
         tops, owner, _ = refine_modes(field, found.ends[open_])
         found.ends[open_] = tops[owner]
     return found.basins, found.ends
+
+
+@value
+class Span:
+    """The span of the points of a field, and the field in coordinates of it."""
+
+    field: KernelField
+    origin: np.ndarray  # (d,)
+    basis: np.ndarray  # (d, n), orthonormal columns
+
+    def within(self, x: np.ndarray) -> np.ndarray:
+        """Return the coordinates of the nearest points of the span: what is off it scales windows alike."""
+        return (x - self.origin) @ self.basis
+
+    def outside(self, z: np.ndarray) -> np.ndarray:
+        """Return points of the span in all columns."""
+        return self.origin + z @ self.basis.T
+
+
+def _span(field: KernelField) -> Span | None:
+    """Return the span of points that are fewer than their columns; None of others."""
+    n, d = field.points.shape
+    if n >= d:
+        return None
+    origin = field.points.mean(axis=0)
+    basis = np.linalg.qr((field.points - origin).T)[0]
+    inside = kernel_field((field.points - origin) @ basis, field.weights)
+    return Span(field=inside, origin=origin, basis=basis)
 
 
 def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -119,9 +155,13 @@ def refine_modes(field: KernelField, ends: np.ndarray) -> tuple[np.ndarray, np.n
     for _ in range(N_SADDLES):
         x[open_], ended = newton_ascent(partial(_ascent, field), x[open_], tol=STILL)
         converged &= bool(np.all(ended))
-        values, vectors = np.linalg.eigh(_expansion(field, x[open_]).curvature)
+        curvature = _expansion(field, x[open_]).curvature
+        # No eigenvalue of C is above its trace, which is small where a mode stands alone.
+        spread = curvature.shape[-1] - np.trace(curvature, axis1=1, axis2=2)
+        unsure = np.flatnonzero(spread > 1.0 - FLAT)
+        values, vectors = np.linalg.eigh(curvature[unsure])
         saddle = values[:, 0] < -FLAT
-        open_ = open_[saddle]
+        open_ = open_[unsure[saddle]]
         if not len(open_):
             break
         x[open_] += _saddle_steps(field, x[open_], vectors[saddle, :, 0])
@@ -163,8 +203,10 @@ def capture_radii(field: KernelField, centers: np.ndarray) -> np.ndarray:
         if not len(open_):
             break
         tilted, shift, spread = expand(field, centers[open_], tilt=r)
-        second = spread + shift[:, :, None] * shift[:, None, :]
-        bound = np.exp(tilted - height[open_]) * np.linalg.eigvalsh(second)[:, -1]
+        second, scale = spread + shift[:, :, None] * shift[:, None, :], np.exp(tilted - height[open_])
+        bound = scale * np.trace(second, axis1=1, axis2=2)  # above every eigenvalue, and cheap
+        unsure = ~(bound < 0.999)
+        bound[unsure] = scale[unsure] * np.linalg.eigvalsh(second[unsure])[:, -1]
         radii[open_[bound < 0.999]] = r
         open_ = open_[~(bound < 0.999)]
     return radii

@@ -135,7 +135,9 @@ def _searched(
     near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
     visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
     out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
-    nearest.for_work(4 * x.size * len(tree.order))(x, k, FORMS.index(form), float(order), *tree.arrays, *out)
+    # A tree that was built by compiled code is searched by it too, for a single row at once.
+    run = nearest.for_work(256 * tree.packed.size)
+    run(x, k, FORMS.index(form), float(order), *tree.arrays, *out)
     return out
 
 
@@ -162,7 +164,7 @@ def kd_within(
 
     x, radii = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
     cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
-    run = within.for_work(4 * x.size * len(tree.order))
+    run = within.for_work(256 * tree.packed.size)
     return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), *tree.arrays, *cost)), *cost
 
 

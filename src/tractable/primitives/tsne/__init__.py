@@ -110,18 +110,34 @@ class GridForces:
         The probabilities of pairs as a sparse matrix (CSR), symmetric.
     weights : array (n,)
         How many equal points each point is.
+    order : array (n,) of int, optional
+        An order of the points in which neighbours are near each other, and found in the cache.
     """
 
     def __init__(
-        self, indptr: np.ndarray, indices: np.ndarray, joint: np.ndarray, weights: np.ndarray
+        self,
+        indptr: np.ndarray,
+        indices: np.ndarray,
+        joint: np.ndarray,
+        weights: np.ndarray,
+        order: np.ndarray | None = None,
     ) -> None:
+        self.weights, self.order, self.grid = weights, order, Grid()
+        drawn = joint / np.repeat(weights, np.diff(indptr))
+        if order is not None:
+            from scipy.sparse import csr_matrix
+
+            graph = csr_matrix((drawn, indices, indptr), shape=(len(order), len(order)))[order]
+            place = np.empty(len(order), np.int64)
+            place[order] = np.arange(len(order))
+            indptr, indices, drawn = graph.indptr, place[graph.indices], graph.data
         self.indptr, self.indices = indptr.astype(np.int64), indices.astype(np.uint32)
-        self.drawn = (joint / np.repeat(weights, np.diff(indptr))).astype(np.float32)
-        self.weights, self.grid = weights, Grid()
+        self.drawn = drawn.astype(np.float32)
 
     def __call__(self, y: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Return a quarter of the gradient of KL(P‖Q) for each point, (n, 2), and Z; P is exaggerated."""
-        drawn, single = np.empty(y.shape), np.ascontiguousarray(y.T, dtype=np.float32)
+        near = y if self.order is None else y[self.order]
+        drawn, single = np.empty(y.shape), np.ascontiguousarray(near.T, dtype=np.float32)
         found = []
 
         def task(part: slice | None) -> None:
@@ -132,6 +148,10 @@ class GridForces:
 
         for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)]):
             pass
+        if self.order is not None:
+            back = np.empty_like(drawn)
+            back[self.order] = drawn
+            drawn = back
         slopes, fields = found[0]
         z = agnostic.normaliser(self.weights, fields)
         return exaggeration * drawn + (0.5 / z) * slopes, z

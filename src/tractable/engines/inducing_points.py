@@ -1,0 +1,361 @@
+"""Gaussian processes through M inducing points: Nyström's approximation, and the variational free energy.
+
+K ≈ K_NM K_MM⁻¹ K_MN is exact where the rank of K is M and that of the block of the points too. Titsias (2009)
+bounds the log evidence from below by that of the approximate process less tr(K - K_NM K_MM⁻¹ K_MN) / (2σ²).
+All that the rows enter by are sums over them: folds.
+"""
+
+from functools import partial
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.linalg import jitters, solve_triangular, try_cholesky
+from tractable.engines.fold import fold
+from tractable.statistics.rows import counts
+from tractable.value import value
+
+#: What is added to the diagonal of K_MM, relative to its largest entry, before any further jitter.
+LEAST_JITTER = 1e-10
+#: Relative to the largest diagonal entry, what is left of a row that depends on those before it.
+DEPENDENT = 1e-12
+
+
+@value
+class InducingPoints:
+    """The points, and the Cholesky factor of their kernel matrix."""
+
+    x: np.ndarray  # (M, d)
+    lower: np.ndarray  # (M, M), L of K_MM + jitter
+    jitter: float
+
+    @classmethod
+    def of(cls, kernel: Any, x: np.ndarray) -> "InducingPoints":
+        """Return the factor with the least jitter that gives one."""
+        matrix = kernel(x)
+        size = float(np.max(np.diagonal(matrix)))
+        for jitter in jitters(len(x), size):
+            added = jitter + LEAST_JITTER * size
+            lower, good = try_cholesky(np, matrix + added * np.eye(len(x)))
+            if bool(good):
+                return cls(x=x, lower=lower, jitter=added)
+        raise ValueError(
+            f"kernel must be positive semi-definite and finite at the rows of X, and {kernel!r} is not: the "
+            "matrix of the inducing points has no Cholesky factor even with a jitter of its diagonal"
+        )
+
+
+@value
+class InducingSums:
+    """What the rows enter the bound by, at given hyper-parameters; they add.
+
+    With V = L⁻¹ K_MN: n, Σ V Vᵀ, Σ V y, Σ y² and Σ k(x, x), each row counted as often as it weighs.
+    """
+
+    weight: float
+    gram: np.ndarray  # (M, M)
+    targets: np.ndarray  # (M,)
+    square: float
+    trace: float
+
+    @classmethod
+    def of(
+        cls, x: Any, y: Any, weights: Any = None, *, kernel: Any, points: InducingPoints, shift: float
+    ) -> "InducingSums":
+        """Sum over a block of rows.
+
+        Parameters
+        ----------
+        x, y, weights
+            Rows, targets, and how often each row counts.
+        kernel : kernel
+            k at its hyper-parameters.
+        points : InducingPoints
+            The points.
+        shift : float
+            What is subtracted from the targets.
+        """
+        x = np.asarray(x, dtype=np.float64)
+        w = counts(weights, x)
+        gaps = np.asarray(y, dtype=np.float64) - shift
+        white = solve_triangular(points.lower, kernel(points.x, x))
+        weighted = white * w
+        return cls(
+            weight=float(w.sum()),
+            gram=weighted @ white.T,
+            targets=weighted @ gaps,
+            square=float(w @ gaps**2),
+            trace=float(w @ kernel.diagonal(x)),
+        )
+
+    def __add__(self, other: "InducingSums") -> "InducingSums":
+        return InducingSums(
+            weight=self.weight + other.weight,
+            gram=self.gram + other.gram,
+            targets=self.targets + other.targets,
+            square=self.square + other.square,
+            trace=self.trace + other.trace,
+        )
+
+
+@value
+class InducingPosterior:
+    """The variational posterior of the function through its values at the points."""
+
+    points: InducingPoints
+    lower: np.ndarray  # (M, M), factor of B = I + Σ V Vᵀ / σ²
+    coef: np.ndarray  # (M,), the mean at x is L⁻¹k(Z, x) times it
+    noise: float
+    lower_bound: float
+    trace_gap: float  # tr(K - K_NM K_MM⁻¹ K_MN), the error of Nyström's approximation
+
+    @classmethod
+    def from_sums(cls, points: InducingPoints, sums: InducingSums, noise: float) -> "InducingPosterior":
+        """Return the posterior of rows, and the bound of their evidence.
+
+        Parameters
+        ----------
+        points : InducingPoints
+            The points.
+        sums : InducingSums
+            Sums over the rows.
+        noise : float
+            σ², positive.
+        """
+        m = len(points.x)
+        lower, good = try_cholesky(np, np.eye(m) + 0.5 * (sums.gram + sums.gram.T) / noise)
+        if not bool(good):
+            raise ValueError("kernel must be finite at the rows of X")
+        white = solve_triangular(lower, sums.targets[:, None])[:, 0] / noise
+        gap = max(sums.trace - float(np.trace(sums.gram)), 0.0)
+        level = sums.weight * log(2.0 * pi * noise) + 2.0 * float(np.sum(np.log(np.diagonal(lower))))
+        bound = -0.5 * (level + (sums.square + gap) / noise - float(white @ white))
+        return cls(
+            points=points,
+            lower=lower,
+            coef=solve_triangular(lower, white[:, None], transposed=True)[:, 0],
+            noise=noise,
+            lower_bound=bound,
+            trace_gap=gap,
+        )
+
+    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return means and variances of the function at rows, (q,) each, from k(Z, x) (M, q) and k(x, x)."""
+        white = solve_triangular(self.points.lower, cross)
+        inside = solve_triangular(self.lower, white)
+        variance = diagonal - np.einsum("ij,ij->j", white, white) + np.einsum("ij,ij->j", inside, inside)
+        return self.coef @ white, np.maximum(variance, np.finfo(np.float64).eps * diagonal)
+
+
+@value
+class KernelSlope:
+    """∂ bound/∂θ through k of the rows, the kernel's own hyper-parameters; they add."""
+
+    gradient: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        x: Any,
+        y: Any,
+        weights: Any = None,
+        *,
+        kernel: Any,
+        points: np.ndarray,
+        mean: np.ndarray,
+        precision: np.ndarray,
+        noise: float,
+        shift: float,
+    ) -> "KernelSlope":
+        """Sum over a block of rows.
+
+        Parameters
+        ----------
+        x, y, weights
+            Rows, targets, and how often each row counts.
+        kernel : kernel
+            k at its hyper-parameters.
+        points : array (M, d)
+            The points.
+        mean : array (M,)
+            u: the posterior mean at x is k(x, Z) u.
+        precision : array (M, M)
+            Q = K_MM⁻¹/σ² - (σ² K_MM + Σ k kᵀ)⁻¹.
+        noise, shift : float
+            σ², and what is subtracted from the targets.
+        """
+        x = np.asarray(x, dtype=np.float64)
+        w = counts(weights, x)
+        matrix, contract = kernel.pullback(x, points, None)
+        residuals = np.asarray(y, dtype=np.float64) - shift - matrix @ mean
+        slope = np.multiply.outer(w * residuals / noise, mean) + (w[:, None] * matrix) @ precision
+        return cls(gradient=contract(slope) + kernel.contract_diagonal(-0.5 * w / noise, x))
+
+    def __add__(self, other: "KernelSlope") -> "KernelSlope":
+        return KernelSlope(gradient=self.gradient + other.gradient)
+
+
+def inducing_posterior(
+    kernel: Any, noise: float, x: np.ndarray, data: Any, shift: float
+) -> InducingPosterior:
+    """Return the variational posterior of rows, by one fold over them.
+
+    Parameters
+    ----------
+    kernel : kernel
+        k at its hyper-parameters.
+    noise : float
+        σ², positive.
+    x : array (M, d)
+        The inducing points.
+    data : source
+        Rows with targets.
+    shift : float
+        What is subtracted from the targets.
+    """
+    points = InducingPoints.of(kernel, x)
+    sums = fold(partial(InducingSums.of, kernel=kernel, points=points, shift=shift), data)
+    return InducingPosterior.from_sums(points, sums, noise)
+
+
+def lower_bound(
+    kernel: Any, noise: float, x: np.ndarray, data: Any, shift: float
+) -> tuple[InducingPosterior, np.ndarray, float]:
+    """Return the posterior with its bound, and the bound's gradient by log θ and by log σ²; two folds.
+
+    Parameters
+    ----------
+    kernel, noise, x, data, shift
+        As in `inducing_posterior`.
+    """
+    points = InducingPoints.of(kernel, x)
+    sums = fold(partial(InducingSums.of, kernel=kernel, points=points, shift=shift), data)
+    found = InducingPosterior.from_sums(points, sums, noise)
+    m = len(x)
+    inverse = solve_triangular(points.lower, np.eye(m))  # L⁻¹
+    inner = solve_triangular(found.lower, inverse)  # (σ² K_MM + Σ k kᵀ)⁻¹ = innerᵀ inner / σ²
+    prior, both = inverse.T @ inverse, inner.T @ inner / noise
+    mean = inverse.T @ found.coef
+    # ∂/∂K_MM = ½ K⁻¹ - ½ σ² Σ̂⁻¹ - ½ uuᵀ - ½ K⁻¹ S K⁻¹ / σ², with S = L (Σ V Vᵀ) Lᵀ.
+    of_points = 0.5 * (prior - noise * both - np.outer(mean, mean)) - 0.5 / noise * (
+        inverse.T @ sums.gram @ inverse
+    )
+    slope = fold(
+        partial(
+            KernelSlope.of,
+            kernel=kernel,
+            points=x,
+            mean=mean,
+            precision=prior / noise - both,
+            noise=noise,
+            shift=shift,
+        ),
+        data,
+    )
+    gradient = slope.gradient + kernel.contract_gradient(of_points, x)
+    # By log σ²; uᵀ K_MM u = |Lᵀu|² = |coef|², tr(Σ̂⁻¹ K_MM) σ² = tr B⁻¹.
+    trace = float(np.sum(solve_triangular(found.lower, np.eye(m)) ** 2))
+    explained = noise * float(np.sum((found.lower.T @ found.coef) ** 2))  # bᵀu
+    by_noise = 0.5 * (
+        -(sums.weight - m)
+        - trace
+        + (sums.square - explained) / noise
+        - float(found.coef @ found.coef)
+        + found.trace_gap / noise
+    )
+    return found, gradient, by_noise
+
+
+def pivoted_cholesky(kernel: Any, x: np.ndarray, n_points: int) -> np.ndarray:
+    """Return the positions of rows in the order of a Cholesky factor with pivots, fewer where the rank ends.
+
+    Each is the row of which the ones before leave the largest variance: O(n M²) time.
+
+    Parameters
+    ----------
+    kernel : kernel
+        k.
+    x : array (n, d)
+        Rows.
+    n_points : int
+        How many at most.
+
+    Examples
+    --------
+    >>> from tractable.kernels import RBF
+    >>> pivoted_cholesky(RBF(), np.array([[0.0], [0.1], [5.0], [2.0]]), 3).tolist()
+    [0, 2, 3]
+    """
+    rest = np.array(kernel.diagonal(x), dtype=np.float64)
+    least = DEPENDENT * float(rest.max(initial=0.0))
+    columns, chosen = np.empty((n_points, len(x))), []
+    for k in range(min(n_points, len(x))):
+        pivot = int(np.argmax(rest))
+        if rest[pivot] <= least:
+            break
+        column = kernel(x[pivot : pivot + 1], x)[0] - columns[:k, pivot] @ columns[:k]
+        columns[k] = column / np.sqrt(rest[pivot])
+        rest = np.maximum(rest - columns[k] ** 2, 0.0)
+        rest[pivot] = 0.0
+        chosen.append(pivot)
+    return np.array(chosen, dtype=np.int64)
+
+
+@value
+class Nystrom:
+    """K ≈ F Fᵀ through landmarks: K_NM K_MM⁻¹ K_MN, and its error.
+
+    Parameters
+    ----------
+    factor : array (n, M)
+        F = K_NM L⁻ᵀ.
+    error : float
+        tr(K - F Fᵀ), the sum of the eigenvalues that are left out.
+    """
+
+    factor: np.ndarray
+    error: float
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """F Fᵀ, (n, n)."""
+        return self.factor @ self.factor.T
+
+    def eigenpairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return eigenvalues (M,), the largest first, and eigenvectors (n, M) of the approximation."""
+        vectors, s, _ = np.linalg.svd(self.factor, full_matrices=False)
+        return s**2, vectors
+
+
+def nystrom(kernel: Any, x: Any, landmarks: Any) -> Nystrom:
+    """Return Nyström's approximation of a kernel's matrix, exact where its rank is that of the landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    x : array (n, d)
+        Rows.
+    landmarks : array (M, d)
+        Rows through which the others are seen.
+
+    Examples
+    --------
+    >>> from tractable.kernels import Linear
+    >>> x = np.array([[1.0], [2.0], [4.0]])
+    >>> found = nystrom(Linear(), x, x[:2])  # two features
+    >>> found.matrix.round(6).tolist() == Linear()(x).tolist()
+    True
+    """
+    x, z = (np.asarray(a, dtype=np.float64) for a in (x, landmarks))
+    if z.ndim != 2 or x.ndim != 2 or not len(z) or z.shape[1] != x.shape[1]:
+        raise ValueError(
+            f"landmarks must be rows of as many columns as x, got shapes {z.shape} and {x.shape}"
+        )
+    matrix = kernel(z)
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > len(z) * np.finfo(np.float64).eps * values[-1]
+    factor = kernel(x, z) @ (vectors[:, kept] / np.sqrt(values[kept]))
+    gap = float(np.sum(kernel.diagonal(x)) - np.sum(factor**2))
+    return Nystrom(factor=factor, error=max(gap, 0.0))

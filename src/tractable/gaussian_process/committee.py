@@ -1,0 +1,411 @@
+"""The Bayesian committee machine: exact Gaussian processes of blocks of rows, combined."""
+
+from functools import reduce
+from operator import add
+from typing import Any, Self
+
+import numpy as np
+
+from tractable.arrays.limits import check_squarable
+from tractable.arrays.linalg import jittered_cholesky, solve_cholesky, symmetrize
+from tractable.arrays.random import as_generator
+from tractable.base import (
+    Estimator,
+    FitInterrupted,
+    ModelTags,
+    RegressorMixin,
+    all_or_nothing,
+    check_choice,
+    check_count,
+    check_fitted,
+    check_number,
+)
+from tractable.base.by_blocks import of_held_rows
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.base.validation import check_targets
+from tractable.covariance import Full
+from tractable.distributions import MultivariateNormal, Normal, StudentT
+from tractable.engines.gaussian_process import DualPosterior, Observations
+from tractable.gaussian_process.comparison import ExactComparison, compared
+from tractable.gaussian_process.mean import MeanFunction
+from tractable.gaussian_process.model import Prior
+from tractable.gaussian_process.noise import split_noise
+from tractable.gaussian_process.rows import TrainingRows
+from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, most_probable, warn_of_search
+from tractable.kernels import Kernel, White
+from tractable.primitives.threads import blas_for_rows, even_blocks
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
+from tractable.value import value
+
+#: How the members may be combined.
+VARIANTS = ("bayesian", "robust")
+#: Rows of a block where the number of blocks is not given.
+ROWS_OF_A_BLOCK = 500
+#: Entries of the matrix between new rows and the rows of a block.
+BLOCK_ENTRIES = 2**20
+
+_NONE = np.zeros(0)
+_ZERO = MeanFunction(constant=False, columns=(), shift=_NONE, scale=_NONE)
+
+
+@value
+class CommitteeSums:
+    """What a member says of the function at some rows; they add.
+
+    Parameters
+    ----------
+    precision : array (q,)
+        Σ βᵢ / σᵢ².
+    product : array (q,)
+        Σ βᵢ mᵢ / σᵢ².
+    count : array (q,)
+        Σ βᵢ, by which the prior is counted too often.
+    """
+
+    precision: np.ndarray
+    product: np.ndarray
+    count: np.ndarray
+
+    def __add__(self, other: "CommitteeSums") -> "CommitteeSums":
+        return CommitteeSums(
+            precision=self.precision + other.precision,
+            product=self.product + other.product,
+            count=self.count + other.count,
+        )
+
+
+class BayesianCommittee(RegressorMixin, Estimator):
+    """Exact Gaussian processes of blocks of rows, combined by the product rule: O(n m²) for blocks of m rows.
+
+    The posteriors of the function given each block are multiplied, and divided by the prior that each has
+    counted: p(f | D) ∝ Π p(f | Dᵢ) / p(f)^(M - 1) (Tresp 2000), Σ*⁻¹ = Σᵢ Σᵢ⁻¹ - (M - 1) K**⁻¹ and
+    m* = Σ* Σᵢ Σᵢ⁻¹mᵢ. "robust" weighs each member by how much it has learned there, βᵢ = ½ log(k**/σᵢ²)
+    (Deisenroth and Ng 2015), so that far from all rows the prior is left.
+
+    It is approximate: blocks count as independent given the function at the queries. `predict_joint` combines
+    at all queries at once, which is the nearer to the exact process the more queries there are;
+    `predict_dist` at each alone. `compare_to_exact` measures it. The hyper-parameters, of all members,
+    maximise the sum of the evidences of the blocks. The mean of the targets is subtracted.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        k, with noise as a term `White`; by default a squared exponential with a length scale for each column.
+    n_subsets : int, optional
+        M, the number of blocks, into which distinct rows are dealt at random; by default one for 500 rows.
+        There are no more blocks than distinct rows; a block may have one row.
+    variant : {"robust", "bayesian"}
+        How members are combined at each query.
+    noise_variance : float, optional
+        σ² where it is known, positive; by default it is learned.
+    optimizer : {"fmin_l_bfgs_b"} or None
+        The search for hyper-parameters; None keeps those of the kernel.
+    n_restarts_optimizer : int
+        Number of further searches, from starting values drawn within the bounds; the best is kept.
+    tol : float
+        Relative change of the objective at which a search stops.
+    max_iter : int
+        Maximum number of iterations of a search.
+    random_state : None, int, RandomState or Generator
+        Where the blocks and starting values come from.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel at its hyper-parameters, without noise.
+    noise_variance_ : float
+        σ².
+    block_log_evidence_ : float
+        The sum of the log evidences of the blocks, each as if it were alone.
+    n_subsets_ : int
+        Number of blocks.
+    offset_ : float
+        The mean of the targets.
+    converged_ : bool
+        Whether the best search ended by its tolerance.
+    n_iter_ : int
+        Improvements of the objective in the best search, one at least.
+    residual_dof_ : float
+        Number of targets less one and the learned hyper-parameters, three at least.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where they had any.
+
+    See Also
+    --------
+    NystromGaussianProcess : the function through inducing points.
+
+    Examples
+    --------
+    >>> import numpy as np, tractable
+    >>> from tractable.kernels import RBF, White
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0.0, 10.0, (900, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(900)
+    >>> model = tractable.BayesianCommittee(RBF() + White(0.01), n_subsets=3, optimizer=None, random_state=0)
+    >>> model.fit(X, y).predict([[2.0]]).round(1)
+    array([0.9])
+    """
+
+    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_subsets: int | None = None,
+        variant: str = "robust",
+        noise_variance: float | None = None,
+        optimizer: str | None = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        tol: float = 1e-8,
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel, self.n_subsets, self.variant = kernel, n_subsets, variant
+        self.noise_variance, self.optimizer = noise_variance, optimizer
+        self.n_restarts_optimizer, self.tol, self.max_iter = n_restarts_optimizer, tol, max_iter
+        self.random_state = random_state
+
+    @all_or_nothing(afresh=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Deal rows to blocks, learn hyper-parameters, and the posterior of each block.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows, which are read into memory.
+        y : array of shape (n_samples,) or column name
+            Targets.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        self._check_parameters()
+        rng = as_generator(self.random_state)
+        rows, targets, weights = self._rows(X, y, sample_weight)
+        total = float(weights.sum())
+        self.offset_ = float(weights @ targets / total)
+        gaps = targets - self.offset_
+        spread, square = float(weights @ gaps**2 / total), float(weights @ targets**2 / total)
+        variance = spread if spread > 1e-24 * square else (square or 1.0)
+        prior = self._prior(rows, weights, variance)
+        held = TrainingRows(x=rows, y=gaps[:, None], weights=weights, noise_scale=np.ones(len(rows)))
+        joined = held.observations(_ZERO, join=True, noise=prior.noise_variance)
+        blocks = self._dealt(joined, rng.spawn(1)[0])
+        search = most_probable(
+            prior,
+            blocks,
+            optimize=self.optimizer is not None,
+            n_restarts=self.n_restarts_optimizer,
+            rng=rng,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        prior = prior.with_theta(search.x)
+        with blas_for_rows(max(len(block.x) for block in blocks)):
+            self._members_ = tuple(prior.posterior(block) for block in blocks)
+        self.kernel_, self.noise_variance_ = prior.kernel, prior.noise_variance
+        self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in self._members_))
+        self.n_subsets_ = len(blocks)
+        self.converged_, self.n_iter_ = search.converged, max(search.n_iter, 1)
+        self._n_learned_ = 0.0 if self.optimizer is None else prior.n_learned
+        self.residual_dof_ = max(total - 1.0 - self._n_learned_, 3.0)
+        self._widening_ = max((total - 1.0) / self.residual_dof_, 1.0) if self._n_learned_ else 1.0
+        if search.interrupted:
+            raise FitInterrupted
+        added = isinstance(prior.noise, White) and not prior.noise_is_term
+        given = self.kernel is not None and self.optimizer is not None
+        warn_of_search(search, self.max_iter, prior.parts, given=given, added_noise=added)
+        return self
+
+    @of_held_rows
+    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
+        """Return the predictive distribution of each row's target, members combined at each row alone.
+
+        Student's t of `residual_dof_` degrees of freedom where hyper-parameters were learned.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of a new target (default) or of the function.
+        """
+        check_fitted(self)
+        mean, variance = self._moments(check_held_columns(self, X), self._members_)
+        mean, variance = self.offset_ + mean, variance + (self.noise_variance_ if include_noise else 0.0)
+        if not self._n_learned_:
+            return Normal(mean=mean, variance=variance)
+        return StudentT(dof=self.residual_dof_, location=mean, scale=np.sqrt(self._widening_ * variance))
+
+    def predict_joint(self, X: Any, *, include_noise: bool = True) -> MultivariateNormal:
+        """Return the joint distribution of all rows, members combined at all of them at once.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether it is the distribution of new targets (default) or of the function.
+        """
+        check_fitted(self)
+        x = check_held_columns(self, X)
+        prior = symmetrize(self.kernel_(x, x)) + 1e-10 * float(np.max(self.kernel_.diagonal(x))) * np.eye(
+            len(x)
+        )
+        root = jittered_cholesky(prior, name="the covariance of the function at X").lower
+        identity = np.eye(len(x))
+        # In units of the prior, f = L z: precisions of z are I + Σ (Sᵢ⁻¹ - I), with Sᵢ = L⁻¹ Σᵢ L⁻ᵀ.
+        precision, product = identity.copy(), np.zeros(len(x))
+        for member in self._members_:
+            mean, explained = self._white(member, x, root)
+            inner = np.eye(len(explained)) - explained @ explained.T
+            # (I - AᵀA)⁻¹ - I = Aᵀ (I - AAᵀ)⁻¹ A
+            gain = explained.T @ np.linalg.solve(symmetrize(inner), explained)
+            precision += gain
+            product += mean + gain @ mean
+        lower = jittered_cholesky(symmetrize(precision), name="the precision of the function at X").lower
+        mean = root @ solve_cholesky(lower, product[:, None])[:, 0]
+        covariance = self._widening_ * (
+            root @ solve_cholesky(lower, root.T) + (self.noise_variance_ * identity if include_noise else 0.0)
+        )
+        return MultivariateNormal(mean=self.offset_ + mean, covariance=Full.jittered(symmetrize(covariance)))
+
+    def compare_to_exact(self, n: int = 1000) -> ExactComparison:
+        """Return how far it is from the exact process on n of the rows, at these hyper-parameters.
+
+        The n rows are in as many blocks as the fit has, or one a row.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        """
+        check_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        x = np.concatenate([member.rows.x for member in self._members_])
+        y = np.concatenate([member.rows.y[:, 0] for member in self._members_])
+        order = np.random.default_rng(0).permutation(len(x))
+        prior = Prior(kernel=self.kernel_, noise=self.noise_variance_)
+
+        def approximate(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> Any:
+            parts = np.array_split(np.arange(len(x)), min(self.n_subsets_, len(x)))
+            members = [
+                prior.posterior(
+                    Observations(
+                        x=x[p], y=y[p][:, None], basis=np.zeros((len(p), 0)), noise_scale=np.ones(len(p))
+                    )
+                )
+                for p in parts
+            ]
+            evidence = sum(member.log_evidence(self.noise_variance_) for member in members)
+            return float(evidence), *self._moments(at, members)
+
+        return compared(self.kernel_, self.noise_variance_, x[order], y[order], int(n), approximate)
+
+    def _moments(self, x: np.ndarray, members: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return means and variances of the function at rows, (q,) each."""
+        largest = max(len(member.rows.x) for member in members)
+        means, variances = [], []
+        for rows in even_blocks(len(x), max(1, BLOCK_ENTRIES // largest)):
+            prior = self.kernel_.diagonal(x[rows])
+            with blas_for_rows(largest):
+                sums = reduce(add, (self._said(member, x[rows], prior) for member in members))
+            precision = sums.precision + (1.0 - sums.count) / prior
+            least = 1.0 / prior if self.variant == "robust" else np.finfo(np.float64).eps / prior
+            precision = np.maximum(precision, least)
+            means.append(sums.product / precision)
+            variances.append(1.0 / precision)
+        return np.concatenate(means), np.concatenate(variances)
+
+    def _said(self, member: Any, x: np.ndarray, prior: np.ndarray) -> CommitteeSums:
+        mean, variance = _member_moments(member, self.kernel_, x, prior)
+        count = np.ones(len(x))
+        if self.variant == "robust":
+            count = 0.5 * np.log(prior / variance)
+        return CommitteeSums(precision=count / variance, product=count * mean / variance, count=count)
+
+    def _white(self, member: Any, x: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return L⁻¹mᵢ (q,), and A (n, q) with L⁻¹ Σᵢ L⁻ᵀ = I - AᵀA."""
+        from scipy.linalg import solve_triangular
+
+        cross = self.kernel_(x, member.rows.x)
+        white = solve_triangular(root, cross, lower=True)
+        noise = self.noise_variance_ * member.rows.noise_scale
+        covariance = self.kernel_(member.rows.x) + np.diag(noise)
+        lower = jittered_cholesky(symmetrize(covariance)).lower
+        dual = solve_cholesky(lower, member.rows.y)[:, 0]
+        return white @ dual, solve_triangular(lower, white.T, lower=True)
+
+    def _dealt(self, rows: Observations, rng: np.random.Generator) -> list[Observations]:
+        """Return the rows in random blocks; what equal rows say of the noise besides is with the first."""
+        n = len(rows.x)
+        wanted = -(-n // ROWS_OF_A_BLOCK) if self.n_subsets is None else int(self.n_subsets)
+        # From a sorted order, so that the order in which rows are given does not matter.
+        order = np.lexsort(rows.x.T[::-1])[rng.permutation(n)]
+        parts = np.array_split(order, min(wanted, n))
+        said = {"n_repeats": rows.n_repeats, "log_repeats": rows.log_repeats, "within": rows.within}
+        return [
+            Observations(
+                x=rows.x[part],
+                y=rows.y[part],
+                basis=rows.basis[part],
+                noise_scale=rows.noise_scale[part],
+                **(said if i == 0 else {}),
+            )
+            for i, part in enumerate(parts)
+        ]
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from sklearn.utils.validation import column_or_1d
+
+        rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
+        targets = column_or_1d(check_targets(self, rows.y, rows.data), warn=True).astype(np.float64)
+        check_squarable("y", targets, nonzero=True)
+        weights = (
+            np.ones(len(targets)) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+        )
+        if not len(weights):
+            raise ValueError("sample_weight must have a positive entry, all are zero")
+        return check_squarable("X", rows.data), targets, weights
+
+    def _prior(self, x: np.ndarray, weights: np.ndarray, variance: float) -> Prior:
+        if self.kernel is None:
+            standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
+            kernel, white = default_kernel(standardizer, list(range(x.shape[1])), variance), None
+        else:
+            names = getattr(self, "feature_names_in_", None)
+            kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
+        return Prior.learned(kernel, white, self.noise_variance, variance)
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        if self.n_subsets is not None:
+            check_count("n_subsets", self.n_subsets, least=1)
+        check_choice("variant", self.variant, VARIANTS)
+        if self.noise_variance is not None:
+            check_number("noise_variance", self.noise_variance, above=0.0)
+        if self.optimizer is not None:
+            check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
+        check_count("max_iter", self.max_iter, least=1)
+        check_number("tol", self.tol, least=0.0)
+        as_generator(self.random_state, name="random_state")
+
+
+def _member_moments(
+    member: Any, kernel: Kernel, x: np.ndarray, prior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the variance of the function at rows by one member, (q,) each."""
+    none = x[:, :0]
+    if isinstance(member, DualPosterior):
+        cross = kernel(x, member.rows.x)
+        explained, _ = member.white(cross, none)
+        variance = prior - np.einsum("ij,ij->j", explained, explained)
+        mean = member.mean(cross, none)[:, 0]
+    else:
+        features = kernel.features(x)
+        root = member.root(features, none)
+        mean, variance = member.mean(features, none)[:, 0], np.einsum("ij,ij->j", root, root)
+    return mean, np.clip(variance, np.finfo(np.float64).eps * prior, prior)
