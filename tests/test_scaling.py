@@ -26,7 +26,7 @@ def aligned(found, wanted):
     return found * np.sign(np.sum(found * wanted, axis=0))
 
 
-@pytest.mark.spec("DR-31", "DR-32")
+@pytest.mark.spec("DR-31", "DR-32", "W-20")
 def test_eight_points():
     model = ClassicalMDS(metric="precomputed").fit(apart(EIGHT))
     np.testing.assert_allclose(model.eigenvalues_, [58.38378424, 42.36621576], rtol=1e-9)

@@ -1,6 +1,7 @@
 """Immutable records: distributions, statistics, covariance structures and kernels are values."""
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -34,7 +35,12 @@ def parameters(record: Any) -> dict[str, Any]:
     """Return the keyword arguments that rebuild a value: ``type(v)(**parameters(v))`` equals ``v``."""
     if hasattr(record, "_parameters"):
         return dict(record._parameters())  # noqa: SLF001
-    return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
+    return {name: getattr(record, name) for name in _field_names(record.__class__)}
+
+
+@cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls) if field.init)
 
 
 def replace(record: T, **changes: Any) -> T:

@@ -49,7 +49,7 @@ def closed_figures():
     plt.close("all")
 
 
-def parts_of(x, path=""):
+def parts_of(x, path="", around=()):
     """All that an object holds, by where it is; what it works out when asked may be added to it."""
     if isinstance(x, (tuple, list)):
         inside = {str(i): part for i, part in enumerate(x)}
@@ -57,8 +57,12 @@ def parts_of(x, path=""):
         inside = vars(x)
     else:
         return {path: pickle.dumps(x)}
+    if id(x) in around:  # what was worked out may refer to what it is of
+        return {}
     return {
-        key: value for name, part in inside.items() for key, value in parts_of(part, f"{path}.{name}").items()
+        key: value
+        for name, part in inside.items()
+        for key, value in parts_of(part, f"{path}.{name}", (*around, id(x))).items()
     }
 
 

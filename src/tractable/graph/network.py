@@ -7,9 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_foreign_array
+from tractable.arrays.batched import as_reals
+from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of, to_numpy
 from tractable.distributions import ProbabilityTable
-from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor, code_of, codes_of, level_values
+from tractable.distributions.probabilities import log_or_minus_inf
+from tractable.distributions.table.factor import (
+    MOST_CELLS,
+    Axis,
+    Factor,
+    code_of,
+    codes_of,
+    is_exact,
+    level_values,
+)
 from tractable.distributions.table.rows import decoded, encoded, is_labelled
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.graph.directed import DirectedGraph
@@ -222,34 +232,39 @@ class BayesianNetwork(VectorDistribution):
         It is -inf of what is no level, and a missing entry (NaN) is summed out.
         """
         x = self._rows(x)
-        if np.isnan(x).any():
-            return over_observed(self._log_marginal, x, ()).astype(self._dtype)
-        return (self._log_joint(x) - self.log_evidence).astype(self._dtype)
+        xp = namespace_of(x)
+        if bool(xp.any(xp.isnan(x))):
+            return over_observed(self._log_marginal, x, ())
+        return self._log_joint(x) - self.log_evidence
 
-    def _log_joint(self, x: np.ndarray) -> np.ndarray:
+    def _log_joint(self, x: Array) -> Array:
         """Return log p(x, evidence) of complete rows."""
+        xp = namespace_of(x)
         codes: dict[str, Any] = {name: code_of(self._axis(name), level) for name, level in self.evidence}
-        known = np.ones(x.shape[:-1], dtype=bool)
+        known = xp.ones(tuple(x.shape[:-1]), dtype=xp.bool, device=device(x))
         for j, (name, levels) in enumerate(self.axes):
             codes[name], here = codes_of(levels, x[..., j])
-            known &= here
-        total = np.zeros(x.shape[:-1])
+            known = known & here
+        total = xp.zeros_like(x[..., 0])
         for table in self.tables:
-            where = tuple(codes[name] for name, _ in (*table.given, *table.axes))
-            with np.errstate(divide="ignore"):
-                total = total + np.log(np.asarray(table.probabilities[where], dtype=np.float64))
-        return np.where(known, total, -np.inf)
+            where: Any = 0
+            for name, levels in (*table.given, *table.axes):
+                where = where * len(levels) + codes[name]
+            cells = xp.reshape(log_or_minus_inf(table._mass), (-1,))  # noqa: SLF001
+            flat = xp.reshape(where + xp.zeros_like(codes[self.names[0]]), (-1,))
+            total = total + xp.reshape(xp.take(cells, flat), tuple(total.shape))
+        return xp.where(known, total, xp.full_like(total, -xp.inf))
 
-    def _log_marginal(self, dims: tuple[int, ...], rows: np.ndarray) -> np.ndarray:
+    def _log_marginal(self, dims: tuple[int, ...], rows: Array) -> Array:
         """Return the log probability of rows of some of the variables."""
         if len(dims) == self.dim:
             return self._log_joint(rows) - self.log_evidence
         if prod(len(self.axes[i][1]) for i in dims) <= MOST_LOOKED_UP:
             return self.marginal(dims).log_prob(rows)
-        flat = rows.reshape(-1, rows.shape[-1])
+        flat = to_numpy(rows).reshape(-1, rows.shape[-1])
         found, where = np.unique(flat, axis=0, return_inverse=True)
         scores = np.array([self._log_probability(dims, row) for row in found])
-        return scores[where.reshape(-1)].reshape(rows.shape[:-1])
+        return self._numbers(scores[where.reshape(-1)].reshape(rows.shape[:-1]))
 
     def _log_probability(self, dims: tuple[int, ...], row: np.ndarray) -> float:
         axes = [self.axes[i] for i in dims]
@@ -258,14 +273,14 @@ class BayesianNetwork(VectorDistribution):
         seen = {name: x for (name, _), x in zip(axes, row.tolist(), strict=True)}
         return self._log_mass({**dict(self.evidence), **seen}) - self.log_evidence
 
-    def _sample(self, n: int, rng: Any) -> np.ndarray:
+    def _sample(self, n: int, rng: Any) -> Array:
         codes: dict[str, np.ndarray] = {}
         for name, cumulative, others in self._conditionals:
             rows = cumulative[tuple(codes[other] for other in others)]
             u = rng.random(n) * rows[..., -1]
             codes[name] = np.sum(rows <= u[:, None], axis=-1) if others else np.searchsorted(rows, u, "right")
         values = [np.asarray(level_values(levels), dtype=float)[codes[name]] for name, levels in self.axes]
-        return np.stack(values, axis=-1).astype(self._dtype)
+        return self._numbers(np.stack(values, axis=-1))
 
     @cached_property
     def _conditionals(self) -> list[tuple[str, np.ndarray, tuple[str, ...]]]:
@@ -291,14 +306,18 @@ class BayesianNetwork(VectorDistribution):
     def _ordered(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.graph.topological_order if name in set(names)]
 
-    @property
-    def _dtype(self) -> Any:
-        """Single precision where all tables are in it, else double."""
-        single = all(table.probabilities.dtype == np.float32 for table in self.tables)
-        return np.float32 if single else np.float64
+    @cached_property
+    def _like(self) -> Array:
+        """An array of the library and the precision of the tables."""
+        return self._factors[0].values if not is_exact(self._factors[0].values) else np.empty(0)
+
+    def _numbers(self, x: Any) -> Array:
+        """Return numbers as an array of the library and the precision of the tables."""
+        found = as_reals("numbers", x, self._like)
+        return namespace_of(found).astype(found, self._like.dtype)
 
     @property
-    def atoms(self) -> np.ndarray:
+    def atoms(self) -> Array:
         """All combinations of levels as events, (cells, d), which must not be too many."""
         return self.joint().atoms
 
@@ -306,43 +325,43 @@ class BayesianNetwork(VectorDistribution):
     def support(self) -> tuple[Array, Array]:
         """Least and greatest value of each variable."""
         values = [level_values(levels) for _, levels in self.axes]
-        low, high = (np.array([float(end(v)) for v in values], dtype=self._dtype) for end in (min, max))
+        low, high = (self._numbers([float(end(v)) for v in values]) for end in (min, max))
         return low, high
 
     @cached_property
     def mean(self) -> Array:
-        return np.array([self.marginal(name).mean[0] for name in self.names], dtype=self._dtype)
+        return self._numbers([float(self.marginal(name).mean[0]) for name in self.names])
 
     @cached_property
     def variance(self) -> Array:
-        return np.array([self.marginal(name).variance[0] for name in self.names], dtype=self._dtype)
+        return self._numbers([float(self.marginal(name).variance[0]) for name in self.names])
 
     @property
     def covariance(self) -> Array:
         """Covariance of the variables, (d, d)."""
-        found = np.diag(self.variance)
+        found = np.diag(to_numpy(self.variance).astype(np.float64))
         for i in range(self.dim):
             for j in range(i):
-                found[i, j] = found[j, i] = self.marginal([i, j]).covariance[0, 1]
-        return found
+                found[i, j] = found[j, i] = float(self.marginal([i, j]).covariance[0, 1])
+        return self._numbers(found)
 
     @property
     def mode(self) -> Array:
         """See `Distribution.mode`: the most probable explanation, as an event."""
         found = self.most_probable()
         values = [level_values(levels)[levels.index(found[name])] for name, levels in self.axes]
-        return np.array(values, dtype=self._dtype)
+        return self._numbers(list(map(float, values)))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: -Σ E[log p(x_j | parents)], by the chain rule."""
-        return np.asarray(self.log_evidence - self._expected_log(self), dtype=self._dtype)
+        return self._numbers(self.log_evidence - self._expected_log(self))
 
     def _expected_log(self, other: "BayesianNetwork") -> float:
         """Return E[log q(x, evidence of q)] under this distribution, q another of the same variables."""
         total = 0.0
         for factor in other._factors:  # noqa: SLF001
-            values = np.asarray(factor.values, dtype=np.float64)
-            p = np.asarray(self.marginal(factor.names)._mass) if factor.names else np.ones(())  # noqa: SLF001
+            values = to_numpy(factor.values).astype(np.float64)
+            p = to_numpy(self.marginal(factor.names)._mass) if factor.names else np.ones(())  # noqa: SLF001
             with np.errstate(divide="ignore"):
                 total += float(np.sum(p[p > 0] * np.log(values[p > 0])))
         return total
@@ -352,7 +371,7 @@ class BayesianNetwork(VectorDistribution):
             raise ValueError(f"other must have the variables {', '.join(self.names)} with the same levels")
         cross = self._expected_log(other) - other.log_evidence
         found = self.log_evidence - self._expected_log(self)
-        return np.asarray(max(-found - cross, 0.0), dtype=self._dtype)
+        return self._numbers(max(-found - cross, 0.0))
 
     # Labels
 
@@ -362,11 +381,10 @@ class BayesianNetwork(VectorDistribution):
 
     def decode(self, x: Any) -> np.ndarray:
         """Return events (..., d) as an array of their labels."""
-        return decoded(self.axes, self._rows(x))
+        return decoded(self.axes, to_numpy(self._rows(x)))
 
-    def _rows(self, x: Any) -> np.ndarray:
-        like = np.empty(0, dtype=self._dtype)
-        return self._event(self.encode(x) if is_labelled(x) else x, like=like)
+    def _rows(self, x: Any) -> Array:
+        return self._event(self.encode(x) if is_labelled(x) else x, like=self._like)
 
 
 def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:
@@ -377,7 +395,7 @@ def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:
 
 def _cumulative(name: str, factor: Factor) -> tuple[str, np.ndarray, tuple[str, ...]]:
     others = tuple(other for other in factor.names if other != name)
-    values = np.asarray(factor.transpose([*others, name]).values, dtype=np.float64)
+    values = to_numpy(factor.transpose([*others, name]).values).astype(np.float64)
     return name, np.cumsum(values, axis=-1), others
 
 

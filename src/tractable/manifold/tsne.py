@@ -269,8 +269,9 @@ class TSNE(Embedding):
     def _order(self) -> np.ndarray | None:
         """Return the rows by the leaves of a tree, if they were put in one: neighbours together."""
         index = self.index_
-        tree = isinstance(index, RandomizedForest)
-        return np.argsort(index.leaves(index.points), kind="stable") if tree else None
+        if not isinstance(index, RandomizedForest):
+            return None
+        return np.argsort(index.leaves(index.points), kind="stable")
 
     def _rate(self, exaggeration: float) -> float:
         if isinstance(self.learning_rate, str):
