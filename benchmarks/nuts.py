@@ -1,5 +1,6 @@
 """What rows of the no-U-turn sampler share: blackjax, and how draws are compared."""
 
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,10 @@ def blackjaxs(data):
     draws = np.asarray(data.compiled["run"](jax.random.key(0)))
     mean = draws.reshape(-1, data.dim).mean(axis=0)
     return SimpleNamespace(ess=least_ess(draws), mean=mean, sd=data.sd)
+
+
+#: The peer, where it is installed.
+PEERS = {"blackjax": blackjaxs} if find_spec("blackjax") else {}
 
 
 def _chains(key, data):

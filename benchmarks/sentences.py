@@ -76,7 +76,9 @@ def machines(known):
 def lines(told, row):
     """Return the table's lines of one row, one for each peer; what was not measured is there too."""
     if row is None:
-        return [line(told, number, peer) for number, peer in enumerate((*told.peers, *told.absent))]
+        # In an order that does not depend on what is installed: those with a target first, as they are given.
+        peers = dict.fromkeys((*told.targets, *sorted((*told.peers, *told.absent))))
+        return [line(told, number, peer) for number, peer in enumerate(peers)]
     if row["problem"]:
         return [f"| `{told.name}` | | no figure | | |"]
     return [

@@ -1,5 +1,6 @@
 """Random-walk Metropolis on a normal distribution, up to an effective sample size."""
 
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -55,6 +56,8 @@ def check(mine, theirs):
     np.testing.assert_allclose(theirs, 1.0, atol=0.3)
 
 
+PEERS = {"emcee": emcees} if find_spec("emcee") else {}
+
 ROW = Row(
     name="metropolis_gaussian",
     shows="Random-walk Metropolis, 4 chains on a 10-D normal, until draws are worth 1,000; emcee has 32.",
@@ -62,7 +65,8 @@ ROW = Row(
     size=(10, 1_000),
     dry_size=(2, 100),
     ours=ours,
-    peers={"emcee": emcees},
+    peers=PEERS,
+    absent=() if PEERS else ("emcee",),
     check=check,
     targets={"emcee": at_least(2.0)},
     limit="the overhead of some fifteen NumPy calls a step, for all chains together.",

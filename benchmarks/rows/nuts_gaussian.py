@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from benchmarks.nuts import blackjaxs, check, least_ess, note
+from benchmarks.nuts import PEERS, check, least_ess, note
 from benchmarks.row import Row, no_slower
 from tractable.sampling import nuts, sample
 
@@ -40,7 +40,8 @@ ROW = Row(
     size=(100, 1_000),
     dry_size=(3, 60),
     ours=ours,
-    peers={"blackjax": blackjaxs},
+    peers=PEERS,
+    absent=() if PEERS else ("blackjax",),
     check=check,
     note=note,
     targets={"blackjax": no_slower()},

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from benchmarks.nuts import blackjaxs, check, least_ess, note
+from benchmarks.nuts import PEERS, check, least_ess, note
 from benchmarks.row import Row, no_slower
 from tractable.sampling import nuts, sample
 
@@ -47,7 +47,8 @@ ROW = Row(
     size=(1_000, 25, 1_000),
     dry_size=(40, 3, 60),
     ours=ours,
-    peers={"blackjax": blackjaxs},
+    peers=PEERS,
+    absent=() if PEERS else ("blackjax",),
     check=check,
     note=note,
     targets={"blackjax": no_slower()},

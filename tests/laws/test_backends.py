@@ -58,6 +58,7 @@ FUNCTIONS = {
         lambda rng: (factor(rng), rng.standard_normal((4, 2))),
     ),
     "pinv": (svd.pinv, lambda rng: (rng.standard_normal((5, 3)),)),
+    "orientation": (svd.orientation, lambda rng: (rng.standard_normal((4, 3)),)),
     "svd_from_gram": (svd.svd_from_gram, lambda rng: (np.outer(rng.random(5), [1.0, 2.0, 4.0]),)),
     "thin_svd": (svd.thin_svd, lambda rng: (rng.standard_normal((3, 5)),)),
     "truncated_svd": (lambda a: svd.truncated_svd(a, 2), lambda rng: (rng.standard_normal((5, 3)),)),

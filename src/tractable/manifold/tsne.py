@@ -29,7 +29,7 @@ START = 1e-4
 
 
 class TSNE(Embedding):
-    """t-distributed stochastic neighbour embedding: a map in which neighbours stay neighbours.
+    """T-distributed stochastic neighbour embedding: a map in which neighbours stay neighbours.
 
     The rows have probabilities p_{j|i} ∝ exp(-|x_i - x_j|²/2σ_i²) of being neighbours, made symmetric,
     P_ij = (p_{j|i} + p_{i|j})/2n; the points of the map have Q_ij ∝ 1 / (1 + |y_i - y_j|²), normalised over
