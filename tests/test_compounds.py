@@ -135,9 +135,11 @@ def test_products_of_different_families():
     given = d.condition({"a": 1.0, "visits": 2.0})
     assert given.names == ("smokes", "b")
     np.testing.assert_allclose(given.mean, [0.25, 0.5])
-    for dims in ([2, 0, 3], []):
-        with pytest.raises(ValueError, match="dims"):
-            d.marginal(dims)
+    mixed = d.marginal([2, 0, 3])  # of a pair, with another column between
+    np.testing.assert_allclose(mixed.mean, d.mean[[2, 0, 3]])
+    np.testing.assert_allclose(mixed.covariance, d.covariance[np.ix_([2, 0, 3], [2, 0, 3])])
+    with pytest.raises(ValueError, match="dims"):
+        d.marginal([])
     with pytest.raises(ValueError, match="at least one column"):
         d.condition([0, 1, 2, 3], np.zeros(4))
     assert not d.discrete

@@ -122,6 +122,8 @@ class BayesianCommittee(RegressorMixin, Estimator):
         Number of blocks.
     offset_ : float
         The mean of the targets.
+    X_train_ : array of shape (n_samples, n_features)
+        The rows.
     converged_ : bool
         Whether the best search ended by its tolerance.
     n_iter_ : int
@@ -204,6 +206,7 @@ class BayesianCommittee(RegressorMixin, Estimator):
         prior = prior.with_theta(search.x)
         with blas_for_rows(max(len(block.x) for block in blocks)):
             self._members_ = tuple(prior.posterior(block) for block in blocks)
+        self.X_train_ = rows
         self.kernel_, self.noise_variance_ = prior.kernel, prior.noise_variance
         self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in self._members_))
         self.n_subsets_ = len(blocks)

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from tractable.base import check_fitted
 from tractable.classification import BayesClassifier, LinearDiscriminantFunction
+from tractable.gaussian_process import GaussianProcessClassifier
 from tractable.neighbors import KNeighborsClassifier
 from tractable.plotting.columns import (
     ColumnAxis,
@@ -71,6 +72,8 @@ def _classifier(
     rows, neighbours = rows_argument(data, X), isinstance(x, KNeighborsClassifier)
     if rows is None and neighbours:
         rows, y = with_column_names(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
+    if rows is None and limits is None and isinstance(x, GaussianProcessClassifier):
+        rows, y = with_column_names(x, np.asarray(x.X_train_)), x.classes_[x._codes_]
     linear = hasattr(x, "coef_") and not hasattr(x, "distribution_")
     if rows is None and limits is None and linear:
         several = len(np.atleast_2d(x.coef_)) > 1
