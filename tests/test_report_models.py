@@ -153,7 +153,9 @@ def test_holes_become_the_mean_and_a_column_that_says_so():
     encoded = encoder(X)(X)
     np.testing.assert_allclose(encoded[2, 0], 0.0, atol=1e-15)
     np.testing.assert_allclose(encoded[2, 1], 0.5)
-    assert encoded[:, 2:].tolist() == [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]  # missing or not
+    assert encoded[:, 2:].tolist() == [[0.0], [0.0], [1.0]]  # missing or not, in both columns at once
+    X.loc[0, "x"] = np.nan
+    assert encoder(X)(X)[:, 2:].tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
 
 
 @pytest.mark.slow
@@ -218,3 +220,14 @@ def test_a_model_that_cannot_predict_shuffled_rows_is_reported_all_the_same(rng,
     found = section(table_of(pd.DataFrame({"x": x, "y": x + 0.1 * rng.normal(size=60)})), target="y", rng=rng)
     assert found.findings["what_matters"] == {}
     assert any("What matters is not said" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "MixtureOfRegressors"])
+def test_columns_that_are_missing_together_may_be_missing_alone_in_new_rows(rng, name):
+    """As in permuted rows; equal indicators would leave their coefficients undetermined."""
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    y = X["a"].to_numpy() + np.where(rng.random(200) < 0.5, 3.0, -3.0)
+    X.iloc[::5] = np.nan
+    (candidate,) = [one for one in regressors() if one.name == name]
+    alone = pd.DataFrame({"a": [np.nan, 1.0], "b": [1.0, np.nan]})
+    assert np.isfinite(candidate.learn(X, y)(alone).stddev).all()

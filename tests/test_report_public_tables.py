@@ -232,6 +232,14 @@ def beyond(page, count, once_in, expected, *rest):
     assert (0 if count == "no" else number(count)) == (found["n_beyond"] if rest else found["n_outliers"])
 
 
+def far_end(page, column, value, row, low, high):
+    entry(page, row, column, value)
+    whole = page.frame[column]
+    assert agrees(value, whole.min()) or agrees(value, whole.max())
+    for text, end in zip((low, high), page.table.frame[column].quantile([0.05, 0.95]), strict=True):
+        assert agrees(text, end)
+
+
 def names_columns(page, names):
     """Each of the names is a column of the table, or a part of a date."""
     columns = {column.name for column in page.table.columns}
@@ -395,7 +403,7 @@ STATEMENTS = {
     ],
     "outliers": [
         ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),
-        ("~ rows are unusual, most of all row #: {} is {}, where ~ was expected.", entry),
+        ("~ rows~ are unusual, most of all row #: {} is {}, where ~ was expected.", entry),
         ("The most extreme is row #: {} is {}, where ~ was expected.", entry),
         (
             "# row(s)~ ha~ ~ all but one in # draws ~, where # would be expected by chance.",
@@ -410,6 +418,8 @@ STATEMENTS = {
             improbable,
         ),
         ("Columns with unexpected entries: {}.", names_columns),
+        ("In the whole table {} reaches #, in row #, where nine in ten rows have # to #.", far_end),
+        ("Smallest or largest numbers are far out in {}, too.", names_columns),
     ],
     "models": [
         ("It finds the class of #% of rows; the most frequent has #%.", frequent_class),
@@ -464,8 +474,8 @@ def columns_are_described_as_they_are(page):
     for column, kind, gaps, different, values, _ in grid.rows:
         entries = page.frame[column]
         assert number(gaps.split(" ")[0]) == entries.isna().sum()
-        assert number(different.removeprefix("more than ")) <= entries.nunique()
-        assert different.startswith("more than") or number(different) == entries.nunique()
+        assert number(different.removeprefix(">")) <= entries.nunique()
+        assert different.startswith(">") or number(different) == entries.nunique()
         if kind == "number":
             low, high, median = re.fullmatch(r"(\S+) to (\S+), median (\S+)", values).groups()
             for text, x in ((low, entries.min()), (high, entries.max())):

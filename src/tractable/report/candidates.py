@@ -90,7 +90,8 @@ def encoder(X: Any) -> Callable[[Any], np.ndarray]:
     Numbers are standardised. A category is one column a level but the most frequent, of the `MAX_LEVELS` most
     frequent; an ordered one is a column for each step, which says whether an entry is beyond it, so that a
     model that shrinks coefficients takes neighbouring levels to be alike. A missing entry is the mean of each
-    of them, and a column that has some gives one more that says where.
+    of them, and a column that has some gives one more that says where: one for all that have them in the same
+    rows, so that the model determines its coefficient.
 
     Examples
     --------
@@ -105,7 +106,8 @@ def encoder(X: Any) -> Callable[[Any], np.ndarray]:
     numbers = [name for name in X.columns if X[name].dtype.kind == "f"]
     ordered = [name for name in X.columns if getattr(X[name].dtype, "ordered", False)]
     levels = {name: _levels(X[name]) for name in X.columns if name not in numbers and name not in ordered}
-    gaps = [name for name in X.columns if X[name].isna().any()]
+    missing = X.isna().loc[:, X.isna().any()]
+    gaps = list(missing.columns[~missing.T.duplicated()])
 
     def columns(new: Any) -> np.ndarray:
         steps = [_steps(new[name]) for name in ordered]

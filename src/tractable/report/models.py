@@ -662,7 +662,7 @@ def _number_pictures(
         predicted = picture_of(
             figure,
             alt=f"{target} against its prediction, with intervals of 90%",
-            caption=f"{best.name}, for rows it was not fitted to: nine in ten points should be on bars.",
+            caption=f"Rows that {best.name} was not fitted to: nine in ten points should be on bars.",
         )
     observed, errors = (pit[:, None] <= LEVELS).mean(axis=0), np.sqrt(LEVELS * (1.0 - LEVELS) / n)
     curve = CalibrationCurve(levels=LEVELS, observed=observed, standard_errors=errors)
@@ -685,7 +685,7 @@ def _class_pictures(best: HeldOut, rows: ModelRows) -> tuple[Picture, ...]:
         confusions = picture_of(
             figure,
             alt=f"Confusion matrix; {matrix.accuracy:.1%} of the rows are right",
-            caption=f"{best.name}, for rows it was not fitted to, relative to each class.",
+            caption=f"Rows that {best.name} was not fitted to, relative to each class.",
         )
     rare, top = _rare_class(proba, rows.y)
     curve = class_calibration(

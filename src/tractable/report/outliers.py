@@ -352,7 +352,7 @@ def _grid(
         tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
         words = words or "no entry by itself, but all of them together"
-        rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:.1f}", words))
+        rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:,.1f}", words))
     return Grid(
         title="The most extreme rows",
         head=("row", *keys, "as extreme", "log density below the median", "because of"),
