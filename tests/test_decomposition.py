@@ -354,6 +354,29 @@ def test_a_rotation_makes_loadings_simple_and_changes_no_density(rng):
     assert np.sum(np.abs(varimax.loadings_) > 0.4) == 9
 
 
+def orthomax(w, gamma):
+    return np.sum(w**4) - gamma / len(w) * np.sum(np.sum(w**2, axis=0) ** 2)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1.0])
+def test_rotated_loadings_depend_on_no_start(gamma, rng):
+    """Two blocks alike have factors (1, 1) and (1, -1), where the criterion is least and its slope zero."""
+    simple = np.kron(np.eye(2), np.ones((3, 1)))
+    least = simple @ np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2.0)
+    np.testing.assert_allclose(rotated(least, gamma), simple, atol=1e-12)
+    w = rng.standard_normal((7, 2))
+    turns = [
+        np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in np.linspace(0.0, np.pi, 400)
+    ]
+    found = rotated(w, gamma)
+    assert orthomax(found, gamma) >= max(orthomax(w @ turn, gamma) for turn in turns)
+    np.testing.assert_allclose(found @ found.T, w @ w.T, atol=1e-12)
+    for turn in (*turns[::80], np.diag([1.0, -1.0]), np.eye(2)[::-1]):
+        np.testing.assert_allclose(rotated(w @ turn, gamma), found, atol=1e-9)
+    assert np.all(np.diff(np.sum(found**2, axis=0)) <= 0.0)
+    assert np.all(rotated(np.zeros((3, 2)), gamma) == 0.0)
+
+
 def test_what_leaves_no_noise_or_no_data_is_said(rng):
     x = factors(rng)
     line = np.column_stack([x[:, 0], 2.0 * x[:, 0], -x[:, 0]])

@@ -345,3 +345,33 @@ def test_reports_are_text_and_frames(variances):
     assert list(frame.estimator) == ["ML", "unbiased"]
     assert "±" in str(bootstrap(np.mean, np.arange(9.0), n_resamples=50, rng=0))
     assert "log-likelihood" in str(mle(Poisson, np.array([1.0, 3.0]), {"rate": 1.0}))
+
+
+def test_a_likelihood_without_a_maximum_does_not_converge():
+    with pytest.warns(RuntimeWarning, match="no maximum"):
+        found = mle(lambda x, theta: theta * np.ones_like(x), np.zeros(200), 1.0)
+    assert not found.converged
+    assert np.isnan(found.covariance).all()
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1.0, 1e100])
+def test_maximum_likelihood_in_any_unit(unit, rng):
+    rows = rng.normal(3.0, 2.0, size=50)
+    found = mle(Normal, unit * rows, {"mean": unit, "stddev": unit})
+    np.testing.assert_allclose(found.estimate / unit, [rows.mean(), rows.std()], rtol=1e-6)
+    np.testing.assert_allclose(found.standard_errors / unit, rows.std() / np.sqrt([50.0, 100.0]), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mle(Normal, [1.0, 2.0], {"mu": 0.0, "stddev": 1.0}), "'mu'"),
+        (lambda: mle(lambda x, theta: 0.0, [1.0, 2.0], 1.0), "one number a row"),
+        (lambda: map_estimate(Normal, {"mean": 3}, [1.0, 2.0], {"mean": 0.0, "stddev": 1.0}), "log_prior"),
+        (lambda: estimator_report(np.mean, FOUR, []), "n must have at least one"),
+        (lambda: bootstrap(np.unique, np.arange(9.0), rng=0), "statistic must have one shape"),
+    ],
+)
+def test_errors_name_the_argument(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

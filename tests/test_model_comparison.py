@@ -271,3 +271,45 @@ def test_pipelines_of_regressions_are_scored_at_their_end():
     model = make_pipeline(StandardScaler(), LinearRegression()).fit(X, Y)
     plain = LinearRegression().fit(X, Y)
     np.testing.assert_allclose(log_scores(model, X, Y), log_scores(plain, X, Y), rtol=1e-9)
+
+
+def test_criteria_count_what_the_likelihood_has(rng):
+    """AIC = 2 p - 2 log L: of coefficients that the rows determine, a noise variance, or K - 1 classes."""
+    X = rng.normal(size=(90, 2))
+    twice, y = np.c_[X, X[:, 0], np.ones(90)], X @ [1.0, -1.0] + rng.normal(size=90)
+    for rows, options, p in ((X, {}, 4), (twice, {}, 4), (X, {"fit_intercept": False}, 3)):
+        model = LinearRegression(**options)
+        found = compare([model], rows, y)
+        likelihood = model.fit(rows, y).log_likelihood_
+        np.testing.assert_allclose(found.aic[0], 2 * p - 2 * likelihood)
+        np.testing.assert_allclose(found.bic[0], p * np.log(90) - 2 * likelihood)
+    labels = np.digitize(y, [-1.0, 1.0])
+    free, penalised = LogisticRegression(C=np.inf), LogisticRegression()
+    found = compare({"free": free, "penalised": penalised}, X, labels)
+    np.testing.assert_allclose(found.aic[0], 2 * 6 - 2 * free.fit(X, labels).log_likelihood_)
+    assert np.isnan(found.aic[1])  # a penalised fit is not the maximum of the likelihood
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "message"),
+    [
+        ([GaussianDensity(), LinearRegression()], {}, "'GaussianDensity' is a density"),
+        (LinearRegression(), {}, "models must be a mapping or a sequence"),
+        ([LinearRegression()], {"cv": "five"}, "cv must be"),
+    ],
+)
+def test_what_cannot_stand_side_by_side_is_refused(models, options, message, rng):
+    X = rng.normal(size=(20, 2))
+    with pytest.raises(ValueError, match=message):
+        compare(models, X, X[:, 0], **options)
+
+
+def test_copies_are_seen_among_numbers_of_every_kind(rng):
+    X = np.c_[rng.normal(size=(40, 2)), np.zeros(40)]
+    assert not tractable.selection.dependence_of_rows(X)
+    copies = X.copy()
+    copies[20:] = X[:20]
+    copies[20:, 2] = -0.0
+    missing = np.where(np.arange(3) == 1, np.nan, copies)
+    assert "50% of the rows repeat" in tractable.selection.dependence_of_rows(copies)[0]
+    assert "50% of the rows repeat" in tractable.selection.dependence_of_rows(missing)[0]

@@ -1,11 +1,14 @@
 """What is data comes back to the bit, and the laws that say so have power."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from persistence_samples import Box, Centred, Mean, box, fitted
+from tractable import ProbabilityTable
 from tractable.persistence import load, save
 from tractable.testing.persistence_laws import (
     PERSISTENCE_LAWS,
@@ -30,6 +33,8 @@ THINGS = {
     "inf": float("-inf"),
     "nan": float("nan"),
     "complex": complex(1.5, float("inf")),
+    "fractions": [Fraction(-1, 3), np.array([Fraction(1, 7), Fraction(6, 7)], dtype=object)],
+    "exact table": ProbabilityTable(probabilities=[Fraction(1, 3), Fraction(2, 3)], axes={"a": ["x", "y"]}),
     "text": "naïve \ud800 \x00 text",
     "list": [1, [2.0, None], []],
     "tuple": (1, (), ("a", (2,))),

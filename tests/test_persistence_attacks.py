@@ -115,6 +115,8 @@ TREES = {
     "unused array": 3,
     "float": {"float": "1e5"},
     "complex": {"complex": [1.0, "j"]},
+    "fraction of zero": {"fraction": [1, 0]},
+    "fraction of text": {"fraction": ["1", 2]},
     "tuple": {"tuple": 3},
     "range": {"range": [0, "a", 1]},
     "range of step 0": {"range": [0, 1, 0]},

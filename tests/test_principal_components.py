@@ -173,3 +173,21 @@ def test_what_does_not_fit_together_is_refused(rng):
     for solver in ("auto", "full", "randomized"):
         with pytest.raises(ValueError, match="X contains NaN"):
             principal_components(x, 2, solver=solver)
+
+
+@pytest.mark.parametrize("shape", [(400, 500), (500, 400)])
+def test_many_columns_without_variance_have_components(shape):
+    """Few eigenvectors of many are found one by one, also of a matrix of zeros."""
+    found = principal_components(np.full(shape, 3.0), 2)
+    np.testing.assert_array_equal(found.singular_values, 0.0)
+    np.testing.assert_allclose(found.components @ found.components.T, np.eye(2), atol=1e-12)
+
+
+@pytest.mark.parametrize("spectrum", [[], [5.0, 5.0, 5.0], [3.0, 2.0]])
+def test_repeated_eigenvalues_of_many_columns(spectrum, rng):
+    values = np.r_[spectrum, np.full(400 - len(spectrum), 1.0 if len(spectrum) != 2 else 0.0)]
+    basis = np.linalg.qr(rng.standard_normal((400, 400)))[0]
+    statistic = ScatterFactor(weight=1.0, mean=np.zeros(400), scatter=(basis * values) @ basis.T)
+    found = components_of(statistic, 5)
+    np.testing.assert_allclose(found.singular_values**2, values[:5], atol=1e-12)
+    np.testing.assert_allclose(found.components @ found.components.T, np.eye(5), atol=1e-12)

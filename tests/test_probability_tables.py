@@ -152,6 +152,12 @@ def test_factors_eliminate_variables_by_name():
         (lambda: bayes_rule(SPEAKS, PRIOR), "likelihood must be conditional"),
         (lambda: bayes_rule([0.5, 0.5], [0.0, 0.0]), "likelihood must be positive"),
         (lambda: bayes_rule([0.5, 0.4], [0.1, 0.2]), "prior"),
+        (lambda: bayes_rule([0.5, 0.5], [0.1, 0.2, 0.3]), "hypotheses on their last axes"),
+        (lambda: bayes_rule([F(1, 2), F(1, 3)], [F(1), F(1)]), "prior must be probabilities"),
+        (lambda: bayes_rule([F(1, 2), F(1, 2)], [F(0), F(0)]), "likelihood must be positive"),
+        (lambda: SALARY.expectation(lambda salary: salary), "f must return numbers"),
+        (lambda: SALARY.expectation(lambda salary: np.ones(7)), "f must return numbers"),
+        (lambda: ProbabilityTable.fit({"x": ["a"]}, pseudocounts=[1.0]), "pseudocounts must be one number"),
         (lambda: bayes_rule([0.5, 0.5], log_likelihood=[np.nan, 0.0]), "log_likelihood"),
         (lambda: ProbabilityTable.fit({"x": ["a", None]}), "missing"),
         (lambda: ProbabilityTable.fit({"x": ["a"], "y": [1, 2]}), "one length"),
@@ -165,6 +171,37 @@ def test_factors_eliminate_variables_by_name():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_bayes_rule_of_fractions_is_exact_and_of_small_numbers_keeps_them():
+    assert bayes_rule([F(1, 5), F(4, 5)], [F(1, 2), F(1, 10)]).tolist() == [F(5, 9), F(4, 9)]
+    np.testing.assert_allclose(bayes_rule([F(1, 5), F(4, 5)], [0.5, 0.1]), [5 / 9, 4 / 9])
+    # The products are below what floats represent, their ratio is not.
+    np.testing.assert_allclose(bayes_rule([1e-200, 1.0], [1e-200, 0.0]), [1.0, 0.0])
+    np.testing.assert_allclose(bayes_rule([0.25, 0.75], [1e308, 1e308]), [0.25, 0.75])
+
+
+def test_cross_covariance_of_an_exact_table_is_exact(rng):
+    counts = rng.integers(1, 9, size=(2, 3, 2))
+    p = np.array([F(int(c), int(counts.sum())) for c in counts.ravel()], dtype=object).reshape(2, 3, 2)
+    axes = {"a": [-1, 2], "b": ["x", "y", "z"], "c": [F(1, 3), F(1, 2)]}
+    exact = ProbabilityTable(probabilities=p, axes=axes)
+    close = ProbabilityTable(probabilities=p.astype(float), axes=axes)
+    found = exact.cross_covariance(["a", "b"], "c")
+    assert found.shape == (2, 1)
+    assert all(isinstance(cell, F) for cell in found.ravel())
+    np.testing.assert_allclose(found.astype(float), close.cross_covariance(["a", "b"], "c"), rtol=1e-10)
+    x, y = (exact.marginal(name) for name in "ac")
+    by_expectations = exact.expectation(lambda a, c: a * c)
+    by_expectations -= x.expectation(lambda a: a) * y.expectation(lambda c: c)
+    assert found[0, 0] == by_expectations
+
+
+def test_a_factor_of_great_numbers_is_normalised():
+    table = ProbabilityTable.from_factor(
+        Factor(values=[[1e308, 1e308], [1e-300, 3e-300]], axes={"a": 2, "b": 2}), "a"
+    )
+    np.testing.assert_allclose(table.probabilities, [[0.5, 0.5], [0.25, 0.75]])
 
 
 def test_a_conditional_table_is_a_batch():

@@ -12,6 +12,7 @@ from tractable.arrays.svd import orientation
 from tractable.data import Batch, as_source
 from tractable.engines.eigenpairs import lanczos, symmetric_product
 from tractable.engines.fold import fold
+from tractable.primitives.threads import blas_for_rows
 from tractable.statistics import DiagonalMoments, ScatterFactor
 from tractable.value import value
 
@@ -19,7 +20,7 @@ from tractable.value import value
 SOLVERS = ("auto", "full", "covariance_eigh", "dual", "arpack", "randomized")
 
 #: Matrices so wide have few eigenvectors found one by one (Lanczos), if fewer than one in `RARE` is wanted.
-WIDE, RARE = 600, 12
+WIDE, RARE = 300, 12
 
 #: Eigenvalues of AAᵀ and AᵀA below this fraction of the largest have lost half of their digits.
 SAFE_RATIO = 1e-10
@@ -275,10 +276,13 @@ def _leading_eigenpairs(
         if not fraction and k < n:
             from scipy.linalg import eigh
 
-            values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+            # Threads of BLAS wait for each other over hundreds of rows: longer than the work takes.
+            with blas_for_rows(n):
+                values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
             return values[::-1], vectors[:, ::-1]
     xp = namespace_of(matrix)
-    values, vectors = xp.linalg.eigh(matrix)
+    with blas_for_rows(n):
+        values, vectors = xp.linalg.eigh(matrix)
     return xp.flip(values, axis=-1), xp.flip(vectors, axis=-1)
 
 

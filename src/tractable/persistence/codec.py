@@ -5,6 +5,7 @@ JSON's own scalars and lists stand for themselves; everything else is a dictiona
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from tractable.persistence.scikit_learn import arguments, is_splitter, row_of
 from tractable.value import parameters
 
 #: What an object array may hold.
-PLAIN = (str, int, float, bool, type(None))
+PLAIN = (str, int, float, bool, type(None), Fraction)
 _MAX_DEPTH = 100
 _DTYPE_KINDS = f"{ARRAY_KINDS}O"  # of dtypes by themselves; arrays of objects are written item by item
 _MAX_BITS = 8192  # of an integer; Python reads back decimal numbers of 4300 digits
@@ -79,6 +80,9 @@ class _Encoder:
     def write_complex(self, x: complex, path: str) -> Any:
         return {"complex": [self.write_float(x.real, path), self.write_float(x.imag, path)]}
 
+    def write_fraction(self, x: Fraction, path: str) -> Any:
+        return {"fraction": [self.write_int(x.numerator, path), self.write_int(x.denominator, path)]}
+
     def write_list(self, x: Any, path: str) -> Any:
         return [self.node(item, f"{path}[{index}]") for index, item in enumerate(x)]
 
@@ -131,7 +135,8 @@ class _Encoder:
             if type(item) not in PLAIN:
                 place = ", ".join(map(str, index))
                 raise ValueError(
-                    f"cannot save {path}[{place}]: it is a {_kind(item)}; object arrays of text are saved"
+                    f"cannot save {path}[{place}]: it is a {_kind(item)}; "
+                    "object arrays of text and numbers are saved"
                 )
         return {"objects": [list(x.shape), self.write_list(x.ravel().tolist(), path)]}
 
@@ -187,6 +192,7 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
     int: _Encoder.write_int,
     float: _Encoder.write_float,
     complex: _Encoder.write_complex,
+    Fraction: _Encoder.write_fraction,
     list: _Encoder.write_list,
     tuple: _Encoder.write_tuple,
     dict: _Encoder.write_dict,
@@ -256,6 +262,12 @@ class _Decoder:
 
     def read_complex(self, content: Any) -> complex:
         return complex(*_expect(self._items(content, 2), float))
+
+    def read_fraction(self, content: Any) -> Fraction:
+        numerator, denominator = _expect(self._items(content, 2), int)
+        if denominator < 1:
+            raise ValueError(f"a fraction has the denominator {denominator}")
+        return Fraction(numerator, denominator)
 
     def read_tuple(self, content: Any) -> tuple[Any, ...]:
         return tuple(self._items(content))

@@ -2,11 +2,11 @@
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -14,7 +14,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count
+from tractable.classification import LogisticRegression
 from tractable.density import GaussianDensity
+from tractable.linear_model import LinearRegression
 from tractable.metrics import ModelComparison
 from tractable.selection.leave_one_out import closed_form
 from tractable.selection.scores import DependentRowsWarning, dependence_of_rows, log_scores
@@ -78,6 +80,7 @@ def compare(
     [-0.5, 0.0, -0.3]
     """
     named = _named(models)
+    _check_kinds(named)
     n = len(X) if hasattr(X, "__len__") else X.shape[0]
     if y is not None and len(y) != n:
         raise ValueError(f"y must have one entry a row, {n}, got {len(y)}")
@@ -87,9 +90,6 @@ def compare(
     splitter = _splitter(cv, named, y, groups, n)
     for sentence in dependence_of_rows(X, y, groups, splitter):
         warnings.warn(sentence, DependentRowsWarning, stacklevel=2)
-    kinds = {is_classifier(model) for model in named.values()}
-    if len(kinds) > 1:
-        raise ValueError("models must be of one kind: classifiers are not compared with other models")
     sums, counts = np.zeros((n, len(named))), np.zeros(n)
     seconds = np.zeros(len(named))
     for train, test in splitter.split(X, y, groups):
@@ -150,26 +150,34 @@ def _criteria(fitted: Any, X: Any, y: Any, weights: Any) -> tuple[float, float, 
     last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
     evidence = float(getattr(last, "log_evidence_", np.nan))
     n = float(len(X) if weights is None else weights.sum())
-    likelihood, p = _likelihood(fitted, last, X, weights)
+    likelihood, p = _likelihood(fitted, last, X, weights, n)
     aic, bic = 2.0 * p - 2.0 * likelihood, p * np.log(n) - 2.0 * likelihood
-    left_out = None if last is not fitted or weights is not None else closed_form(fitted, X, y)
+    left_out = None if last is not fitted or weights is not None else closed_form(fitted, X, y, density=True)
     loo = np.nan if left_out is None or left_out.log_density is None else float(np.mean(left_out.log_density))
     return evidence, aic, bic, loo
 
 
-def _likelihood(fitted: Any, last: Any, X: Any, weights: Any) -> tuple[float, float]:
+def _likelihood(fitted: Any, last: Any, X: Any, weights: Any, n: float) -> tuple[float, float]:
     """Return the maximum of the log-likelihood and the number of parameters; NaN where not known."""
-    if hasattr(last, "log_likelihood_") and hasattr(last, "coef_"):
-        return float(last.log_likelihood_), float(np.size(last.coef_) + np.size(last.intercept_) + 1)
-    p = _n_parameters(last)
+    p = _n_parameters(last, n)
+    if p is not None and hasattr(last, "log_likelihood_"):
+        return float(last.log_likelihood_), p
     if p is None or not hasattr(last, "score_samples"):
         return np.nan, np.nan
     each = log_scores(fitted, X)
     return float(each.sum() if weights is None else weights @ each), p
 
 
-def _n_parameters(model: Any) -> float | None:
-    """Return the number of free parameters of a density of maximum likelihood, or None."""
+def _n_parameters(model: Any, n: float) -> float | None:
+    """Return the number of free parameters of a fit of maximum likelihood to n rows, or None."""
+    if isinstance(
+        model, LinearRegression
+    ):  # the coefficients that the rows determine, and the noise variance
+        return float(np.size(model.noise_variance_) * (n - model.residual_dof_ + 1.0))
+    if isinstance(model, LogisticRegression):
+        if not np.isinf(model.C) or model.class_weight is not None:
+            return None  # a penalty or weights of classes: not the maximum of the likelihood
+        return float((len(model.classes_) - 1) * (model.n_features_in_ + bool(model.fit_intercept)))
     if isinstance(model, GaussianDensity) and not model.ddof:
         d = len(model.location_)
         free = {"full": d * (d + 1) / 2, "diag": d, "spherical": 1}.get(model.covariance_type)
@@ -180,6 +188,8 @@ def _n_parameters(model: Any) -> float | None:
 def _named(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         found = {str(name): model for name, model in models.items()}
+    elif hasattr(models, "fit") or not isinstance(models, Iterable):
+        raise ValueError(f"models must be a mapping or a sequence of estimators, got {models!r:.60}")
     else:
         given = list(models)
         kinds = [type(model).__name__ for model in given]
@@ -193,8 +203,19 @@ def _named(models: Any) -> dict[str, Any]:
     return found
 
 
+def _check_kinds(named: Mapping[str, Any]) -> None:
+    """Refuse log densities of different things side by side: of classes, of targets and of rows."""
+    kinds: dict[str, str] = {}
+    for name, model in named.items():
+        kind = "classifier" if is_classifier(model) else "regression" if is_regressor(model) else "density"
+        kinds.setdefault(kind, name)
+    if len(kinds) > 1:
+        shown = ", ".join(f"{name!r} is a {kind}" for kind, name in kinds.items())
+        raise ValueError(f"models must be of one kind, whose scores are of one quantity: {shown}")
+
+
 def _splitter(cv: Any, named: Mapping[str, Any], y: Any, groups: Any, n: int) -> Any:
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         return cv
     folds = check_count("cv", cv, least=2)
     if folds > n:

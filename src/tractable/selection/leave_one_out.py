@@ -90,12 +90,13 @@ def leave_one_out(estimator: Any, X: Any, y: Any = None, *, method: str = "auto"
     return _refits(estimator, X, y, n)
 
 
-def closed_form(fitted: Any, X: Any, y: Any) -> LeftOut | None:
-    """Return the leave-one-out predictions of a fit to these rows, or None where there is no closed form."""
-    for kind, form in _FORMS.items():
-        if type(fitted) is kind:
-            return form(fitted, X, y)
-    return None
+def closed_form(fitted: Any, X: Any, y: Any, *, density: bool = False) -> LeftOut | None:
+    """Return the leave-one-out predictions of a fit to these rows, or None where there is no closed form.
+
+    With `density` only forms that have the log density of rows count, not those of predictions alone.
+    """
+    form = _FORMS.get(type(fitted))
+    return None if form is None or (density and form is _of_ridge) else form(fitted, X, y)
 
 
 def _of_linear_regression(model: Any, X: Any, y: Any) -> LeftOut | None:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,8 @@ def _per_label(column: np.ndarray) -> float:
 def _repeated(columns: dict[Any, np.ndarray], y: Any) -> float:
     """Return the fraction of rows that are copies of others, 0 where chance explains them."""
     parts = [*columns.values(), *([] if y is None or np.ndim(y) != 1 else [np.asarray(y)])]
+    if not _may_repeat(parts):
+        return 0.0
     codes = []
     for part in parts:
         try:
@@ -231,6 +234,18 @@ def _repeated(columns: dict[Any, np.ndarray], y: Any) -> float:
         [0.0 if _is_fine(x) else np.sum((np.bincount(c) / n) ** 2) for x, c in zip(parts, codes, strict=True)]
     )
     return copies / n if copies > 5.0 * 0.5 * n * n * alike else 0.0
+
+
+def _may_repeat(parts: Sequence[np.ndarray]) -> bool:
+    """Whether a random linear combination of numbers is the same for two rows, as it is for copies."""
+    if any(part.dtype.kind not in "biuf" for part in parts):
+        return True
+    keys = np.zeros(len(parts[0]) if parts else 0, dtype=np.uint64)
+    odd = np.random.default_rng(0).integers(2**63, size=len(parts), dtype=np.uint64) * 2 + 1
+    for part, factor in zip(parts, odd, strict=True):
+        x = part.astype(np.float64) + 0.0  # one zero, and one NaN
+        keys += np.where(np.isnan(x), np.nan, x).view(np.uint64) * factor
+    return len(np.unique(keys)) < len(keys)
 
 
 def _is_fine(column: np.ndarray) -> bool:

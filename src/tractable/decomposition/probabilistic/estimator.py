@@ -303,6 +303,7 @@ class ProbabilisticPCA(LatentFactors):
         Number of latent dimensions.
     order_scores_ : array
         Where the number was chosen by "bic", the BIC of each from 1; by "evidence", the log evidences.
+        Infinite where so many leave no variance to the noise: such numbers are not chosen.
     n_parameters_ : int
         Number of free parameters, for `aic` and `bic`.
     lower_bound_, objective_trace_, n_iter_, converged_
@@ -441,8 +442,8 @@ class FactorAnalysis(LatentFactors):
         Number of factors.
     rotation : {"varimax", "quartimax"}, optional
         How factors are turned for reading: so that each has few large loadings (varimax), or each column few
-        (quartimax), of columns in units of their standard deviations. Without it WᵀD⁻¹W is diagonal, the
-        largest first.
+        (quartimax), of columns in units of their standard deviations; the longest factor first. Without it
+        WᵀD⁻¹W is diagonal, the largest first.
     tol : float
         The search ends when an iteration raises the mean log likelihood of a row by less.
     max_iter : int
@@ -519,9 +520,8 @@ class FactorAnalysis(LatentFactors):
         found = super()._canonical(params)
         if self.rotation is None or found.loadings.shape[1] < 2:
             return found
-        turned = rotated(found.loadings, 1.0 if self.rotation == "varimax" else 0.0)
-        longest = np.argsort(-np.sum(turned**2, axis=0), kind="stable")
-        return replace(found, loadings=turned[:, longest] * orientation(turned[:, longest]))
+        gamma = 1.0 if self.rotation == "varimax" else 0.0
+        return replace(found, loadings=rotated(found.loadings, gamma))
 
     def _set_model(self, params: FactorParameters, problem: FactorProblem) -> None:
         self.components_ = self.loadings_.T
@@ -534,7 +534,9 @@ def rotated(loadings: np.ndarray, gamma: float, *, tol: float = 1e-10, max_iter:
     """Return loadings W R with the rotation R that makes the variance of their squares greatest.
 
     The orthomax criterion Σ_k [Σ_j w_jk⁴ - (γ/d)(Σ_j w_jk²)²], γ = 1 for varimax and 0 for quartimax, by
-    the polar factor of its gradient, which raises it in every step.
+    Kaiser's rotations of two factors at a time, each by the best angle of all. Order and signs, which the
+    criterion leaves free, are fixed: the longest factor first (of equal ones that whose largest loading is
+    in the earlier row), and the largest loading of each positive.
 
     Parameters
     ----------
@@ -543,23 +545,42 @@ def rotated(loadings: np.ndarray, gamma: float, *, tol: float = 1e-10, max_iter:
     gamma : float
         γ.
     tol : float
-        The search ends when R changes by less.
+        The search ends when no angle of a sweep over all pairs is larger.
     max_iter : int
-        Most steps.
+        Most sweeps.
 
     Examples
     --------
     >>> simple = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
     >>> mixed = simple @ np.array([[0.6, 0.8], [-0.8, 0.6]])
-    >>> np.sort(np.abs(rotated(mixed, 1.0)), axis=1).round(6).tolist()
-    [[0.0, 1.0], [0.0, 2.0], [0.0, 1.0]]
+    >>> bool(np.allclose(rotated(mixed, 1.0), simple))
+    True
     """
-    d, r = loadings.shape
-    turn = np.eye(r)
+    w = np.array(loadings, dtype=np.float64)
+    r = w.shape[1]
     for _ in range(max_iter):
-        w = loadings @ turn
-        u, _, vt = np.linalg.svd(loadings.T @ (w**3 - (gamma / d) * w * np.sum(w**2, axis=0)))
-        before, turn = turn, u @ vt
-        if np.max(np.abs(turn - before)) < tol:
+        angles = [_rotate_pair(w, i, j, gamma) for i in range(r) for j in range(i + 1, r)]
+        if np.max(np.abs(angles), initial=0.0) < tol:
             break
-    return loadings @ turn
+    lengths, size = np.sum(w**2, axis=0), np.abs(w)
+    # Rounding must not decide between equal numbers.
+    rank = np.round(lengths / (np.max(lengths, initial=0.0) or 1.0), 8)
+    row = np.argmax(size >= (1.0 - 1e-8) * np.max(size, axis=0), axis=0)
+    w = w[:, np.lexsort((row, -rank))]
+    return w * orientation(w)
+
+
+def _rotate_pair(w: np.ndarray, i: int, j: int, gamma: float) -> float:
+    """Rotate two columns by the angle at which the criterion is greatest (Kaiser 1958); return the angle.
+
+    Of w_i and w_j with u = w_i² - w_j² and v = 2 w_i w_j it is a cosine of 4 (angle - best), and a constant.
+    """
+    x, y = w[:, i], w[:, j]
+    u, v = x**2 - y**2, 2.0 * x * y
+    across = 2.0 * (u @ v - gamma / len(w) * u.sum() * v.sum())
+    along = u @ u - v @ v - gamma / len(w) * (u.sum() ** 2 - v.sum() ** 2)
+    if np.hypot(across, along) <= 1e-12 * np.sum(x**2 + y**2) ** 2:
+        return 0.0  # all angles are as good
+    angle = 0.25 * float(np.arctan2(across, along))
+    w[:, i], w[:, j] = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
+    return angle

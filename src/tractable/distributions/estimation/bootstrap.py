@@ -150,7 +150,12 @@ def bootstrap(
     for r in range(len(draws)):
         drawn = rng.integers(len(members), size=len(members)) if members else rng.integers(n, size=n)
         rows = np.concatenate([members[k] for k in drawn]) if members else drawn
-        draws[r] = _evaluated(statistic, arrays, rows)
+        draw = _evaluated(statistic, arrays, rows)
+        if draw.shape != found.shape:
+            raise ValueError(
+                f"statistic must have one shape, got {found.shape} and {draw.shape} of a resample"
+            )
+        draws[r] = draw
     return Bootstrap(value=found, draws=draws, left_out=_left_out(statistic, arrays, members, n))
 
 

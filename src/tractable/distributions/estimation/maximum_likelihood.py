@@ -189,8 +189,11 @@ def _maximise(
             return -np.inf  # outside the domain of a parameter
         return found if found == found else -np.inf  # noqa: PLR0124  (NaN)
 
-    with np.errstate(all="ignore"):
-        begin = likelihood(first) + prior(first)  # an error here is the caller's
+    try:
+        with np.errstate(all="ignore"):
+            begin = likelihood(first) + prior(first)  # an error here is the caller's
+    except TypeError as error:
+        raise ValueError(f"log_density and log_prior must be functions of start: {error}") from error
     if not np.isfinite(begin):
         raise ValueError(f"start must have a finite likelihood and prior density, got {begin} at {start!r}")
     theta, curvature, converged = _climb(objective, first, max_iter)
@@ -220,7 +223,7 @@ def _climb(
     Where minus the objective is not convex its curvature has absolute eigenvalues; steps are halved until the
     objective rises, and doubled while it rises further.
     """
-    scale, best = np.full(len(theta), np.nan), objective(theta)
+    scale, best, done = np.full(len(theta), np.nan), objective(theta), False
     for _ in range(max_iter):
         scale = _scales(objective, theta, scale)
         slope, curvature = _gradient(objective, theta, scale), _curvature(objective, theta, scale)
@@ -230,7 +233,13 @@ def _climb(
         if done:
             break
     curvature, left = _curvature(objective, theta, scale), _gradient(objective, theta, scale) * scale
-    return theta, curvature, bool(_is_definite(curvature) and np.all(np.abs(left) < 1e-3))
+    # Steps that rounding swallows leave differences of zero wherever the search ended.
+    measured = np.all(_GRADIENT_STEP * scale > np.finfo(float).eps * np.abs(theta))
+    return (
+        theta,
+        curvature,
+        bool(done and measured and _is_definite(curvature) and np.all(np.abs(left) < 1e-3)),
+    )
 
 
 def _ascent(slope: np.ndarray, curvature: np.ndarray) -> np.ndarray:
@@ -261,7 +270,7 @@ def _scales(objective: Callable[[np.ndarray], float], theta: np.ndarray, last: n
     """Return, for each parameter, a step by which the objective changes by about a half, or is measured."""
     here = objective(theta)
     least = max(0.1, 1e-9 * abs(here))
-    found = np.where(np.isfinite(last), last, 1e-3 * np.maximum(1.0, np.abs(theta)))
+    found = np.where(np.isfinite(last), last, 1e-3 * np.where(theta == 0.0, 1.0, np.abs(theta)))
     for j, e in enumerate(np.eye(len(theta))):
         for _ in range(80):
             moved = np.array([objective(theta + side * found[j] * e) for side in (-1.0, 1.0)])
@@ -366,6 +375,8 @@ def _prior(log_prior: Any, as_given: Callable[[np.ndarray], Any], names: tuple[s
         unknown = [name for name in log_prior if name not in names]
         if unknown:
             raise ValueError(f"log_prior has {unknown[0]!r}, which is not among {', '.join(names)}")
+        if not all(isinstance(d, Distribution) for d in log_prior.values()):
+            raise ValueError(f"log_prior must map names to distributions, got {log_prior!r:.80}")
         places = {names.index(name): d for name, d in log_prior.items()}
         return lambda theta: sum(float(d.log_prob(theta[j])) for j, d in places.items())
     if isinstance(log_prior, Distribution):

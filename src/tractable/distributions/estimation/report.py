@@ -181,6 +181,8 @@ def estimator_report(
         raise ValueError("estimator must hold at least one function")
     given = list(n) if isinstance(n, (Sequence, np.ndarray)) else [n]
     sizes = sorted({_size("n", size, 1) for size in given})
+    if not sizes:
+        raise ValueError("n must have at least one size of samples")
     repeats = _size("n_repeats", n_repeats, 10)
     truth = float(of) if _is_number(of) else as_functional(of)(distribution)
     if not np.isfinite(truth):

@@ -136,12 +136,15 @@ class ProbabilityTable(VectorDistribution):
         rest = [name for name in factor.names if name not in given]
         factor = factor.transpose([*given, *rest])
         k = len(given)
+        xp = namespace_of(factor.values)
+        if not is_exact(factor.values):
+            largest = float(xp.max(factor.values))
+            if largest > float(xp.finfo(factor.values.dtype).max) / prod(factor.values.shape):
+                factor = factor / factor.max(rest)  # sums of the values themselves might overflow
         total = total_over(factor.values, range(k, factor.values.ndim))
         _check_positive(total, factor.axes[:k])
         total = np.asarray(total) if is_exact(factor.values) else total
-        values = factor.values / namespace_of(factor.values).reshape(
-            total, factor.values.shape[:k] + (1,) * len(rest)
-        )
+        values = factor.values / xp.reshape(total, factor.values.shape[:k] + (1,) * len(rest))
         return cls(probabilities=values, axes=factor.axes[k:], given=factor.axes[:k])
 
     @classmethod
@@ -187,6 +190,10 @@ class ProbabilityTable(VectorDistribution):
         flat = _flat(codes, axes)
         like = X if is_foreign_array(X) else np.empty(flat.shape[0], dtype=float_dtype(X))
         weights = row_weights(sample_weight, like)
+        if np.ndim(pseudocounts):
+            raise ValueError(
+                f"pseudocounts must be one number, added to every cell, got {pseudocounts!r:.60}"
+            )
         check_nonnegative("pseudocounts", as_reals("pseudocounts", pseudocounts))
         counts = weighted_counts(flat, weights, n_cells) + pseudocounts
         if exact:
@@ -440,12 +447,13 @@ class ProbabilityTable(VectorDistribution):
             for i in other_dims(keep, self.dim):
                 p = namespace_of(p).expand_dims(p, axis=n + i)
             gone = tuple(n + i for i in keep)
-        xp = namespace_of(p)
+        xp, shape = namespace_of(p), tuple(self.probabilities.shape)
         if over is not None:
-            shape = tuple(self.probabilities.shape)
-            terms = xp.broadcast_to(p, shape) * found
-        else:
+            p = xp.broadcast_to(p, shape)
+        try:
             terms = p * found
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"f must return numbers that broadcast to shape {shape}: {error}") from None
         # Nothing where there is no mass, whatever f is there.
         terms = (
             terms
@@ -457,13 +465,28 @@ class ProbabilityTable(VectorDistribution):
     def cross_covariance(self, first: Any, second: Any = None) -> Array:
         """Return cov[x, y] = E[(x - E x)(y - E y)ᵀ] between two groups of variables, (*batch, d, e).
 
-        Probabilities are its weights, so that of observations it is the mean of n products, not of n - 1.
+        Probabilities are its weights, so that of observations it is the mean of n products, not of n - 1. Of
+        one exact table it is an array of fractions.
         """
         rows = self._resolved(first)
         columns = rows if second is None else self._resolved(second)
+        if self.is_exact and not self.batch_shape:
+            return np.array([[self._exact_covariance(i, j) for j in columns] for i in rows], dtype=object)
         matrix = self.covariance
         xp = namespace_of(matrix)
         return xp.take(xp.take(matrix, positions(rows, matrix), axis=-2), positions(columns, matrix), axis=-1)
+
+    def _exact_covariance(self, i: int, j: int) -> Fraction:
+        """Return E[x_i x_j] - E[x_i] E[x_j] in fractions, which do not cancel."""
+
+        def values(k: int) -> np.ndarray:
+            found = np.array([Fraction(x) for x in level_values(self.axes[k][1])], dtype=object)
+            return np.expand_dims(found, [axis for axis in range(self.dim) if axis != k])
+
+        def mean(x: np.ndarray) -> Fraction:
+            return Fraction(total_over(np.asarray(self.probabilities * x), range(self.dim)))
+
+        return mean(values(i) * values(j)) - mean(values(i)) * mean(values(j))
 
     def mutual_information(self, first: Any, second: Any, given: Any = ()) -> Array:
         """Return I(x; y | z) = H(x, z) + H(y, z) - H(x, y, z) - H(z) in nats; 0 where independent.

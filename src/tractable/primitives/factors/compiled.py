@@ -4,15 +4,19 @@ import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
+#: Pivots multiplied before a logarithm is taken: each is at most the inverse of the least noise.
+_PIVOTS = 8
+
 #: Patterns whose matrices are inverted at a time, a pattern a lane of the vector unit.
 _LANES = 32
 
 
 @compiled(fastmath=FAST)
-def _invert(m, r, lower, inverse, det):  # type: ignore[no-untyped-def]
-    """Invert packed positive definite matrices (q, lanes); fill `inverse`, packed, and their determinants."""
+def _invert(m, r, lower, inverse, det, log_det):  # type: ignore[no-untyped-def]
+    """Invert packed positive definite matrices (q, lanes); fill `inverse`, packed, and log determinants."""
     lanes = m.shape[1]
     det[:] = 1.0
+    log_det[:] = 0.0
     for i in range(r):
         for j in range(i + 1):
             row = i * (i + 1) // 2 + j
@@ -30,6 +34,10 @@ def _invert(m, r, lower, inverse, det):  # type: ignore[no-untyped-def]
                 c = j * (j + 3) // 2
                 for l in range(lanes):
                     lower[row, l] *= lower[c, l]
+        if i % _PIVOTS == _PIVOTS - 1 or i == r - 1:
+            for l in range(lanes):
+                log_det[l] += np.log(det[l])
+                det[l] = 1.0
     for j in range(r):  # the inverse of the factor takes its place
         for i in range(j + 1, r):
             row = i * (i + 1) // 2 + j
@@ -61,7 +69,8 @@ def latent_moments(matrices, shift, b, begins, w):  # type: ignore[no-untyped-de
     n_rows, r = b.shape
     wz, first, second = np.empty((n_rows, r)), np.zeros((P, r)), np.zeros((P, q))
     m, lower, inverse = np.empty((q, _LANES)), np.empty((q, _LANES)), np.empty((q, _LANES))
-    det, square, z, centred = np.empty(_LANES), np.empty((r, r)), np.empty(r), np.empty(r)
+    det, log_dets = np.empty(_LANES), np.empty(_LANES)
+    square, z, centred = np.empty((r, r)), np.empty(r), np.empty(r)
     explained, log_det = 0.0, 0.0
     for start in range(0, P, _LANES):
         lanes = min(_LANES, P - start)
@@ -69,7 +78,7 @@ def latent_moments(matrices, shift, b, begins, w):  # type: ignore[no-untyped-de
             at = start + min(l, lanes - 1)  # the last pattern fills the lanes that are left
             for e in range(q):
                 m[e, l] = matrices[at, e]
-        _invert(m, r, lower, inverse, det)
+        _invert(m, r, lower, inverse, det, log_dets)
         for l in range(lanes):
             p = start + l
             e = 0
@@ -98,5 +107,5 @@ def latent_moments(matrices, shift, b, begins, w):  # type: ignore[no-untyped-de
                         e += 1
             for e in range(q):
                 second[p, e] += total * inverse[e, l]
-            log_det += total * np.log(det[l])
+            log_det += total * log_dets[l]
     return wz, first, second, explained, log_det
