@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import tractable
-from tractable import LinearRegression, MixtureOfRegressors, Ridge
+from tractable import LinearRegression, MixtureOfExperts, MixtureOfRegressors, Ridge
 from tractable.distributions import Mixture, Normal
 from tractable.engines import decompose_evidence
 from tractable.mixture import NoiseCollapsedWarning
@@ -422,3 +422,18 @@ def test_criteria_weigh_parameters_against_fit():
     likelihood = model.log_likelihood(x, y)
     assert model.aic(x, y) == pytest.approx(2.0 * 3 - 2.0 * likelihood)
     assert model.bic(x, y) == pytest.approx(3 * np.log(80) - 2.0 * likelihood)
+
+
+@pytest.mark.parametrize("kind", [MixtureOfRegressors, MixtureOfExperts])
+def test_rows_whose_predictor_is_not_determined_are_refused_unless_there_is_a_penalty(rng, kind):
+    """The second column is twice the first in the rows of the fit, and not in a new row."""
+    X, y, _ = crossing(rng)
+    twice, apart = np.column_stack([X, 2.0 * X]), [[1.0, 2.0], [1.0, -2.0]]
+    exact = kind(random_state=0).fit(twice, y)
+    assert np.isfinite(exact.predict_dist(twice).log_prob(y)).all()
+    with pytest.raises(ValueError, match=r"the first is row 1, outside of the span .* Fit with alpha > 0"):
+        exact.predict_dist(apart)
+    shrunk = kind(alpha=1.0, random_state=0).fit(twice, y)
+    inside, outside = shrunk.predict_dist(apart).stddev
+    assert np.isfinite(outside)
+    assert outside > inside

@@ -186,3 +186,17 @@ def test_bundled_table(rng):
     found = section(table, target="species", rng=rng)
     counts = np.array([[int(entry) for entry in row[1:]] for row in found.tables[1].rows])
     assert counts.max(axis=1).sum() / counts.sum() > 0.97  # clusters know the species, which they did not see
+
+
+def test_one_group_is_not_said_where_every_larger_mixture_of_its_shape_shrank(rng, monkeypatch):
+    """Those of another shape did not, but describe the rows worse."""
+    x = rng.normal(size=200)
+    table = table_of(pd.DataFrame({"a": x, "b": x + 0.1 * rng.normal(size=200)}))
+    choice = fitted_mixtures(table).choice
+    assert choice.best == (1, "full")
+    collapsed = choice.collapsed.copy()
+    collapsed[choice.covariance_types.index("full"), 1:] = True
+    monkeypatch.setattr(type(choice), "collapsed", collapsed)
+    meaning = section(table, rng=rng).meaning
+    assert meaning.startswith("There is no natural number of groups: components shrank to single values in")
+    assert meaning.endswith("larger mixtures with full covariances.")

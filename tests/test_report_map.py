@@ -30,6 +30,7 @@ def test_the_planted_direction_is_first(rng):
     assert set(found.findings["directions"][0][:3]) == {"a", "b", "c"}
     assert found.findings["directions"][1][0] == "d"
     assert found.findings["n_beyond_chance"] == 1
+    assert "Only the first holds more than columns without any relation would show." in found.meaning
     scope = run_code(found, frame)
     np.testing.assert_allclose(scope["axes"].explained_variance_ratio, found.findings["shares"])
     variances = np.var(scope["scores"], axis=0)

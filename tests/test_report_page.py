@@ -9,7 +9,7 @@ import pytest
 
 from quick import some
 from tractable.report import make_report
-from tractable.report.page import Grid, Picture, Section, page
+from tractable.report.page import Grid, Picture, Section, canvas, page, picture_of
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </style></title><img src=x onerror=alert(1)>"
 
@@ -114,3 +114,13 @@ def test_no_entry_steers_the_writing(sign, tmp_path, rng):
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert sign not in text
     assert "ab\ufffdcd" in text
+
+
+def test_logarithmic_axes_have_plain_numbers():
+    with canvas() as (figure, ax):
+        ax.plot([40.0, 230.0], [1.0, 1e5])
+        ax.set(xscale="log", yscale="log")
+        drawn = picture_of(figure, alt="a line").svg
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+    assert {"100", "1,000", "100,000"} <= set(labels)
+    assert "tspan" not in drawn  # of powers of ten

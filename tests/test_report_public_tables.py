@@ -211,7 +211,7 @@ def variance_shares(page, shown, first, needed, every):
     numbers = numbers.drop(columns=[page.target] if page.target in numbers else [])
     numbers = numbers.loc[:, numbers.std() > 0.0]
     assert int(every) == numbers.shape[1]
-    rows = re.search(rf"of {NUMBER} rows were", page.sections["map"].done).group(1)
+    rows = re.search(rf"of {NUMBER} rows(?:, chosen at random,)? were", page.sections["map"].done).group(1)
     if number(rows) == len(numbers) and not numbers.isna().any().any():
         exact = np.linalg.eigvalsh(numbers.corr().to_numpy())[::-1] / numbers.shape[1]
         np.testing.assert_allclose(shares[:2], exact[:2], atol=0.0015)
@@ -391,7 +391,7 @@ STATEMENTS = {
             "The map shows #% of the variance, #% along its first direction, ~; nine tenths need # ~ of #.",
             variance_shares,
         ),
-        ("# direction(s) hold(s) more than columns without any relation would show.", unchecked),
+        ("The first # hold more than columns without any relation would show.", unchecked),
     ],
     "outliers": [
         ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),

@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from catalogue import ESTIMATORS, some_of_each_family
+from tractable.gaussian_process import GaussianProcessRegressor
 
 N_NEW, N_ERRORS = 8, 4.0
 COVERAGES = np.array([0.5, 0.9, 0.99])
@@ -118,7 +119,17 @@ def process_draw(estimator, n, d, rng):
     return X, mean + np.sqrt(variance) * rng.standard_normal(n), mean, None
 
 
+def approximated_draw(estimator, n, d, rng):
+    """A function from the prior of the exact process that the estimator approximates."""
+    exact = GaussianProcessRegressor(
+        estimator.kernel, noise_variance=estimator.noise_variance, optimizer=estimator.optimizer
+    )
+    return process_draw(exact, n, d, rng)
+
+
 WORLDS = {
+    "BayesianCommittee": approximated_draw,
+    "NystromGaussianProcess": approximated_draw,
     "GaussianProcessRegressor": process_draw,
     "LinearRegression": gaussian_plane,
     "Ridge": ridge_plane,
@@ -144,7 +155,7 @@ def n_fits(row):
     """As many tables as a second or two allows."""
     if row.name in REFUSED:
         return 30
-    if row.name.startswith("GaussianProcess"):
+    if WORLDS.get(type(row.make()).__name__) in (process_draw, approximated_draw):
         return 25
     return 60 if row.name.startswith("Robust") else 100
 
@@ -190,7 +201,15 @@ def assert_covers(name, found):
 
 FEW, MORE = (12, 4), (60, 4)
 #: Whose fits take long.
-LATE = {"GaussianProcessRegressor": [pytest.mark.slow], "RobustRegression": [pytest.mark.slow]}
+LATE = {
+    name: [pytest.mark.slow]
+    for name in (
+        "BayesianCommittee",
+        "GaussianProcessRegressor",
+        "NystromGaussianProcess",
+        "RobustRegression",
+    )
+}
 
 
 def judged():

@@ -44,7 +44,7 @@ ROWS = [
     Row(
         "NystromGaussianProcess",
         lambda: NystromGaussianProcess(
-            4.0 * RBF(2.0) + White(0.5), inducing="pivoted_cholesky", n_inducing=8, optimizer=None
+            4.0 * RBF(3.0) + White(0.5), inducing="pivoted_cholesky", n_inducing=40, optimizer=None
         ),
     ),
     Row(

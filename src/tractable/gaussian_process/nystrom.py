@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import as_generator
 from tractable.base import (
@@ -19,6 +20,7 @@ from tractable.base import (
     check_fitted,
     check_number,
     check_rows,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import of_held_rows
 from tractable.base.stored_rows import check_held_columns
@@ -156,6 +158,7 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
             How often each row counts.
         """
         self._check_parameters()
+        refuse_foreign(X)
         rng = as_generator(self.random_state)
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         targets = rows.y if rows.y is None else column_or_1d(rows.y, warn=True)
@@ -305,6 +308,8 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
         check_count("n_inducing", self.n_inducing, least=1)
         if isinstance(self.inducing, str):
             check_choice("inducing", self.inducing, INDUCING)
+        else:
+            as_reals("inducing", self.inducing)
         if self.noise_variance is not None:
             check_number("noise_variance", self.noise_variance, above=0.0)
         if self.optimizer is not None:

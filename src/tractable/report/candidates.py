@@ -63,7 +63,7 @@ def regressors() -> tuple[Candidate, ...]:
         Candidate(name="KNeighborsRegressor", learn=_near_numbers),
         Candidate(
             name="MixtureOfRegressors",
-            learn=_encoded(lambda: MixtureOfRegressors(2, n_init=2, random_state=0)),
+            learn=_encoded(lambda: MixtureOfRegressors(2, alpha=1.0, n_init=2, random_state=0)),
             rows_each=10.0,
         ),
         Candidate(name="TableMixture", learn=_joint),

@@ -146,8 +146,10 @@ def _doubts(
     """Yield why the components of a mixture are not natural groups."""
     choice, most = found.choice, int(found.choice.n_components[-1])
     if len(members.sizes) == 1:
-        if _all_shrank(choice):
-            yield "components shrank to single values in all larger mixtures"
+        larger = choice.collapsed[:, 1:]
+        if larger.size and larger[choice.position("icl")[0]].all():
+            among = "" if larger.all() else f" with {choice.best_model.covariance_type} covariances"
+            yield f"components shrank to single values in all larger mixtures{among}"
         return
     if choice.collapsed.all():
         yield "components shrank to single values in all mixtures"
@@ -163,10 +165,6 @@ def _doubts(
     overlap, (a, b) = largest_overlap(found, members)
     if overlap > MAX_VALLEY:
         yield f"components {a + 1} and {b + 1} are not apart: about as many rows lie between as in them"
-
-
-def _all_shrank(choice: ComponentChoice) -> bool:
-    return choice.collapsed.shape[1] > 1 and bool(choice.collapsed[:, 1:].all())
 
 
 def _are_stretches(times: TimeOrder, found: FittedMixtures, members: Membership) -> bool:

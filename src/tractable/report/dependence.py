@@ -18,7 +18,7 @@ from tractable.report.mutual_information import (
     with_seasons,
 )
 from tractable.report.overview import density_of, view_limits
-from tractable.report.page import Grid, Picture, Section, canvas, picture_of, shortened
+from tractable.report.page import Grid, Picture, Section, canvas, percent_text, picture_of, shortened
 from tractable.report.rows import deduplicated, listed, sampled
 from tractable.report.table import Table
 from tractable.report.time_order import time_order
@@ -480,7 +480,7 @@ def _frequencies(table: Table, a: str, b: str, pair: Pair) -> Picture:
             ax.barh(range(len(rows)), 1 - left, left=left, color="0.85", height=0.75, label="others")
         ax.set_yticks(range(len(rows)), [shortened(row) for row in rows])
         ax.invert_yaxis()
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+        ax.xaxis.set_major_formatter(lambda v, _: percent_text(v))
         ax.set_ylabel(shortened(a))
         figure.legend(title=shortened(b), loc="outside lower center", ncols=3, frameon=False, fontsize=7.5)
         return _finished(figure, f"shares of {b} by {a}", pair, "")

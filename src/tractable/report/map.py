@@ -153,7 +153,7 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
 
 
 def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
-    whole = "" if n == len(rows.frame) else ", chosen at random"
+    whole = "" if n == len(rows.frame) else ", chosen at random,"
     imputed = (
         f" {number_of(n_missing, 'missing entry was', 'missing entries were')} filled with what a normal "
         "distribution of all columns expects, given the rest of the row."
@@ -169,13 +169,12 @@ def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
 def _meaning(axes: PrincipalAxes, names: list[str], beyond: int) -> str:
     first, second = (float(ratio) for ratio in axes.explained_variance_ratio[:2])
     enough = int(np.searchsorted(np.cumsum(axes.explained_variance_ratio), 0.9 - 1e-12)) + 1
-    some = f"{number_of(beyond, 'direction')} {'holds' if beyond == 1 else 'hold'}"
+    leading = "Only the first holds" if beyond == 1 else f"The first {beyond} hold"
     return (
         f"The map shows {first + second:.0%} of the variance, {first:.0%} along its first direction, which "
         f"is mostly {listed(_main_columns(axes, names, 0)[:3])}; nine tenths need "
-        f"{number_of(enough, 'direction')} "
-        f"of {len(names)}. {some if beyond else 'No direction holds'} more than columns without any relation "
-        "would show."
+        f"{number_of(enough, 'direction')} of {len(names)}. {leading if beyond else 'None of them holds'} "
+        "more than columns without any relation would show."
     )
 
 

@@ -37,6 +37,7 @@ from tractable.report.page import (
     Picture,
     Section,
     canvas,
+    number_and_error,
     number_text,
     picture_of,
     sentences,
@@ -209,7 +210,7 @@ def _importance_grid(importance: list[Importance], rows: ModelRows, target: str)
     lines = tuple(
         (
             one.column,
-            f"{_added(rows, one.added_error)} ± {_added(rows, one.added_error_standard_error)}",
+            " ± ".join(_added(rows, one)),
             f"{one.loss:.3f} ± {one.standard_error:.3f}",
         )
         for one in importance[:15]
@@ -232,9 +233,11 @@ def _importance_grid(importance: list[Importance], rows: ModelRows, target: str)
     )
 
 
-def _added(rows: ModelRows, error: float) -> str:
-    """Return an error that was added, of classes in rows of a hundred."""
-    return f"{100.0 * error:.1f}" if rows.classes else number_text(error, 3)
+def _added(rows: ModelRows, one: Importance) -> tuple[str, str]:
+    """Return the error that was added and its standard error, of classes in rows of a hundred."""
+    if rows.classes:
+        return f"{100.0 * one.added_error:.1f}", f"{100.0 * one.added_error_standard_error:.1f}"
+    return number_and_error(one.added_error, one.added_error_standard_error)
 
 
 def _missing_note(rows: ModelRows, found: list[HeldOut]) -> tuple[str, ...]:
@@ -307,7 +310,7 @@ def _what_matters(rows: ModelRows, importance: list[Importance]) -> str:
     ]
     if not clear:
         return ""
-    named = [f"{one.column} ({_added(rows, one.added_error)})" for one in clear]
+    named = [f"{one.column} ({_added(rows, one)[0]})" for one in clear]
     by = "how many more rows in a hundred it gets wrong" if rows.classes else "how much its error grows"
     return f" What matters most, by {by} if the column is shuffled: {listed(named, 4)}."
 

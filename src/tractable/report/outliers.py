@@ -187,7 +187,8 @@ def _ends_text(table: Table, ends: list[FarEnd]) -> str:
             " No smallest or largest number of a column of the whole table is farther out than chance allows."
         )
     end = ends[0]
-    more = f" The same holds for {number_of(len(ends) - 1, 'other end')} of columns." if len(ends) > 1 else ""
+    others = listed(list(dict.fromkeys(other.column for other in ends[1:])), 4)
+    more = f" Smallest or largest numbers are far out in {others}, too." if others else ""
     return (
         f" In the whole table {end.column} reaches {number_text(end.entry)}, in row {end.row:,}, where "
         f"nine in ten rows have {end.usual}.{more}"

@@ -9,7 +9,16 @@ from tractable.arrays.limits import is_squarable
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend_label
 from tractable.report.candidates import is_skewed
-from tractable.report.page import Grid, Picture, Section, canvas, number_text, picture_of, shortened
+from tractable.report.page import (
+    Grid,
+    Picture,
+    Section,
+    canvas,
+    number_text,
+    percent_text,
+    picture_of,
+    shortened,
+)
 from tractable.report.rows import copied_rows, deduplicated, equal_rows, listed
 from tractable.report.table import MAX_DISTINCT, Column, Table
 from tractable.report.time_order import TimeOrder, time_order
@@ -485,7 +494,7 @@ def _bars(
         ax.hlines(positions, low, high, color=COLOURS[7], lw=1.2)
         ax.set_yticks(positions, labels)
         ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
+        ax.xaxis.set_major_formatter(lambda v, _: percent_text(v))
         ax.locator_params(axis="x", nbins=5)
         ax.set_title(shortened(name), fontsize=10, loc="left", fontweight="bold")
         words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))

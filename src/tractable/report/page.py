@@ -201,6 +201,7 @@ def picture_of(
 ) -> Picture:
     """Return a matplotlib figure as a picture: SVG, or PNG with `pixels` or if the SVG is too large."""
     show_literally(figure)
+    _write_plain_numbers(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names in any script; browsers have the glyphs
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
@@ -209,6 +210,20 @@ def picture_of(
             drawn = _image(figure)
     width = 96.0 * float(figure.get_figwidth())
     return Picture(svg=drawn, alt=alt, caption=caption, wide=wide, width=width)
+
+
+def _write_plain_numbers(figure: Any) -> None:
+    """Label logarithmic axes as readers write numbers: 40 and 100, not powers of ten."""
+    from matplotlib.ticker import LogFormatter
+
+    class PlainFormatter(LogFormatter):
+        def __call__(self, x: float, pos: Any = None) -> str:
+            return number_text(x, 3) if super().__call__(x, pos) else ""
+
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(PlainFormatter())
+            axis.set_minor_formatter(PlainFormatter(minor_thresholds=(1.5, 0.5)))
 
 
 def _svg(figure: Any) -> str:
@@ -279,6 +294,31 @@ def number_text(x: float, digits: int = 4, *, commas: bool = True) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(x))))
     text = f"{x:,.{decimals}f}" if commas else f"{x:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def number_and_error(x: float, error: float) -> tuple[str, str]:
+    """Return a number and its standard error with equally many decimals: two digits of the error.
+
+    Examples
+    --------
+    >>> number_and_error(1.8912, 0.1153), number_and_error(12345.6, 230.0), number_and_error(2.0, 0.0)
+    (('1.89', '0.12'), ('12,346', '230'), ('2', '0'))
+    """
+    if not 1e-4 <= error < 1e9 or not abs(x) < 1e9:
+        return number_text(x, 3), number_text(error, 2)
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{x:,.{decimals}f}", f"{error:,.{decimals}f}"
+
+
+def percent_text(share: float) -> str:
+    """Return a share in percent, for the ticks of an axis.
+
+    Examples
+    --------
+    >>> percent_text(0.2), percent_text(0.075)
+    ('20%', '7.5%')
+    """
+    return f"{100.0 * share:.4g}%"
 
 
 def summary_of(sections: Sequence[Section]) -> tuple[str, ...]:

@@ -180,7 +180,8 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         components. With one component this is the distribution of `LinearRegression`, and covers exactly.
         With several, responsibilities stand for the labels of the rows, and the mixing weights for known
         ones: intervals cover where there are many rows, and of no more than four rows a parameter they are
-        refused. The `Mixture` of one row, ``dist[i]``, has `modes`.
+        refused. Rows are refused, too, whose predictor linearly dependent columns leave undetermined; with a
+        penalty none is. The `Mixture` of one row, ``dist[i]``, has `modes`.
 
         Parameters
         ----------
@@ -191,7 +192,9 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
         """
         x, params, target = self._standardized_columns(X), self._params_, self._standardizer_[-1]
         noise, dof = self._noise_estimates()
-        scale = np.sqrt(noise * (params.leverage(x) + float(include_noise))) / target.scale
+        leverage = params.leverage(x)
+        _check_determined(leverage)
+        scale = np.sqrt(noise * (leverage + float(include_noise))) / target.scale
         return Mixture(
             weights=np.exp(params.log_weights(x)),
             components=StudentT(dof=dof, location=target.inverse_transform(params.means(x)), scale=scale),
@@ -531,4 +534,16 @@ def _check_width(width: float) -> None:
     if not limits.tiny / limits.eps < width * width < limits.max * limits.eps:
         raise ValueError(
             "y varies by so much, or so little, that its square overflows or underflows; rescale it"
+        )
+
+
+def _check_determined(leverage: np.ndarray) -> None:
+    """Refuse rows outside of the span of the rows of a component, whose prediction there is any number."""
+    undetermined = np.isinf(leverage)
+    if undetermined.any():
+        row, component = np.argwhere(undetermined)[0]
+        raise ValueError(
+            f"X has rows, the first is row {row}, outside of the span of the rows of component {component}, "
+            "among which columns are linearly dependent: its linear predictor is not determined there, and "
+            "has no finite scale. Fit with alpha > 0, or without columns that others determine"
         )

@@ -66,8 +66,8 @@ class RegressionMixture:
 
         Σ_n γ_nk (y_n - f_k(x_n))² / (N_k - p_k) with p_k the trace of the component's hat matrix, as if the
         labels of the rows were known; where noise is shared, or the rows of a component are few, sums over
-        all components. `root_alpha` are the
-        roots of the penalty weights of squared coefficients, whose penalty the sums of squares hold.
+        all components. `root_alpha` are the roots of the penalty weights of squared coefficients, whose
+        penalty the sums of squares hold.
         """
         rss, dof = [], []
         for each in self.regressions:
@@ -82,5 +82,8 @@ class RegressionMixture:
         return squares / np.where(dofs > 0, dofs, np.nan), dofs
 
     def leverage(self, x: np.ndarray) -> np.ndarray:
-        """Return the variance of each f_k(x) over σ_k², as if the labels of the rows were known, (n, K)."""
+        """Return the variance of each f_k(x) over σ_k², as if the labels of the rows were known, (n, K).
+
+        It is infinite outside of the span of the rows of a component.
+        """
         return np.column_stack([regression.leverage(x) for regression in self.regressions])

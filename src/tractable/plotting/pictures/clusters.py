@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.base import check_columns, check_fitted
+from tractable.data.names import number_of
 from tractable.density import MeanShift
 from tractable.metrics import ClusterReport
 from tractable.mixture import KMeans
@@ -184,7 +185,7 @@ def _choice(x: ComponentChoice, ax: Any, *, criterion: str | None = None) -> Any
         numbers = np.broadcast_to(x.n_components, bad.shape)
         ax.plot(numbers[bad], table[bad], "x", ms=8, mew=1.5, color="0.4", label="collapsed: left out")
     i, j = x.position(name)
-    label = f"{x.n_components[j]} components, {x.covariance_types[i]}"
+    label = f"{number_of(int(x.n_components[j]), 'component')}, {x.covariance_types[i]}"
     ax.plot(x.n_components[j], table[i, j], "o", ms=10, mfc="none", mew=1.5, color="0.2", label=label)
     return finish(
         ax, whole_numbers=True, xlabel="number of components", ylabel=f"{name.upper()}, lower is better"
