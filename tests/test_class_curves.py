@@ -165,3 +165,12 @@ def test_agreement_by_chance_is_zero():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("curve", [roc_curve, precision_recall_curve])
+def test_scores_may_be_infinite(curve, rng):
+    """Log odds of certain rows are infinite, and ranked as any greatest numbers."""
+    y = rng.integers(2, size=60)
+    s = y + rng.normal(size=60)
+    most = np.where(s > 1.5, np.inf, s)
+    assert curve(y, most).area == curve(y, np.where(s > 1.5, 9.0, s)).area

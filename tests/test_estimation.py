@@ -368,6 +368,7 @@ def test_maximum_likelihood_in_any_unit(unit, rng):
         (lambda: mle(Normal, [1.0, 2.0], {"mu": 0.0, "stddev": 1.0}), "'mu'"),
         (lambda: mle(lambda x, theta: 0.0, [1.0, 2.0], 1.0), "one number a row"),
         (lambda: map_estimate(Normal, {"mean": 3}, [1.0, 2.0], {"mean": 0.0, "stddev": 1.0}), "log_prior"),
+        (lambda: score_function(Poisson, ["speed"])(np.array([1.0]), 2.0), "names must be the parameters"),
         (lambda: estimator_report(np.mean, FOUR, []), "n must have at least one"),
         (lambda: bootstrap(np.unique, np.arange(9.0), rng=0), "statistic must have one shape"),
     ],

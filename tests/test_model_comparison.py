@@ -313,3 +313,21 @@ def test_copies_are_seen_among_numbers_of_every_kind(rng):
     missing = np.where(np.arange(3) == 1, np.nan, copies)
     assert "50% of the rows repeat" in tractable.selection.dependence_of_rows(copies)[0]
     assert "50% of the rows repeat" in tractable.selection.dependence_of_rows(missing)[0]
+
+
+def test_targets_in_one_column_are_scored_as_those_in_none(rng):
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] + rng.normal(size=30)
+    labels = y > 0
+    for model, target in ((LinearRegression(), y), (BayesianRidge(), y), (LogisticRegression(), labels)):
+        model.fit(X, target)
+        np.testing.assert_array_equal(log_scores(model, X, target[:, None]), log_scores(model, X, target))
+        for wrong in (target[:1], target[:7], np.c_[target, target]):
+            with pytest.raises(ValueError, match="y must have the shape"):
+                log_scores(model, X, wrong)
+    with pytest.raises(ValueError, match="sample_weight"):
+        log_score(LinearRegression().fit(X, y), X, y, sample_weight=np.full(30, np.nan))
+    with pytest.raises(ValueError, match="sample_weight"):
+        log_score(LinearRegression().fit(X, y), X, y, sample_weight=np.zeros(30))
+    with pytest.raises(ValueError, match="param_range"):
+        validation_curve(Ridge(), X, y, param_name="alpha", param_range=[])

@@ -210,7 +210,7 @@ def _binary(y_true: Any, scores: Any, label: Any, sample_weight: Any) -> tuple[n
 def _ordered(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the order of falling scores, and the last position of each distinct score."""
     order = np.argsort(-s, kind="stable")
-    ends = np.concatenate([np.flatnonzero(np.diff(s[order])), [len(s) - 1]])
+    ends = np.concatenate([np.flatnonzero(s[order][1:] != s[order][:-1]), [len(s) - 1]])
     return order, ends
 
 

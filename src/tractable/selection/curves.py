@@ -104,6 +104,8 @@ def validation_curve(
     >>> int(curve.best)
     2
     """
+    if not len(param_range):
+        raise ValueError("param_range must have at least one value")
     train, test = model_selection.validation_curve(
         estimator,
         X,

@@ -11,6 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 
 from tractable.arrays.namespace import to_numpy
+from tractable.arrays.weights import check_weights
 from tractable.data.frames import column_names, is_frame
 from tractable.distributions import Normal
 
@@ -76,7 +77,10 @@ def log_score(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) 
     {'n_components': 2}
     """
     each = log_scores(estimator, X, y)
-    return float(np.average(each, weights=None if sample_weight is None else np.asarray(sample_weight)))
+    if sample_weight is None:
+        return float(np.mean(each))
+    weights = check_weights(sample_weight, len(each), name="sample_weight", some=True)
+    return float(np.average(each, weights=np.asarray(weights)))
 
 
 def _of_classes(model: Any, X: Any, y: Any) -> np.ndarray:
@@ -89,6 +93,7 @@ def _of_classes(model: Any, X: Any, y: Any) -> np.ndarray:
             logs = np.log(np.asarray(model.predict_proba(X)))
     else:
         raise ValueError(f"{_called(model)} has no probabilities of classes (predict_proba) to be scored by")
+    labels = _shaped(labels, (len(logs),))
     classes = np.asarray(model.classes_)
     order = np.argsort(classes, kind="stable")
     place = np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)
@@ -112,6 +117,7 @@ def _of_targets(model: Any, X: Any, y: Any) -> np.ndarray:
             f"{_called(last)} has no predictive distribution (predict_dist, or predict with return_std): "
             "it cannot be scored by the log density of targets"
         )
+    targets = _shaped(targets, (*d.batch_shape, *d.event_shape))
     each = np.asarray(to_numpy(d.log_prob(targets)), dtype=np.float64)
     return each.reshape(len(each), -1).sum(axis=1)
 
@@ -131,6 +137,13 @@ def _targets(model: Any, y: Any) -> np.ndarray:
     if y is None:
         raise ValueError(f"y must be given: {_called(model)} predicts it")
     return np.asarray(y)
+
+
+def _shaped(y: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return targets in the shape of predictions: one column and no column are the same."""
+    if y.shape[:1] != shape[:1] or y.size != np.prod(shape):
+        raise ValueError(f"y must have the shape of the predictions, {shape}, got {y.shape}")
+    return y.reshape(shape)
 
 
 def _called(model: Any) -> str:

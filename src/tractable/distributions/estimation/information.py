@@ -55,7 +55,10 @@ def score_function(family: type[Distribution], names: Iterable[str], **known: An
 
     def score(theta: Any, x: Any) -> np.ndarray:
         at = np.atleast_1d(np.asarray(theta, dtype=np.float64))
-        d = family(**dict(zip(names, at.tolist(), strict=True)), **known)
+        try:
+            d = family(**dict(zip(names, at.tolist(), strict=True)), **known)
+        except TypeError as error:
+            raise ValueError(f"names must be the parameters of {family.__name__}: {error}") from None
         return (
             scores(d, np.asarray(x), names).sum(axis=0)
             if np.ndim(x) > len(d.event_shape)
