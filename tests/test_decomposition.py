@@ -1,5 +1,7 @@
 """PCA, probabilistic PCA, factor analysis and kernel PCA: the textbook's statements and worked examples."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn import decomposition as scikit_learn
@@ -8,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 import tractable
 from tractable import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, datasets
 from tractable.base import DegenerateCovarianceWarning
+from tractable.decomposition import kernel_pca
 from tractable.decomposition.probabilistic.estimator import rotated
 from tractable.decomposition.spectrum import bic_scores, log_evidences, log_likelihoods, optimal_threshold
 from tractable.kernels import RBF, Linear, Matern, Polynomial, Sigmoid, center_gram
@@ -491,6 +494,32 @@ def test_a_curve_is_denoised_by_a_kernel_and_not_by_a_line(kernel, rng):
     assert mse(model.denoise(noisy)) < 0.75 * mse(noisy) < mse(PCA(1).fit(noisy).denoise(noisy))
     back = model.inverse_transform(model.transform(noisy))
     np.testing.assert_allclose(back, model.denoise(noisy), atol=1e-2)
+
+
+@pytest.mark.parametrize("kernel", [RBF(2.0), Linear()])
+def test_preimages_in_blocks_are_those_at_once(kernel, rng, monkeypatch):
+    x = rng.standard_normal((60, 3))
+    model = KernelPCA(2, kernel=kernel).fit(x)
+    z = model.transform(x)
+    at_once = model.inverse_transform(z)
+    monkeypatch.setattr(kernel_pca, "HELD", 7 * 60)
+    np.testing.assert_allclose(model.inverse_transform(z), at_once, atol=1e-12)
+    monkeypatch.setattr(kernel_pca, "HELD", 1)
+    np.testing.assert_allclose(model.denoise(x), model._preimages(z, x), atol=1e-12)
+
+
+def test_preimages_of_many_scores_hold_little_memory(rng, monkeypatch):
+    monkeypatch.setattr(kernel_pca, "HELD", 50_000)
+    x = rng.standard_normal((700, 2))
+    model = KernelPCA(8, kernel=RBF(1.0), max_iter=3, tol=1.0).fit(x)
+    z = model.transform(x)
+    model.inverse_transform(z)  # what is loaded and compiled once is not counted
+    tracemalloc.start()
+    try:
+        model.inverse_transform(z)
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # all differences of scores are 31 MB
+    finally:
+        tracemalloc.stop()
 
 
 def test_few_directions_of_many_rows_are_those_of_all(rng):

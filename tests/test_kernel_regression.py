@@ -9,7 +9,19 @@ from sklearn.base import clone
 import tractable
 from tractable.arrays.gradient import check_gradient
 from tractable.kernel_regression import KernelRidge, LocalLinear, NadarayaWatson, dual_objective
-from tractable.kernels import RBF, Feature, Linear, Matern, Periodic, Polynomial, Sigmoid, Subspace, White
+from tractable.kernels import (
+    RBF,
+    Feature,
+    Kernel,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    Sigmoid,
+    Subspace,
+    White,
+)
+from tractable.value import value
 
 HOURS, SCORES = np.array([[1.0], [2.0], [3.0], [4.0], [4.5]]), np.array([3.0, 5.0, 7.0, 9.0, 10.0])
 
@@ -341,3 +353,37 @@ def test_penalties_below_rounding_and_tiny_targets(table):
     np.testing.assert_allclose(1e160 * small.predict(X), model.predict(X), rtol=1e-12)
     with pytest.raises(ValueError, match=r"y has values so small that their squares underflow"):
         KernelRidge(RBF(1.0), alpha="loo").fit(X, 1e-160 * y)
+
+
+@pytest.mark.parametrize("bandwidth", [1e3, 1e8, 1e300, [0.5, 1e4], [1e200, 0.5]])
+def test_local_lines_under_a_wide_window_are_the_linear_function(bandwidth):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = 1.0 + X @ [1.0, 0.3]
+    np.testing.assert_allclose(LocalLinear(bandwidth).fit(X, y).predict(X), y, atol=1e-9)
+
+
+def test_local_lines_have_no_slope_along_a_column_that_varies_by_rounding():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.sin(X[:, 0])
+    X[:, 1] = 1.0 + 1e-16 * np.arange(40)
+    plain = LocalLinear(0.5).fit(X[:, :1], y).predict(X[:, :1])
+    np.testing.assert_allclose(LocalLinear(0.5).fit(X, y).predict(X), plain, atol=1e-9)
+    np.testing.assert_allclose(
+        LocalLinear(0.5).fit(X, y).predict(X + np.array([0.0, 1e-3])), plain, atol=1e-4
+    )
+
+
+@value
+class Undefined(Kernel):
+    """A kernel that is not a number."""
+
+    def block(self, x, y, same):
+        return np.full((len(x), len(y)), np.nan)
+
+    def block_diagonal(self, x):
+        return np.full(len(x), np.nan)
+
+
+def test_a_kernel_that_is_not_a_number_is_named_in_the_refusal_and_not_the_penalty():
+    with pytest.raises(ValueError, match="kernel must be finite at the rows of X"):
+        KernelRidge(Undefined()).fit(np.eye(3), np.arange(3.0))

@@ -6,8 +6,11 @@ import numpy as np
 
 from benchmarks.decomposition import table
 from benchmarks.row import Row, within
-from tractable.primitives.factors import IncompleteRows, factor_pass
+from tractable.data import as_source
+from tractable.decomposition.probabilistic.steps import FactorProblem
+from tractable.engines import fold
 from tractable.primitives.threads import single_threaded_blas
+from tractable.statistics import ColumnSummary
 
 
 def setup(size, folder):
@@ -16,18 +19,18 @@ def setup(size, folder):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     hidden = np.random.default_rng(1).random(X.shape) < 0.2
     gaps = np.where(hidden, np.nan, X)
-    blocks = [IncompleteRows.of(gaps[a : a + 4096]) for a in range(0, n_rows, 4096)]
-    return SimpleNamespace(
-        X=X, blocks=blocks, loadings=np.random.default_rng(2).standard_normal((n_columns, k))
-    )
+    source = as_source(gaps, None, None)
+    summary = fold(ColumnSummary.of, source)
+    standardizer = summary.standardizer(common=True)
+    problem = FactorProblem(source=source, summary=summary, standardizer=standardizer, rank=k, isotropic=True)
+    params = problem.initial(np.random.default_rng(0))
+    return SimpleNamespace(X=X, problem=problem, data=problem.data, params=params, loadings=params.loadings)
 
 
 @single_threaded_blas()  # as in every search by EM
 def ours(data):
-    d = data.X.shape[1]
-    return sum(
-        factor_pass(rows, np.zeros(d), data.loadings, np.ones(d)).log_likelihood for rows in data.blocks
-    )
+    sums = data.data.reduce(data.problem.expect(data.params))
+    return float(data.problem.maximize(sums).noise[0])
 
 
 @single_threaded_blas()
@@ -42,7 +45,7 @@ def check(mine, theirs):
 
 ROW = Row(
     name="ppca_missing",
-    shows="An E-step of ProbabilisticPCA(5), 20,000 × 50 rows, 20 % of the entries missing, beside X @ W.",
+    shows="An iteration of ProbabilisticPCA(5), 20,000 × 50 rows, 20 % of the entries missing, beside X @ W.",
     setup=setup,
     size=(20_000, 50, 5),
     dry_size=(300, 6, 2),

@@ -28,7 +28,8 @@ from tractable.engines.principal_components import PrincipalComponents, componen
 from tractable.kernels import RBF, Kernel, Linear, Scaled
 from tractable.kernels.rbf import default_lengths
 from tractable.kernels.stationary import Stationary
-from tractable.primitives.threads import blas_for_columns
+from tractable.primitives.threads import blas_for_columns, even_blocks
+from tractable.spatial import choose_index
 from tractable.statistics import ScatterFactor
 from tractable.value import value
 
@@ -40,6 +41,9 @@ NEGATIVE = 1e-8
 
 #: Matrices so large have few eigenvectors found one by one, if fewer than one in `RARE` is wanted.
 WIDE, RARE = 300, 10
+
+#: Kernel values between rows of the fit and pre-images that are held at a time.
+HELD = 2**20
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -176,8 +180,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """
         check_fitted(self)
         scores = check_scores(X, self.n_components_)
-        gaps = ((scores[:, None, :] - self._fitted_scores[None, :, :]) ** 2).sum(axis=2)
-        return self._preimages(scores, self.X_fit_[np.argmin(gaps, axis=1)])
+        _, nearest = choose_index(self._scores(self.X_fit_), k=1).query(scores, 1)
+        return self._preimages(scores, self.X_fit_[nearest[:, 0]])
 
     @by_blocks
     @keeps_float32
@@ -189,10 +193,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _scores(self, rows: np.ndarray) -> np.ndarray:
         return self.kernel_.multiply(rows, self.X_fit_, self.dual_coef_) - self.offset_
-
-    @property
-    def _fitted_scores(self) -> np.ndarray:
-        return self._scores(self.X_fit_)
 
     @property
     def _n_features_out(self) -> int:
@@ -247,17 +247,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         kernel: Any = self.kernel_
         while isinstance(kernel, Scaled) and kernel.function is None:
             kernel = kernel.kernel  # a factor changes no pre-image
-        coef = scores @ self.dual_coef_.T + self._mean_coef_  # γ, with Σ γ_n φ(x_n) the projection
-        if isinstance(kernel, Linear):
-            return coef @ self.X_fit_
-        if not isinstance(kernel, Stationary):
+        if not isinstance(kernel, (Linear, Stationary)):
             raise ValueError(
                 f"kernel: pre-images exist for RBF, Matern, RationalQuadratic and Linear kernels, scaled or "
                 f"not, and {type(kernel).__name__} is none of these"
             )
-        found, converged = fixed_points(
-            kernel, self.X_fit_, coef, start, max_iter=self.max_iter, tol=self.tol
-        )
+        found, converged = np.empty((len(scores), self.n_features_in_)), True
+        for block in even_blocks(len(scores), max(HELD // len(self.X_fit_), 1)):
+            # γ, with Σ γ_n φ(x_n) the projection
+            coef = scores[block] @ self.dual_coef_.T + self._mean_coef_
+            if isinstance(kernel, Linear):
+                found[block] = coef @ self.X_fit_
+                continue
+            found[block], done = fixed_points(
+                kernel, self.X_fit_, coef, start[block], max_iter=self.max_iter, tol=self.tol
+            )
+            converged = converged and done
         if not converged:
             warnings.warn(
                 f"the search for pre-images did not converge in {self.max_iter} steps; raise max_iter or tol",

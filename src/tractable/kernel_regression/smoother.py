@@ -14,9 +14,13 @@ from tractable.value import replace, value
 #: Entries of a block of weights: what is computed on the way to predictions stays in the cache.
 BLOCK = 2**16
 
-#: Directions in which the rows within reach spread less than this, in bandwidths and beside the direction in
-#: which they spread most, have no slope: it would be that of their rounding.
+#: Directions in which the rows within reach spread less than this have no slope: it would be that of their
+#: rounding. Each column is in bandwidths, or in units of its range where that is less, and directions are
+#: beside the one in which the rows spread most.
 FLAT = 1e-3
+
+#: A column whose range is less than this beside its largest entry varies by rounding.
+ROUNDING = 1e-10
 
 #: Multiples of the first bandwidth that are tried, in octaves, and about the best of them.
 COARSE = np.arange(-5.0, 5.5, 0.5)
@@ -44,7 +48,7 @@ class LocalSmoother:
         weights = self.weights(queries, own)
         if self.degree == 0:
             return weights
-        return _local_lines(weights, self.points[None, :, :] - queries[:, None, :])
+        return _local_lines(weights, (self.points[None, :, :] - queries[:, None, :]) / self._units())
 
     @SILENT
     def weights(self, queries: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
@@ -93,6 +97,12 @@ class LocalSmoother:
         every = np.arange(len(y))
         errors = np.mean((self.fitted(self.points, y, every) - y) ** 2, axis=1)
         return float(self.counts @ errors / np.sum(self.counts))
+
+    def _units(self) -> np.ndarray:
+        """Return the units of the columns, (d,), in which spreads are judged; lines do not depend on them."""
+        ranges = np.ptp(self.points, axis=0)
+        varies = ranges > ROUNDING * np.max(np.abs(self.points), axis=0)
+        return np.where(varies, np.minimum(ranges, 1.0), 1.0)
 
     def _blocks(self, m: int) -> list[slice]:
         width = len(self.points) * (1 if self.degree == 0 else 2 * self.points.shape[1])

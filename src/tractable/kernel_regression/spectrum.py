@@ -263,6 +263,8 @@ def _factor(matrix: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def _below_rounding(alpha: float, size: float) -> ValueError:
+    if not np.isfinite(size):
+        return ValueError("kernel must be finite at the rows of X, and has NaN or infinity there")
     return ValueError(
         f"alpha = {alpha:.3g} is too small for this kernel at the rows of X: kernel(X) + alpha is not "
         f"positive definite. Rounding alone needs about {10.0 * np.finfo(np.float64).eps * size:.1g}; a "

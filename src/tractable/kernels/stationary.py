@@ -72,26 +72,26 @@ class Stationary(Kernel):
     def _squares(self, x: Array, y: Array) -> Array:
         """Return s, a new array (n, m)."""
         xp = namespace_of(x)
-        z, w, squarable = self._scaled(x, y)
-        if not squarable:  # a quotient overflows where a difference of equal numbers is zero all the same
+        z, w, a, b = self._scaled(x, y)
+        if self._smooth and _are_short(a, b, _SHORT):
+            s = (-2.0 * z) @ w.T
+            s += a[:, None]
+            s += b[None, :]
+            # Rounding may leave less than nothing; `clip` of other libraries takes several passes.
+            return np.maximum(s, 0.0, out=s) if is_numpy_array(s) else xp.clip(s, 0.0, None)
+        most = LARGEST if x.dtype == xp.float64 else 1e15
+        if not _are_short(a, b, most**2):
+            # A quotient overflows where a difference of equal numbers is zero all the same.
             return self._far_squares(x, y)
-        a, b = xp.sum(z * z, axis=1), xp.sum(w * w, axis=1)
-        if not (self._smooth and _is_short(xp, a) and _is_short(xp, b)):
-            return xp.astype(squared_distances(z, w), x.dtype, copy=False)
-        s = z @ (-2.0 * w).T
-        s += a[:, None]
-        s += b[None, :]
-        # Rounding may leave less than nothing; `clip` of other libraries takes several passes.
-        return np.maximum(s, 0.0, out=s) if is_numpy_array(s) else xp.clip(s, 0.0, None)
+        return xp.astype(squared_distances(z, w), x.dtype, copy=False)
 
-    def _scaled(self, x: Array, y: Array) -> tuple[Array, Array, bool]:
-        """Return both rows about a centre, in units of the length scale, and whether they can be squared."""
+    def _scaled(self, x: Array, y: Array) -> tuple[Array, Array, Array, Array]:
+        """Return both rows about a centre, in units of the length scale, and their squared lengths."""
         xp = namespace_of(x)
         scale = like_rows(self.length_scale, x, "length_scale")
         centre = xp.mean(y, axis=0) if y.shape[0] else 0.0
         z, w = (x - centre) / scale, (y - centre) / scale
-        most = LARGEST if x.dtype == xp.float64 else 1e15
-        return z, w, bool(xp.all(xp.abs(z) < most)) and bool(xp.all(xp.abs(w) < most))
+        return z, w, _row_squares(z), _row_squares(w)
 
     def _far_squares(self, x: Array, y: Array) -> Array:
         xp = namespace_of(x)
@@ -104,13 +104,19 @@ class Stationary(Kernel):
     def _by_column(self, v: Array, x: Array, y: Array) -> Array:
         """Return Σ V_nm (z_nd - z'_md)² of each column d."""
         xp = namespace_of(x)
-        z, w, _ = self._scaled(x, y)
-        if self._smooth and all(_is_short(xp, xp.sum(a * a, axis=1), _SHORT**2) for a in (z, w)):
+        z, w, a, b = self._scaled(x, y)
+        if self._smooth and _are_short(a, b, _SHORT**2):
             rows, columns = xp.sum(v, axis=1), xp.sum(v, axis=0)
             return rows @ (z * z) + columns @ (w * w) - 2.0 * xp.sum(z * (v @ w), axis=0)
         gaps = (z[:, d : d + 1] - w[None, :, d] for d in range(x.shape[1]))
         return xp.stack([xp.sum(xp.where(gap == 0.0, 0.0, v * gap * gap)) for gap in gaps])
 
 
-def _is_short(xp: Any, squares: Array, most: float = _SHORT) -> bool:
-    return not squares.shape[0] or bool(xp.max(squares) <= most)
+def _row_squares(a: Array) -> Array:
+    """Return the sum of the squares of each row."""
+    return np.einsum("ij,ij->i", a, a) if is_numpy_array(a) else namespace_of(a).sum(a * a, axis=1)
+
+
+def _are_short(a: Array, b: Array, most: float) -> bool:
+    """Whether no squared length of either set of rows is above `most`, or not a number."""
+    return all(not squares.shape[0] or bool(namespace_of(squares).max(squares) <= most) for squares in (a, b))
