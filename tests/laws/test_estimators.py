@@ -18,7 +18,10 @@ PREDICTIVE = [
 CLASSIFIERS = [row for row in ESTIMATORS if is_classifier(row.make())]
 
 
-CHECKED = [(row.make(), row.exempt) for row in ESTIMATORS]
+#: Which has more neighbours than the tables of scikit-learn's checks have rows.
+UNCHECKED = ("KNeighborsRegressor-many",)
+CHECKED_ROWS = [row for row in ESTIMATORS if row.name not in UNCHECKED]
+CHECKED = [(row.make(), row.exempt) for row in CHECKED_ROWS]
 
 
 def exemptions(estimator):
@@ -86,7 +89,7 @@ LONG = {
 }
 PATIENT = [
     row
-    for row, (estimator, _) in zip(ESTIMATORS, CHECKED, strict=True)
+    for row, (estimator, _) in zip(CHECKED_ROWS, CHECKED, strict=True)
     if type(estimator).__name__ in LONG and all(estimator is not one for one in FIRST)
 ]
 

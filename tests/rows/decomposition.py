@@ -22,7 +22,14 @@ ROWS = [
     Row("PCA-whitened", partial(PCA, 1, whiten=True, svd_solver="full")),
     Row("PCA-fraction", partial(PCA, 0.9, ddof=0.0)),
     Row("ProbabilisticPCA", partial(ProbabilisticPCA, 1)),
-    Row("ProbabilisticPCA-bic", partial(ProbabilisticPCA, "bic")),
+    Row(
+        "ProbabilisticPCA-bic",
+        partial(ProbabilisticPCA, "bic"),
+        exempt={
+            "extreme_scales_change_the_scale_alone": "a column of 1e-100 beside one of 1e100 adds no "
+            "direction, without which the criterion is infinite: said"
+        },
+    ),
     Row("ProbabilisticPCA-ard", partial(ProbabilisticPCA, "ard")),
     Row("FactorAnalysis", FactorAnalysis),
     Row("KernelPCA", partial(KernelPCA, 2)),
