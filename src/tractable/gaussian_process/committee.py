@@ -123,7 +123,7 @@ class BayesianCommittee(RegressorMixin, Estimator):
     offset_ : float
         The mean of the targets.
     X_train_ : array of shape (n_samples, n_features)
-        The rows.
+        The rows that differ, block after block.
     converged_ : bool
         Whether the best search ended by its tolerance.
     n_iter_ : int
@@ -206,7 +206,6 @@ class BayesianCommittee(RegressorMixin, Estimator):
         prior = prior.with_theta(search.x)
         with blas_for_rows(max(len(block.x) for block in blocks)):
             self._members_ = tuple(prior.posterior(block) for block in blocks)
-        self.X_train_ = rows
         self.kernel_, self.noise_variance_ = prior.kernel, prior.noise_variance
         self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in self._members_))
         self.n_subsets_ = len(blocks)
@@ -220,6 +219,11 @@ class BayesianCommittee(RegressorMixin, Estimator):
         given = self.kernel is not None and self.optimizer is not None
         warn_of_search(search, self.max_iter, prior.parts, given=given, added_noise=added)
         return self
+
+    @property
+    def X_train_(self) -> np.ndarray:  # noqa: N802  (the name that processes have for their rows)
+        """The rows that differ, block after block, (n, n_features)."""
+        return np.concatenate([member.rows.x for member in self._members_])
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:

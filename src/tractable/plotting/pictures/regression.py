@@ -57,12 +57,13 @@ def _regression(
 
 def _default_rows(x: Any, rows: Any, y: Any, grid: Any) -> tuple[Any, Any]:
     """Return the rows to draw: when none are given, those that a model stores with their targets."""
+    if rows is not None or grid is not None:
+        return rows, y
+    untargeted = getattr(x, "inducing_points_", getattr(x, "X_train_", None))
+    if untargeted is not None:
+        return with_column_names(x, np.asarray(untargeted)), y
     held = x.index_.points if hasattr(x, "index_") else getattr(x, "X_fit_", None)
-    if rows is None and grid is None and hasattr(x, "inducing_points_"):
-        return with_column_names(x, np.asarray(x.inducing_points_)), y
-    if rows is None and grid is None and hasattr(x, "X_train_"):
-        return with_column_names(x, np.asarray(x.X_train_)), y
-    if rows is not None or grid is not None or not hasattr(x, "targets_") or held is None:
+    if not hasattr(x, "targets_") or held is None:
         return rows, y
     targets = np.asarray(x.targets_, dtype=float)
     single = targets.ndim == 1 or targets.shape[1] == 1
