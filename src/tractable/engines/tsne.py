@@ -159,14 +159,14 @@ def descend(
     tol : float
         The last phase ends where no coordinate of the gradient is larger.
     """
-    weights, y, taken = joint.weights, start.copy(), 0
+    weights, y, taken = joint.weights, start.copy(order="F"), 0  # coordinates are read by columns
     converged, interrupted, note = False, False, ""
     total, total_weight = sum(steps for steps, _, _ in phases), weights.sum()
     try:
         with progress("t-SNE", total=total) as line:
             for number, (steps, exaggeration, rate) in enumerate(phases):
                 if np.max(np.abs(y)) < np.max(np.abs(start)):  # it has collapsed: too much attraction
-                    y = start.copy()
+                    y = start.copy(order="F")
                 speed, gains = np.zeros_like(y), np.ones_like(y)
                 last = number == len(phases) - 1
                 for _ in range(steps):
