@@ -28,7 +28,7 @@ __all__ = ["GridForces", "PairForces", "neighbor_probabilities", "potential"]
 DENSE = 700
 
 #: Distance of the nodes of a grid, in units of the map, in which the kernel has the width one.
-STEP = 1.0 / 3.0
+STEP = 0.3
 
 #: A map has at least this many steps along its longer side, and at most so many nodes.
 FINE, MOST_NODES = 40, 2048
@@ -112,53 +112,43 @@ class GridForces:
         The probabilities of pairs as a sparse matrix (CSR), symmetric.
     weights : array (n,)
         How many equal points each point is.
-    order : array (n,) of int, optional
-        An order of the points in which neighbours are near each other, and found in the cache.
     """
 
     def __init__(
-        self,
-        indptr: np.ndarray,
-        indices: np.ndarray,
-        joint: np.ndarray,
-        weights: np.ndarray,
-        order: np.ndarray | None = None,
+        self, indptr: np.ndarray, indices: np.ndarray, joint: np.ndarray, weights: np.ndarray
     ) -> None:
-        self.weights, self.order, self.grid = weights, order, Grid()
-        drawn = joint / np.repeat(weights, np.diff(indptr))
-        if order is not None:
-            from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-            graph = csr_matrix((drawn, indices, indptr), shape=(len(order), len(order)))[order]
-            place = np.empty(len(order), np.int64)
-            place[order] = np.arange(len(order))
-            indptr, indices, drawn = graph.indptr, place[graph.indices], graph.data
-        self.indptr, self.indices = indptr.astype(np.int64), indices.astype(np.uint32)
-        self.drawn = drawn.astype(np.float32)
+        n = len(weights)
+        drawn = joint / np.repeat(weights, np.diff(indptr))
+        graph = csr_matrix((drawn.astype(np.float32), indices, indptr), shape=(n, n))
+        # In this order neighbours are near each other, and found in the cache.
+        self.order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        place = np.empty(n, np.uint32)
+        place[self.order] = np.arange(n)
+        graph = graph[self.order]
+        self.indptr, self.indices = graph.indptr.astype(np.int64), place[graph.indices]
+        self.drawn, self.weights, self.grid = graph.data, weights, Grid()
 
     def __call__(self, y: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Return a quarter of the gradient of KL(P‖Q) for each point, (n, 2), and Z; P is exaggerated."""
-        near = y.T if self.order is None else y.T[:, self.order]
-        drawn, single = np.empty((2, len(y))), near.astype(np.float32, order="C")
+        pulls, single = np.empty((2, len(y))), np.take(y.T, self.order, axis=1).astype(np.float32)
         found = []
 
         def task(part: slice | None) -> None:
             if part is None:
                 found.append(self.grid.field(y, self.weights))
             else:
-                _attract(self.indptr, self.indices, self.drawn, single, part, drawn)
+                _attract(self.indptr, self.indices, self.drawn, single, part, pulls)
 
         for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)]):
             pass
-        if self.order is not None:
-            back = np.empty_like(drawn)
-            back[:, self.order] = drawn
-            drawn = back
         slopes, fields = found[0]
         z = agnostic.normaliser(self.weights, fields)
-        drawn *= exaggeration
-        drawn += (0.5 / z) * slopes.T
-        return drawn.T, z
+        forces = (0.5 / z) * slopes.T
+        forces[:, self.order] += exaggeration * pulls
+        return forces.T, z
 
 
 def _attract(
@@ -206,13 +196,16 @@ class Grid:
         from scipy import fft
 
         self.step, self.nodes = step, need + need // 16  # with room to grow
-        self.shape = [fft.next_fast_len(2 * int(m), real=True) for m in self.nodes]
-        across, up = (np.minimum(np.arange(m), m - np.arange(m)) * step for m in self.shape)
-        spectrum = fft.rfft2(1.0 / (1.0 + across[:, None] ** 2 + up**2)).real
+        half = [fft.next_fast_len(int(m), real=True) for m in self.nodes]
+        self.shape = [2 * m for m in half]
+        # Kernel and splines are even: a cosine transform is the Fourier transform of a quarter of the torus.
+        across, up = (step * np.arange(m + 1.0) for m in half)
+        spectrum = fft.dctn(1.0 / (1.0 + across[:, None] ** 2 + up**2), type=1)
         # The spectrum of the splines at the nodes, once for spreading and once for reading.
-        first, second = (agnostic.spline_spectrum(m) for m in self.shape)
-        spectrum /= (first[:, None] * second[: spectrum.shape[1]]) ** 2
-        self.own = agnostic.own_field(fft.irfft2(spectrum, self.shape))
+        first, second = (agnostic.spline_spectrum(m) for m in half)
+        spectrum /= (first[:, None] * second) ** 2
+        self.own = agnostic.own_field(fft.idctn(spectrum, type=1))
+        spectrum = np.concatenate([spectrum, spectrum[-2:0:-1]])
         # While the map is small the potential varies little, and single precision would lose its slope.
         self.spectrum = spectrum.astype(np.float32 if step >= STEP else np.float64)
 

@@ -106,9 +106,9 @@ def splines(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def spline_spectrum(m: int) -> np.ndarray:
-    """Return the discrete Fourier transform of the B-spline of a node of a circle of m nodes."""
+    """Return the discrete Fourier transform of a B-spline on a circle of 2m nodes, (m + 1,): it is even."""
     nodes, values, _ = splines(np.array([float(BEFORE)]))
-    angles = 2.0 * np.pi / m * np.arange(m)
+    angles = np.pi / m * np.arange(m + 1.0)
     return np.cos(angles[:, None] * (nodes[0] - BEFORE)) @ values[0]
 
 
@@ -118,7 +118,7 @@ def own_field(kernel: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     kernel : array
-        The potential of a node of unit mass at the nodes of a torus from it on, as coefficients of a spline.
+        The potential of a node of unit mass at the nodes from it on, as coefficients of a spline.
     """
     _, values, slopes = splines((np.arange(BINS) + 0.5) / BINS)
     far = np.subtract.outer(np.arange(DEGREE + 1), np.arange(DEGREE + 1))
