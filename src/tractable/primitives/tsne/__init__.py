@@ -33,8 +33,8 @@ STEP = 0.3
 #: A map has at least this many steps along its longer side, and at most so many nodes.
 FINE, MOST_NODES = 40, 2048
 
-#: Rows that a thread is handed at a time.
-BLOCK = 4096
+#: Rows that a thread is handed at a time, and pairs of neighbours from which on there are several threads.
+BLOCK, SHARED = 4096, 2**17
 
 
 def neighbor_probabilities(squared: np.ndarray, counts: np.ndarray, perplexity: float) -> np.ndarray:
@@ -142,7 +142,8 @@ class GridForces:
             else:
                 _attract(self.indptr, self.indices, self.drawn, single, part, pulls)
 
-        for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)]):
+        alone = 1 if len(self.indices) < SHARED else None
+        for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)], alone):
             pass
         slopes, fields = found[0]
         z = agnostic.normaliser(self.weights, fields)
