@@ -67,7 +67,7 @@ def new_rows_come_beside_the_rows_they_are_near(estimator: Any, rng: np.random.G
 
 
 def motions_of_the_rows_do_not_change_the_map(estimator: Any, rng: np.random.Generator) -> None:
-    """A shift and exchanged, mirrored columns keep the map; so does a turn, where the distance is Euclidean."""
+    """Shifted rows and exchanged, mirrored columns keep the map; so does a turn, of Euclidean distances."""
     X = _example(rng)
     wanted = _mapped(estimator, X).embedding_
     signs = rng.choice([-1.0, 1.0], N_COLUMNS)
