@@ -242,6 +242,7 @@ PACKAGES = (
     "datasets",
     "decomposition",
     "density",
+    "distributed",
     "distributions",
     "engines",
     "gaussian_process",
