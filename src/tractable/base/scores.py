@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
+from tractable.arrays.namespace import check_real_kind, check_unmasked
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
 from tractable.data import Batch, Source, is_frame, is_streamed
@@ -25,7 +27,9 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
         held = _collected(estimator, X, y, sample_weight)
         return held.X, _targets(held), held.weights
     require_targets(estimator, y)
-    return _split(X, y, sample_weight)
+    rows, targets, weights = _split(X, y, sample_weight)
+    (check_real_kind if is_regressor(estimator) else check_unmasked)("y", targets)
+    return rows, targets, weights
 
 
 def held_with_weights(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Any]:
@@ -46,6 +50,8 @@ def _collected(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
 
 def _split(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return rows, targets and weights, of which columns of a frame may be named."""
+    if sample_weight is not None:
+        check_real_kind("sample_weight", sample_weight)
     if is_frame(X):
         return split_frame(X, y, sample_weight)
     if isinstance(y, str) or isinstance(sample_weight, str):
@@ -97,7 +103,9 @@ class SquaredErrorsOf:
     columns: Callable[[Any], Any]  # a block's columns as the model takes them
 
     def __call__(self, block: Batch) -> SquaredErrors:
-        y = np.asarray(_targets(block), dtype=np.float64).reshape(block.n_rows, -1)
+        targets = _targets(block)
+        check_real_kind("y", targets)
+        y = np.asarray(targets, dtype=np.float64).reshape(block.n_rows, -1)
         if not np.isfinite(y).all():
             raise ValueError("y contains NaN or infinity")
         predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)

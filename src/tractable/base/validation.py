@@ -1,10 +1,12 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
+from itertools import islice
 from math import isnan
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from tractable.arrays import weights
@@ -20,7 +22,7 @@ from tractable.arrays.namespace import (
     is_numpy_array,
     namespace_of,
 )
-from tractable.data import Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
+from tractable.data import Batch, Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
@@ -80,7 +82,7 @@ def check_rows(
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
-        return Rows(data=source)
+        return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
@@ -134,6 +136,21 @@ def as_rows_source(X: Any, y: Any, sample_weight: Any) -> Source:
         if sample_weight is None or "weights" not in said or "sample_weight" in said:
             raise
         raise ValueError(said.replace("weights", "sample_weight", 1)) from error
+
+
+def with_real_targets(source: Source) -> Source:
+    """Return a source whose targets are refused where they are dates, durations or complex numbers."""
+    if source.in_memory:  # of one type, which a few rows tell
+        for batch in islice(source.blocks(1), 1):
+            _checked_targets(batch)
+        return source
+    return source.map(_checked_targets)
+
+
+def _checked_targets(batch: Batch) -> Batch:
+    if batch.y is not None:
+        check_real_kind("y", batch.y)
+    return batch
 
 
 def require_targets(estimator: Any, y: Any) -> None:

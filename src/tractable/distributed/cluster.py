@@ -88,6 +88,7 @@ def clear_errors(client: Any) -> Iterator[None]:
     from distributed.comm import CommClosedError
 
     lost = (CommClosedError, CancelledError, FutureCancelled, TimeoutError)
+    where = getattr(client.scheduler, "address", "its address")
     try:
         yield
     except KilledWorker as error:
@@ -97,11 +98,11 @@ def clear_errors(client: Any) -> Iterator[None]:
         ) from error
     except (*lost, OSError, RuntimeError) as error:
         if isinstance(error, lost) or not _is_connected(client):
-            raise _gone(client) from error
+            raise _gone(where) from error
         raise
     except Exception as error:
         if type(error).__module__.startswith("distributed") and not _is_connected(client):
-            raise _gone(client) from error
+            raise _gone(where) from error
         raise
 
 
@@ -109,8 +110,7 @@ def _is_connected(client: Any) -> bool:
     return client.status == "running"
 
 
-def _gone(client: Any) -> ConnectionError:
-    where = getattr(client.scheduler, "address", "its address")
+def _gone(where: str) -> ConnectionError:
     return ConnectionError(
         f"the scheduler of Dask at {where} has gone away, and the computation with it: connect a new Client "
         "and run the same code again; a fit within tractable.checkpoint goes on from where it was"
