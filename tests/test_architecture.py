@@ -143,6 +143,7 @@ def test_every_package_is_under_every_ban():
                 "classification",
                 "decomposition",
                 "density",
+                "distributed",
                 "gaussian_process",
                 "graph",
                 "kernel_regression",
