@@ -59,7 +59,7 @@ ROWS = [
     ),
     Row(
         "NystromGaussianProcess-learned",
-        lambda: NystromGaussianProcess(n_inducing=40, tol=1e-13, random_state=0),
+        lambda: NystromGaussianProcess(n_inducing=40, noise_variance=0.1, tol=1e-13, random_state=0),
     ),
     Row(
         "BayesianCommittee",
