@@ -202,6 +202,11 @@ class AnswersTheFirstBatch(GaussianDensity):
         return super().score_samples(X[0] if isinstance(X, list) else X)
 
 
+class ScoresWithoutWeights(GaussianDensity):
+    def score(self, X, y=None, sample_weight=None):
+        return super().score(X)
+
+
 class DividesByItsSpread(GaussianDensity):
     """In units of the spread of each column, whatever that is."""
 
@@ -275,6 +280,7 @@ class FirstBatchOnly(GaussianDensity):
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
         ("predicting_changes_nothing", Counts),
         ("subnormal_rows_are_answered_or_refused", DividesByItsSpread),
+        ("scores_count_rows_by_their_weights", ScoresWithoutWeights),
         ("column_names_are_remembered", ForgetsNames),
         ("density_questions_agree", ScoresTheSum),
         ("pieces_make_the_whole", StartsAgain),

@@ -242,6 +242,19 @@ def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:
     assert_same_predictions(learn(estimator, X, y, sample_weight=np.ones(len(X))), learn(estimator, X, y), X)
 
 
+def scores_count_rows_by_their_weights(estimator: Any, rng: np.random.Generator) -> None:
+    """`score` with integer weights is that of repeated rows; so is the score of a stream with weights."""
+    if not hasattr(estimator, "score"):
+        return
+    X, y = example(estimator, rng)
+    fitted, times = learn(estimator, X, y), rng.integers(0, 4, len(X))
+    repeated = fitted.score(np.repeat(X, times, axis=0), None if y is None else np.repeat(y, times))
+    np.testing.assert_allclose(fitted.score(X, y, sample_weight=times), repeated, rtol=1e-9)
+    parts = (slice(0, 20), slice(20, None))
+    batches = [(X[part], None if y is None else y[part], times[part]) for part in parts]
+    np.testing.assert_allclose(fitted.score(batches), repeated, rtol=1e-9)
+
+
 def extreme_scales_change_the_scale_alone(estimator: Any, rng: np.random.Generator) -> None:
     """Columns of 1e100 and of 1e-100 give finite answers, and log densities that differ by log |scale|."""
     takes = estimator.__sklearn_tags__().input_tags

@@ -356,8 +356,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
             )
         if self._weighs_classes_ and np.isfinite(self.C):
             raise ValueError(
-                "class_weight beside a penalty: the loss is that of no posterior, and intervals would not have "
-                "their nominal coverage; use C=inf, or class_weight=None"
+                "class_weight beside a penalty: the loss is that of no posterior, so intervals would not "
+                "have their nominal coverage; use C=inf, or class_weight=None"
             )
         if self.separable_:
             raise ValueError(
