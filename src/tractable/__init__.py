@@ -249,6 +249,7 @@ PACKAGES = (
     "datasets",
     "decomposition",
     "density",
+    "distributed",
     "distributions",
     "engines",
     "gaussian_process",

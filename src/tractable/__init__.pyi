@@ -10,6 +10,7 @@ from tractable import data as data
 from tractable import datasets as datasets
 from tractable import decomposition as decomposition
 from tractable import density as density
+from tractable import distributed as distributed
 from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process

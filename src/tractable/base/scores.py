@@ -1,6 +1,6 @@
 """What R² and accuracy are sums of, over whatever `fit` takes: arrays, frames, files and streams."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ from sklearn.base import is_regressor
 from tractable.arrays.namespace import check_real_kind, check_unmasked
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
-from tractable.data import Batch, Source, is_frame, is_streamed, reduce_blocks
-from tractable.data.frames import column_names, select_columns, split_frame
+from tractable.data import Batch, Source, is_frame, is_streamed
+from tractable.data.frames import split_frame
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
 from tractable.statistics.by_class import check_one_kind
@@ -66,16 +66,9 @@ def reduced(
     reads_text = estimator.__sklearn_tags__().input_tags.string
     tables = streamed_tables(X, y, sample_weight) if reads_text else None
     if tables is not None:
-        return reduce_blocks(of(estimator=estimator, columns=_same), _frames(tables))
+        return tables.reduce(of(estimator=estimator, columns=_same))
     source: Source = as_rows_source(X, y, sample_weight)
     return source.reduce(of(estimator=estimator, columns=FittedColumns.of(estimator, source)))
-
-
-def _frames(tables: Any) -> Iterator[Batch]:
-    """Yield batches whose X is a frame without the columns that are targets or weights."""
-    for frame, y, weights in tables.start():
-        features = [name for name in column_names(frame) if name not in tables.leave]
-        yield Batch(X=select_columns(frame, features), y=y, weights=weights)
 
 
 def _same(X: Any) -> Any:

@@ -17,6 +17,7 @@ from tractable.arrays.namespace import (
     check_held,
     check_real_kind,
     check_unmasked,
+    is_collection,
     is_foreign_array,
     is_numpy_array,
     namespace_of,
@@ -70,10 +71,10 @@ def check_rows(
     rows read for them (`finite=False`).
     """
     y = y if supervised else None
-    check_held("X", X)
-    check_unmasked("y", y)
-    if sample_weight is not None:
-        check_real_kind("sample_weight", sample_weight)
+    if not is_collection(X):
+        check_unmasked("y", y)
+        if sample_weight is not None:
+            check_real_kind("sample_weight", sample_weight)
     if isinstance(sample_weight, str) or isinstance(y, str):
         X, y, sample_weight = as_rows_source(X, y, sample_weight), None, None
     if is_streamed(X):
@@ -104,7 +105,6 @@ def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
 
 def refuse_foreign(X: Any) -> None:
     """Refuse arrays of other libraries, for models that run on the host: nothing moves there silently."""
-    check_held("X", X)
     if is_foreign_array(X):
         raise ValueError(
             f"X must be a NumPy array or a frame; X is an array of {type(X).__module__.split('.')[0]}, "
@@ -283,6 +283,7 @@ _WITHOUT_MISSING = {
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
     """Check rows of a query, as float64 on the host; NaN is allowed as in `fit`, unless stated."""
+    check_held("X", X)
     refuse_foreign(X)
     return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 
