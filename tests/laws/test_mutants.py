@@ -207,6 +207,13 @@ class ScoresWithoutWeights(GaussianDensity):
         return super().score(X)
 
 
+class ForgetsNamedWeights(GaussianDensity):
+    def fit(self, X, y=None, sample_weight=None):
+        if isinstance(sample_weight, str):
+            X, sample_weight = X.drop(columns=sample_weight), None
+        return super().fit(X, y, sample_weight)
+
+
 class DividesByItsSpread(GaussianDensity):
     """In units of the spread of each column, whatever that is."""
 
@@ -279,6 +286,7 @@ class FirstBatchOnly(GaussianDensity):
         ("extreme_scales_change_the_scale_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
         ("predicting_changes_nothing", Counts),
+        ("columns_of_a_frame_may_be_named", ForgetsNamedWeights),
         ("subnormal_rows_are_answered_or_refused", DividesByItsSpread),
         ("scores_count_rows_by_their_weights", ScoresWithoutWeights),
         ("column_names_are_remembered", ForgetsNames),

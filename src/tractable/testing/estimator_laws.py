@@ -334,6 +334,23 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
         predictions(fitted, frame.rename(columns={"a": "z"}))
 
 
+def columns_of_a_frame_may_be_named(estimator: Any, rng: np.random.Generator) -> None:
+    """Targets and weights by the names of their columns are those columns, in `fit` and in `score`."""
+    import pandas as pd
+
+    X, y = example(estimator, rng)
+    weights = rng.integers(1, 4, len(X)).astype(float)
+    rows = pd.DataFrame(X, columns=["a", "b", "c"])
+    whole = rows.assign(counted=weights) if y is None else rows.assign(counted=weights, told=y)
+    name = None if y is None else "told"
+    named = learn(estimator, whole, name, sample_weight="counted")
+    given = learn(estimator, rows, y, sample_weight=weights)
+    assert_close(predictions(named, rows), predictions(given, rows))
+    if hasattr(estimator, "score"):
+        found = named.score(whole, name, sample_weight="counted")
+        np.testing.assert_allclose(found, given.score(rows, y, sample_weight=weights), rtol=1e-7)
+
+
 def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:
     """`score`, `outlier_scores`, `sample` and `distribution_` are consistent."""
     X, y = example(estimator, rng)
