@@ -1,9 +1,7 @@
 """Variable elimination: sums and maxima of products of factors, one variable after the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from math import prod
-from operator import mul
 
 from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor
 from tractable.value import value
@@ -120,13 +118,25 @@ def eliminate(factors: Iterable[Factor], gone: Iterable[str], *, maximize: bool 
         waiting[_first(factor, turn)].append(factor)
     steps, log_scale = [], 0.0
     for i, name in enumerate(plan.order):
-        product = reduce(mul, waiting[i])
+        product, log_size = _product(waiting[i])
         steps.append((name, product))
-        reduced, log_size = (product.max(name) if maximize else product.sum(name)).rescaled()
+        reduced = product.max(name) if maximize else product.sum(name)
         waiting[_first(reduced, turn)].append(reduced)
         log_scale += log_size
-    whole, log_size = reduce(mul, waiting[-1]).rescaled()
+    whole, log_size = _product(waiting[-1])
     return Eliminated(factor=whole, log_scale=log_scale + log_size, steps=tuple(steps))
+
+
+def _product(factors: Sequence[Factor]) -> tuple[Factor, float]:
+    """Return the product of factors, over its largest value, and the logarithm of that.
+
+    It is divided after every factor: a product of many observations is too small for a number.
+    """
+    product, log_scale = factors[0].rescaled()
+    for factor in factors[1:]:
+        product, log_size = (product * factor).rescaled()
+        log_scale += log_size
+    return product, log_scale
 
 
 def _first(factor: Factor, turn: Mapping[str, int]) -> int:

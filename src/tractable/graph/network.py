@@ -24,10 +24,11 @@ from tractable.distributions.table.rows import decoded, encoded, is_labelled
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.elimination import Eliminated, EliminationOrder, eliminate, elimination_order
+from tractable.graph.families import Families, log_probabilities
 from tractable.value import set_fields, value
 
-#: Cells of a marginal that is looked up for many rows; with more, each row is summed out by itself.
-MOST_LOOKED_UP = 2**20
+#: Cells of a marginal that is looked up for many rows; with more, the rows themselves are summed out.
+MOST_LOOKED_UP = 2**12
 
 
 @value
@@ -101,7 +102,7 @@ class BayesianNetwork(VectorDistribution):
         seen = dict(self.evidence)
         return tuple(table.axes[0] for table in self.tables if table.names[0] not in seen)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The variables that are not observed."""
         return tuple(name for name, _ in self.axes)
@@ -120,11 +121,14 @@ class BayesianNetwork(VectorDistribution):
         return self._axis(name)[1]
 
     def _axis(self, name: str) -> Axis:
-        for table in self.tables:
-            if table.names[0] == name:
-                return table.axes[0]
-        known = ", ".join(table.names[0] for table in self.tables)
-        raise ValueError(f"there is no variable {name!r}: the network has {known}")
+        if name not in self._by_name:
+            known = ", ".join(list(self._by_name)[:12]) + (", …" if len(self.tables) > 12 else "")
+            raise ValueError(f"there is no variable {name!r}: the network has {known}")
+        return self._by_name[name].axes[0]
+
+    @cached_property
+    def _by_name(self) -> dict[str, ProbabilityTable]:
+        return {table.names[0]: table for table in self.tables}
 
     # Inference
 
@@ -262,16 +266,16 @@ class BayesianNetwork(VectorDistribution):
         if prod(len(self.axes[i][1]) for i in dims) <= MOST_LOOKED_UP:
             return self.marginal(dims).log_prob(rows)
         flat = to_numpy(rows).reshape(-1, rows.shape[-1])
-        found, where = np.unique(flat, axis=0, return_inverse=True)
-        scores = np.array([self._log_probability(dims, row) for row in found])
-        return self._numbers(scores[where.reshape(-1)].reshape(rows.shape[:-1]))
-
-    def _log_probability(self, dims: tuple[int, ...], row: np.ndarray) -> float:
-        axes = [self.axes[i] for i in dims]
-        if not all(codes_of(levels, x)[1] for (_, levels), x in zip(axes, row, strict=True)):
-            return -np.inf
-        seen = {name: x for (name, _), x in zip(axes, row.tolist(), strict=True)}
-        return self._log_mass({**dict(self.evidence), **seen}) - self.log_evidence
+        codes = np.full((len(flat), len(self.tables)), -1)
+        known = np.ones(len(flat), dtype=bool)
+        position = self.graph.positions
+        for name, level in self.evidence:
+            codes[:, position[name]] = code_of(self._axis(name), level)
+        for i, x in zip(dims, flat.T, strict=True):
+            codes[:, position[self.names[i]]], here = codes_of(self.axes[i][1], x)
+            known &= here
+        found = log_probabilities(*families_of(self.tables), codes) - self.log_evidence
+        return self._numbers(np.where(known, found, -np.inf).reshape(rows.shape[:-1]))
 
     def _sample(self, n: int, rng: Any) -> Array:
         codes: dict[str, np.ndarray] = {}
@@ -294,14 +298,11 @@ class BayesianNetwork(VectorDistribution):
             pairs: list[tuple[str, Factor]] = [(self.names[0], first), *steps]
             left = [name for name in self.names if name not in dict(pairs)]
             pairs += [
-                (name, self._table(name).factor.reduce(dict(self.evidence))) for name in self._ordered(left)
+                (name, self._by_name[name].factor.reduce(dict(self.evidence))) for name in self._ordered(left)
             ]
         else:
-            pairs = [(name, self._table(name).factor) for name in self.graph.topological_order]
+            pairs = [(name, self._by_name[name].factor) for name in self.graph.topological_order]
         return [_cumulative(name, factor) for name, factor in pairs]
-
-    def _table(self, name: str) -> ProbabilityTable:
-        return next(table for table in self.tables if table.names[0] == name)
 
     def _ordered(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.graph.topological_order if name in set(names)]
@@ -391,6 +392,16 @@ def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:
     """Return the variables of factors but for some, each once."""
     names = dict.fromkeys(name for factor in factors for name in factor.names)
     return [name for name in names if name not in set(keep)]
+
+
+def families_of(tables: Sequence[ProbabilityTable]) -> tuple[Families, np.ndarray]:
+    """Return the tables of a network as one vector of cells."""
+    position = {table.names[0]: j for j, table in enumerate(tables)}
+    families = Families(
+        parents=tuple(tuple(position[name] for name, _ in table.given) for table in tables),
+        sizes=tuple(len(table.axes[0][1]) for table in tables),
+    )
+    return families, np.concatenate([to_numpy(t._mass).astype(np.float64).ravel() for t in tables])  # noqa: SLF001
 
 
 def _cumulative(name: str, factor: Factor) -> tuple[str, np.ndarray, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from tractable.testing.finite_chain import FiniteChain, transition_matrix
 from tractable.testing.joint_laws import check_gaussian, check_joint, check_product
 from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.mixture_laws import check_mixture
+from tractable.testing.network_laws import check_network
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
 from tractable.testing.process_laws import check_process
@@ -43,6 +44,7 @@ __all__ = [
     "check_joint",
     "check_kernel",
     "check_mixture",
+    "check_network",
     "check_persistence",
     "check_picture",
     "check_process",

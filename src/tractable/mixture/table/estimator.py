@@ -1,7 +1,7 @@
 """Mixtures over the columns of any table."""
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -10,25 +10,14 @@ from tractable.base import (
     ModelTags,
     Rows,
     check_choice,
-    check_columns,
     check_number,
-    refuse_foreign,
 )
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.density import LogLikelihood
+from tractable.base.table_rows import TableRows, TableSummary
 from tractable.covariance import Full
 from tractable.covariance.shapes import collapsed_components, rounding_columns
-from tractable.data import Source, is_frame
 from tractable.data.source import mapped
-from tractable.data.table_columns import (
-    TableColumns,
-    binarized,
-    coded_frame,
-    columns_of,
-    filled,
-    learn_columns,
-    table_of,
-)
+from tractable.data.table_columns import binarized, filled, table_of
 from tractable.distributions import Mixture
 from tractable.engines import fold
 from tractable.mixture.base import EMMixture
@@ -36,7 +25,6 @@ from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
     TableParameters,
-    TableSummary,
     drawn,
     expected,
 )
@@ -47,25 +35,20 @@ from tractable.value import replace
 REG_COVAR = 1e-6
 
 
-class BaseTableMixture(EMMixture):
+class BaseTableMixture(TableRows, EMMixture):
     """A mixture whose components are products over columns; rows are codes, NaN where missing."""
 
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
     alpha: float
-    _columns_: TableColumns
     _encoding_: TableEncoding
 
     _collapse = (
         "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
         "has no bound; use fewer of them or a larger reg_covar"
     )
-    #: The kind of columns that are not declared and have no type.
-    _default: ClassVar[str] = "normal"
     # Parameters that only some of these mixtures have.
-    kinds: Any = None
-    unseen: str = "error"
     binarize: float | None = None
     covariance_type: str = "diag"
 
@@ -78,36 +61,13 @@ class BaseTableMixture(EMMixture):
     # Rows
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        leave = sample_weight if isinstance(sample_weight, str) else None
-        refuse_foreign(X)
-        rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
-        if not reset:
-            return replace(rows, data=mapped(rows.data, self._row_check()))
-        if not hasattr(self, "_columns_"):
-            names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, self.n_features_in_, self.kinds, self._default)
-        if self.binarize is None:
+        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
+        if not reset or self.binarize is None:
             return rows
         return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
 
-    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
-        """Return a table as numbers, the categories of frames by their codes."""
-        if not is_frame(X):
-            return X
-        if reset:
-            self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self._columns_, self.unseen)
-
-    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self.kinds, leave)
-
     def _row_check(self) -> RowCheck:
         return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
-
-    def _events(self, X: Any) -> np.ndarray:
-        self._density()
-        refuse_foreign(X)
-        return self._row_check()(check_columns(self, self._coded(X)))
 
     # Fitting
 
@@ -182,13 +142,6 @@ class BaseTableMixture(EMMixture):
         return found
 
     # Queries
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        density, rows = self._density(), self._validate_rows(X, None, sample_weight, reset=False)
-        if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=density))
-            return float(total[0] / total[1])
-        return float(np.average(density.log_prob(rows.data), weights=rows.weights))
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
