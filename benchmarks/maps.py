@@ -76,7 +76,7 @@ def tsne_row(name, shows, size, targets):
         check=check,
         targets=targets,
         note=note,
-        limit="the transforms of a grid and a gather for each neighbour, 750 times; and the neighbours once.",
+        limit="the transforms of a grid and a gather for each neighbour, 500 times; and the neighbours once.",
         absent=ABSENT,
     )
 

@@ -43,6 +43,6 @@ ROW = Row(
     peers={f"{name}, a tenth of the rows": of_a_tenth(contender) for name, contender in OPENTSNE.items()},
     check=check,
     targets={"openTSNE, a tenth of the rows": at_least(1.0)},
-    limit="the approximate graph of neighbours, and 750 times the transforms of a grid and a gather each.",
+    limit="the approximate graph of neighbours, and 500 times the transforms of a grid and a gather each.",
     absent=tuple(f"{name}, a tenth of the rows" for name in ABSENT),
 )

@@ -72,6 +72,7 @@ PUBLIC: dict[str, str] = {
     "RobustRegression": "tractable.linear_model",
     "SigmoidBasis": "tractable.linear_model",
     "SplineBasis": "tractable.linear_model",
+    "StateSpaceGaussianProcess": "tractable.gaussian_process",
     "StudentTMixture": "tractable.mixture",
     "TSNE": "tractable.manifold",
     "TableMixture": "tractable.mixture",

@@ -130,6 +130,7 @@ from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
+from tractable.gaussian_process import StateSpaceGaussianProcess as StateSpaceGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity

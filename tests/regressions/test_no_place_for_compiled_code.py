@@ -61,10 +61,13 @@ def test_a_damaged_cache_is_rebuilt(tmp_path, ending, damage):
 
     run(ADD, path, NUMBA_CACHE_DIR=str(cache))
     (file,) = files()
-    whole = file.stat().st_size
     file.write_bytes(damage)
     assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
-    assert [found.stat().st_size for found in files()] == [whole]
+    (rebuilt,) = files()
+    assert rebuilt.stat().st_size > len(damage)
+    written = rebuilt.stat().st_mtime_ns
+    assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
+    assert [found.stat().st_mtime_ns for found in files()] == [written]  # read, not compiled again
 
 
 def test_a_full_disk_is_done_without(tmp_path):

@@ -32,7 +32,8 @@ def sample_posterior(
     - `RobustRegression`: coefficients and scale of the noise, with flat priors of both and of log scale.
     - `Lasso`: coefficients with the Laplace prior whose mode the lasso is, and the noise, by Gibbs sampling.
     - `BayesianLinearRegression` with a conjugate noise: coefficients and noise, by Gibbs sampling.
-    - `BayesianGaussianMixture` with a Dirichlet distribution of the weights: weights, means and covariances.
+    - `BayesianGaussianMixture`: weights, means and covariances of every shape, by Gibbs sampling; a Dirichlet
+      process is truncated at the number of components.
 
     Parameters
     ----------

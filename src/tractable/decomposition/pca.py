@@ -290,7 +290,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
 def _most_evident(found: PrincipalComponents) -> int:
     """Return the number of components of greatest evidence."""
     variances = to_numpy(found.variances())
-    if found.weight < len(found.mean) or len(variances) < 2:
+    if found.weight < found.mean.shape[0] or len(variances) < 2:
         raise ValueError(
             'n_components="mle" needs at least as many rows as columns, and two columns; give a number'
         )

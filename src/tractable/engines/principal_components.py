@@ -197,8 +197,9 @@ def _count(found: PrincipalComponents, n_components: float | None) -> int:
     if n_components is None:
         # Few rows vary in fewer directions than there are rows: the last singular values are rounding.
         singular = to_numpy(found.singular_values)
-        rounding = len(found.mean) * float(np.finfo(singular.dtype).eps) * singular[0]
-        few = found.n_components < len(found.mean)
+        columns = found.mean.shape[0]
+        rounding = columns * float(np.finfo(singular.dtype).eps) * singular[0]
+        few = found.n_components < columns
         return max(int(np.sum(singular > rounding)), 1) if few else found.n_components
     if isinstance(n_components, float) and n_components < 1.0:
         ratio = np.cumsum(to_numpy(found.explained_variance_ratio))

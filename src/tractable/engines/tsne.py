@@ -11,8 +11,11 @@ from tractable.value import value
 #: A quarter of the gradient of KL(P‖Q) at a map, with P exaggerated, and the normaliser Z.
 Forces = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
 
-#: The longest step of a coordinate, how much of the last step is repeated, and the least gain.
-LONGEST, MOMENTUM, LEAST_GAIN = 5.0, 0.8, 0.01
+#: The longest step of a coordinate, and the least gain.
+LONGEST, LEAST_GAIN = 5.0, 0.01
+
+#: How much of the last step is repeated, in phases before the last and in the last.
+EARLY_MOMENTUM, MOMENTUM = 0.8, 0.9
 
 #: Iterations after which the search looks whether it may end, and shows how far it is.
 LOOK = 50
@@ -159,16 +162,17 @@ def descend(
     tol : float
         The last phase ends where no coordinate of the gradient is larger.
     """
-    weights, y, taken = joint.weights, start.copy(), 0
+    weights, y, taken = joint.weights, start.copy(order="F"), 0  # coordinates are read by columns
     converged, interrupted, note = False, False, ""
     total, total_weight = sum(steps for steps, _, _ in phases), weights.sum()
     try:
         with progress("t-SNE", total=total) as line:
             for number, (steps, exaggeration, rate) in enumerate(phases):
                 if np.max(np.abs(y)) < np.max(np.abs(start)):  # it has collapsed: too much attraction
-                    y = start.copy()
+                    y = start.copy(order="F")
                 speed, gains = np.zeros_like(y), np.ones_like(y)
                 last = number == len(phases) - 1
+                momentum = MOMENTUM if last else EARLY_MOMENTUM
                 for _ in range(steps):
                     slope, z = forces(y, exaggeration)
                     if last and taken % LOOK == 0 and np.max(np.abs(slope)) <= tol:
@@ -178,7 +182,7 @@ def descend(
                     gains = np.where(along, gains + 0.2, np.maximum(0.8 * gains, LEAST_GAIN))
                     slope *= gains
                     slope *= rate
-                    speed *= MOMENTUM
+                    speed *= momentum
                     speed -= slope
                     np.clip(speed, -LONGEST, LONGEST, out=speed)
                     y += speed

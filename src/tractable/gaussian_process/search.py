@@ -13,7 +13,7 @@ from tractable.engines.gaussian_process import Observations
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
-from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace
+from tractable.kernels import RBF, Categorical, Kernel, Matern, Scaled, Subspace
 from tractable.primitives.threads import blas_for_rows
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics.standardizer import Standardizer
@@ -181,7 +181,9 @@ def _check_start(kernels: Sequence[Kernel]) -> None:
                 raise ValueError(f"kernel has the starting value of {name} outside its bounds")
 
 
-def default_kernel(standardizer: Standardizer, numeric: list[int], variance: float) -> Kernel:
+def default_kernel(
+    standardizer: Standardizer, numeric: list[int], variance: float, *, family: type[RBF] | type[Matern] = RBF
+) -> Kernel:
     """Return the kernel of columns in their units: values, bounds and priors by their standard deviations.
 
     Length scales have the prior Gamma(2) with mean √d standard deviations: few rows say little of them.
@@ -195,7 +197,7 @@ def default_kernel(standardizer: Standardizer, numeric: list[int], variance: flo
         length = unit * len(numeric) ** 0.5
         bounds = np.stack([1e-2 * unit, 1e4 * unit], axis=1)
         prior = Gamma(shape=np.full(len(numeric), 2.0), rate=2.0 / length)
-        kernel: Kernel = RBF(length, length_scale_bounds=bounds, length_scale_prior=prior)
+        kernel: Kernel = family(length, length_scale_bounds=bounds, length_scale_prior=prior)
         parts.append(Subspace(kernel, numeric) if words else kernel)
     if words:
         prior = Gamma(shape=np.full(len(words), 2.0), rate=np.full(len(words), 2.0 / len(words)))

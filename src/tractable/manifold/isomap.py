@@ -167,6 +167,11 @@ class Isomap(Embedding):
         far = np.full((len(rows), len(self.landmarks_)), np.inf)
         for apart, found in zip(near.distances.T, near.indices.T, strict=True):
             np.minimum(far, apart[:, None] + self.geodesic_distances_[found], out=far)
+        if self.radius is not None:  # as rows of the fit were joined; a row far from all, to the nearest
+            within = self.index_.query_radius(rows, float(self.radius))
+            for i, (apart, found) in enumerate(within):
+                if len(found):
+                    far[i] = np.min(apart[:, None] + self.geodesic_distances_[found], axis=0)
         return self._scaled.place(far**2)
 
     @property
@@ -192,7 +197,7 @@ class Isomap(Embedding):
         """Return the number of neighbours of a row, of which there are enough."""
         rows = Rows(data=self.rows_, weights=self.sample_weight_)
         if self.radius is not None:
-            return min(self.n_neighbors, len(self.rows_))
+            return 1
         return check_enough(self.n_neighbors, rows, spare=1)
 
     def _neighbours(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -127,9 +127,9 @@ class TSNE(Embedding):
         perplexity: float | None = None,
         bandwidth: str = "perplexity",
         early_exaggeration: float = 12.0,
-        early_exaggeration_iter: int = 250,
+        early_exaggeration_iter: int = 125,
         learning_rate: Any = "auto",
-        max_iter: int = 750,
+        max_iter: int = 500,
         min_grad_norm: float = 1e-7,
         metric: Any = "euclidean",
         init: Any = "pca",
@@ -259,19 +259,12 @@ class TSNE(Embedding):
         if exact:
             forces: Any = PairForces(joint=joint.dense(), weights=joint.weights)
         else:
-            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights, self._order())
+            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
         early = min(self.early_exaggeration_iter, self.max_iter)
         phases = [(early, float(self.early_exaggeration)), (self.max_iter - early, 1.0)]
         rated = [(steps, factor, self._rate(factor)) for steps, factor in phases]
         self.learning_rate_ = rated[-1][2]
         return descend(forces, start, joint, phases=rated, tol=0.25 * float(self.min_grad_norm))
-
-    def _order(self) -> np.ndarray | None:
-        """Return the rows by the leaves of a tree, if they were put in one: neighbours together."""
-        index = self.index_
-        if not isinstance(index, RandomizedForest):
-            return None
-        return np.argsort(index.leaves(index.points), kind="stable")
 
     def _rate(self, exaggeration: float) -> float:
         if isinstance(self.learning_rate, str):

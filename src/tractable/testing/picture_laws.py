@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tractable.plotting.plot import plot
+from tractable.plotting.style import axes_for
 from tractable.testing.assertions import check_laws, laws_above
 from tractable.value import value
 
@@ -108,10 +109,8 @@ def _drawn(picture: Picture) -> _Drawn:
 @lru_cache(maxsize=1)
 def _drawn_on_given(picture: Picture) -> _Drawn:
     """Return a picture on axes that are there before, drawn once likewise."""
-    from matplotlib import pyplot as plt
-
     with _figures():
-        return _plotted(picture, plt.subplots()[1])
+        return _plotted(picture, axes_for(None))  # of the same size: room decides about labels of lines
 
 
 def _plotted(picture: Picture, given: Any) -> _Drawn:

@@ -281,8 +281,10 @@ def codes_of(levels: Sequence[Any], x: Array) -> tuple[Array, Array]:
     order = np.argsort(numbers)
     ordered = as_reals("levels", numbers[order], x)
     ordered = xp.astype(ordered, x.dtype)
-    place = xp.searchsorted(ordered, xp.reshape(x, (-1,)))
+    # A copy: torch warns of values that are not contiguous.
+    values = xp.asarray(xp.reshape(x, (-1,)), copy=True)
+    place = xp.searchsorted(ordered, values)
     place = xp.where(place < len(levels), place, xp.zeros_like(place))
-    known = xp.take(ordered, place) == xp.reshape(x, (-1,))
+    known = xp.take(ordered, place) == values
     codes = xp.take(positions(order, x), place)
     return xp.reshape(codes, tuple(x.shape)), xp.reshape(known, tuple(x.shape))

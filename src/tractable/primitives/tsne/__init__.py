@@ -4,9 +4,11 @@ With s_ij = 1 / (1 + |y_i - y_j|²) and Z = Σ_{i≠j} s_ij, a point is drawn to
 Σ_j p_ij s_ij (y_j - y_i) and driven from them by Σ_j s_ij² (y_i - y_j) / Z. Of few points all pairs are met.
 Of many in the plane, attraction is a sum over the neighbours with p_ij > 0, and repulsion is -½ ∇φ of one
 potential, φ(y) = Σ_j s(y - y_j), which also gives Z = Σ_i φ(y_i) - n. The potential is a convolution: points
-are spread on a grid by cubic B-splines, multiplied with the kernel's spectrum by one pair of Fourier
+are spread on a grid by quintic B-splines, multiplied with the kernel's spectrum by one pair of Fourier
 transforms, and φ and its gradient are read from the same splines. The spectrum is divided by that of the
-splines twice, so that they interpolate the kernel (cardinal splines).
+splines twice, so that they interpolate the kernel (cardinal splines). What they make of the potential of a
+point at itself, which has no slope, is taken away again. Errors of the slope matter: in a descent they change
+from step to step, and the gains of a coordinate shrink with every change of a sign.
 
 A point may stand for several equal ones, w of them, which all move alike.
 """
@@ -26,13 +28,13 @@ __all__ = ["GridForces", "PairForces", "neighbor_probabilities", "potential"]
 DENSE = 700
 
 #: Distance of the nodes of a grid, in units of the map, in which the kernel has the width one.
-STEP = 0.5
+STEP = 0.3
 
 #: A map has at least this many steps along its longer side, and at most so many nodes.
 FINE, MOST_NODES = 40, 2048
 
-#: Rows that a thread is handed at a time.
-BLOCK = 4096
+#: Rows that a thread is handed at a time, and pairs of neighbours from which on there are several threads.
+BLOCK, SHARED = 4096, 2**17
 
 
 def neighbor_probabilities(squared: np.ndarray, counts: np.ndarray, perplexity: float) -> np.ndarray:
@@ -110,64 +112,61 @@ class GridForces:
         The probabilities of pairs as a sparse matrix (CSR), symmetric.
     weights : array (n,)
         How many equal points each point is.
-    order : array (n,) of int, optional
-        An order of the points in which neighbours are near each other, and found in the cache.
     """
 
     def __init__(
-        self,
-        indptr: np.ndarray,
-        indices: np.ndarray,
-        joint: np.ndarray,
-        weights: np.ndarray,
-        order: np.ndarray | None = None,
+        self, indptr: np.ndarray, indices: np.ndarray, joint: np.ndarray, weights: np.ndarray
     ) -> None:
-        self.weights, self.order, self.grid = weights, order, Grid()
-        drawn = joint / np.repeat(weights, np.diff(indptr))
-        if order is not None:
-            from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-            graph = csr_matrix((drawn, indices, indptr), shape=(len(order), len(order)))[order]
-            place = np.empty(len(order), np.int64)
-            place[order] = np.arange(len(order))
-            indptr, indices, drawn = graph.indptr, place[graph.indices], graph.data
-        self.indptr, self.indices = indptr.astype(np.int64), indices.astype(np.uint32)
-        self.drawn = drawn.astype(np.float32)
+        n = len(weights)
+        drawn = joint / np.repeat(weights, np.diff(indptr))
+        graph = csr_matrix((drawn.astype(np.float32), indices, indptr), shape=(n, n))
+        # In this order neighbours are near each other, and found in the cache.
+        self.order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        place = np.empty(n, np.uint32)
+        place[self.order] = np.arange(n)
+        graph = graph[self.order]
+        self.indptr, self.indices = graph.indptr.astype(np.int64), place[graph.indices]
+        self.drawn, self.weights, self.grid = graph.data, weights, Grid()
 
     def __call__(self, y: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Return a quarter of the gradient of KL(P‖Q) for each point, (n, 2), and Z; P is exaggerated."""
-        near = y if self.order is None else y[self.order]
-        drawn, single = np.empty(y.shape), np.ascontiguousarray(near.T, dtype=np.float32)
+        pulls, single = np.empty((2, len(y))), np.take(y.T, self.order, axis=1).astype(np.float32)
         found = []
 
         def task(part: slice | None) -> None:
             if part is None:
                 found.append(self.grid.field(y, self.weights))
             else:
-                drawn[part] = _attraction(self.indptr, self.indices, self.drawn, single, part)
+                _attract(self.indptr, self.indices, self.drawn, single, part, pulls)
 
-        for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)]):
+        alone = 1 if len(self.indices) < SHARED else None
+        for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)], alone):
             pass
-        if self.order is not None:
-            back = np.empty_like(drawn)
-            back[self.order] = drawn
-            drawn = back
         slopes, fields = found[0]
         z = agnostic.normaliser(self.weights, fields)
-        return exaggeration * drawn + (0.5 / z) * slopes, z
+        forces = (0.5 / z) * slopes.T
+        forces[:, self.order] += exaggeration * pulls
+        return forces.T, z
 
 
-def _attraction(
-    indptr: np.ndarray, indices: np.ndarray, drawn: np.ndarray, y: np.ndarray, part: slice
-) -> np.ndarray:
-    """Return Σ_j p_ij s_ij (y_i - y_j) of some rows, in single precision, with points as columns (2, n)."""
-    if not runs_compiled(y, 16.0 * len(indices)):
-        return agnostic.attraction(indptr, indices, drawn, y, part)
-    from tractable.primitives.tsne.compiled import attraction
+def _attract(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    drawn: np.ndarray,
+    y: np.ndarray,
+    part: slice,
+    out: np.ndarray,
+) -> None:
+    """Fill Σ_j p_ij s_ij (y_i - y_j) of some points, the columns of y and of out, in single precision."""
+    if runs_compiled(y, 16.0 * len(indices)):
+        from tractable.primitives.tsne.compiled import attraction
 
-    out = np.empty((part.stop - part.start, 2))
-    attraction(indptr, indices, drawn, y, part.start, out)
-    return out
+        attraction(indptr, indices, drawn, y, part.start, part.stop, out)
+    else:
+        out[:, part] = agnostic.attraction(indptr, indices, drawn, y, part)
 
 
 class Grid:
@@ -178,12 +177,13 @@ class Grid:
 
     def field(self, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of φ at each point, (n, 2), and φ itself, (n,)."""
-        low, span = y.min(axis=0), np.ptp(y, axis=0)
-        self._fit(span)
-        at = (y - low) / self.step + 1.0
+        low = y.min(axis=0)
+        self._fit(y.max(axis=0) - low)
+        at = np.ascontiguousarray(((y - low) / self.step + agnostic.BEFORE).T)
         phi = self._convolved(_spread(at, weights, self.nodes))
-        slopes, fields = _read(at, phi)
-        return slopes / self.step, fields
+        slopes, fields = _read(at, weights, phi, self.own)
+        slopes /= self.step
+        return slopes.T, fields
 
     def _fit(self, span: np.ndarray) -> None:
         """Choose the step, a power of √2 times `STEP`, and the spectrum of the kernel, for a map so wide."""
@@ -191,18 +191,22 @@ class Grid:
         finer = np.floor(2.0 * np.log2(max(widest, 1e-100) / (FINE * STEP))) / 2.0
         coarser = np.ceil(2.0 * np.log2(max(widest, 1e-100) / (MOST_NODES * STEP))) / 2.0
         step = STEP * 2.0 ** (min(0.0, finer) + max(0.0, coarser))
-        need = (span / step).astype(np.int64) + 6
+        need = (span / step).astype(np.int64) + agnostic.DEGREE + 2
         if step == self.step and np.all(need <= self.nodes):
             return
         from scipy import fft
 
         self.step, self.nodes = step, need + need // 16  # with room to grow
-        self.shape = [fft.next_fast_len(2 * int(m), real=True) for m in self.nodes]
-        across, up = (np.minimum(np.arange(m), m - np.arange(m)) * step for m in self.shape)
-        spectrum = fft.rfft2(1.0 / (1.0 + across[:, None] ** 2 + up**2)).real
-        # The spectrum of a cubic B-spline at the nodes, once for spreading and once for reading.
-        first, second = ((2.0 + np.cos(2.0 * np.pi * np.arange(m) / m)) / 3.0 for m in self.shape)
-        spectrum /= (first[:, None] * second[: spectrum.shape[1]]) ** 2
+        half = [fft.next_fast_len(int(m), real=True) for m in self.nodes]
+        self.shape = [2 * m for m in half]
+        # Kernel and splines are even: a cosine transform is the Fourier transform of a quarter of the torus.
+        across, up = (step * np.arange(m + 1.0) for m in half)
+        spectrum = fft.dctn(1.0 / (1.0 + across[:, None] ** 2 + up**2), type=1)
+        # The spectrum of the splines at the nodes, once for spreading and once for reading.
+        first, second = (agnostic.spline_spectrum(m) for m in half)
+        spectrum /= (first[:, None] * second) ** 2
+        self.own = agnostic.own_field(fft.idctn(spectrum, type=1))
+        spectrum = np.concatenate([spectrum, spectrum[-2:0:-1]])
         # While the map is small the potential varies little, and single precision would lose its slope.
         self.spectrum = spectrum.astype(np.float32 if step >= STEP else np.float64)
 
@@ -218,7 +222,7 @@ class Grid:
 
 
 def _spread(at: np.ndarray, weights: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Return the masses of nodes, to which points in units of the step give theirs by cubic B-splines."""
+    """Return the masses of nodes, to which points (2, n), in units of the step, give theirs by B-splines."""
     if not runs_compiled(at, 64.0 * at.size):
         return agnostic.spread(at, weights, nodes)
     from tractable.primitives.tsne.compiled import spread
@@ -228,19 +232,24 @@ def _spread(at: np.ndarray, weights: np.ndarray, nodes: np.ndarray) -> np.ndarra
     return masses
 
 
-def _read(at: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the slopes of a spline with these coefficients, (n, 2), and its values, (n,), at points."""
+def _read(
+    at: np.ndarray, weights: np.ndarray, phi: np.ndarray, own: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slopes (2, n) and values (n,) of φ at points, given its coefficients as a spline.
+
+    Of the potential of a point at itself, which is 1 and flat, the spline has what `own` says.
+    """
     if not runs_compiled(at, 64.0 * at.size):
-        return agnostic.read(at, phi)
+        return agnostic.read(at, weights, phi, own)
     from tractable.primitives.tsne.compiled import read
 
-    slopes, fields = np.empty(at.shape), np.empty(len(at))
+    slopes, fields = np.empty(at.shape), np.empty(at.shape[1])
     phi = np.ascontiguousarray(phi, dtype=np.float64)
 
     def task(part: slice) -> None:
-        read(at[part], phi, slopes[part], fields[part])
+        read(at, weights, phi, own, part.start, part.stop, slopes, fields)
 
-    for _ in ordered_map(task, even_blocks(len(at), BLOCK)):
+    for _ in ordered_map(task, even_blocks(at.shape[1], BLOCK)):
         pass
     return slopes, fields
 

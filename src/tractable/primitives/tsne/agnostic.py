@@ -4,6 +4,12 @@ import numpy as np
 
 from tractable.primitives import squared_distances
 
+#: Degree of the B-splines of a grid, and the nodes of a spline before the cell of its point.
+DEGREE, BEFORE = 5, 2
+
+#: Positions in a cell, along an axis, for which the potential of a point at itself is known.
+BINS = 32
+
 #: Steps of the search for a width, and the range of its logarithm in units of the mean squared distance.
 STEPS, WIDEST, NARROWEST = 100, -40.0, 100.0
 
@@ -63,34 +69,64 @@ def attraction(
     apart = (y[:, rows] - y[:, indices[edges]]).astype(np.float64)
     pulls = drawn[edges] / (1.0 + np.sum(apart**2, axis=0)) * apart
     n = part.stop - part.start
-    return np.column_stack([np.bincount(rows - part.start, pull, minlength=n) for pull in pulls])
+    return np.stack([np.bincount(rows - part.start, pull, minlength=n) for pull in pulls])
 
 
 def spread(at: np.ndarray, weights: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    cells, (across, up), _ = _splines(at)
+    (rows, across, _), (columns, up, _) = (splines(x) for x in at)
     shares = weights[:, None, None] * across[:, :, None] * up[:, None, :]
-    flat = (cells[0][:, :, None] * nodes[1] + cells[1][:, None, :]).ravel()
+    flat = (rows[:, :, None] * nodes[1] + columns[:, None, :]).ravel()
     return np.bincount(flat, shares.ravel(), minlength=int(np.prod(nodes))).reshape(tuple(nodes))
 
 
-def read(at: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    cells, (across, up), (d_across, d_up) = _splines(at)
-    around = phi[cells[0][:, :, None], cells[1][:, None, :]]
-    slopes = [np.einsum("nab,na,nb->n", around, a, b) for a, b in ((d_across, up), (across, d_up))]
-    return np.column_stack(slopes), np.einsum("nab,na,nb->n", around, across, up)
+def read(
+    at: np.ndarray, weights: np.ndarray, phi: np.ndarray, own: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    (rows, across, d_across), (columns, up, d_up) = (splines(x) for x in at)
+    around = phi[rows[:, :, None], columns[:, None, :]]
+    pairs = (across, up), (d_across, up), (across, d_up)
+    found = np.stack([np.einsum("nab,na,nb->n", around, a, b) for a, b in pairs])
+    bins = (at % 1.0 * len(own)).astype(np.int64)
+    found -= weights * own[bins[0], bins[1]].T
+    return found[1:], found[0]
 
 
-def _splines(at: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Return four nodes about each point along both axes, (n, 4), and cubic B-splines and slopes there."""
-    cells, values, slopes = [], [], []
-    for column in at.T:
-        cell = column.astype(np.int64)
-        t = column - cell
-        u = 1.0 - t
-        cells.append(cell[:, None] - 1 + np.arange(4))
-        values.append(np.column_stack([u**3, 4 - 6 * t**2 + 3 * t**3, 4 - 6 * u**2 + 3 * u**3, t**3]) / 6.0)
-        slopes.append(np.column_stack([-(u**2), 3 * t**2 - 4 * t, 4 * u - 3 * u**2, t**2]) / 2.0)
-    return cells, values, slopes
+def splines(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the nodes about points of a line, B-splines there, and their slopes, each (n, degree + 1)."""
+    cell = np.floor(x)
+    t = x - cell
+    values = [np.ones_like(t)]
+    for d in range(1, DEGREE + 1):
+        last = values
+        inner = [((t + d - j) * last[j - 1] + (1.0 - t + j) * last[j]) / d for j in range(1, d)]
+        values = [(1.0 - t) * last[0] / d, *inner, t * last[-1] / d]
+    slopes = [-last[0], *(last[j - 1] - last[j] for j in range(1, DEGREE)), last[-1]]
+    nodes = cell.astype(np.int64)[:, None] - BEFORE + np.arange(DEGREE + 1)
+    return nodes, np.column_stack(values), np.column_stack(slopes)
+
+
+def spline_spectrum(m: int) -> np.ndarray:
+    """Return the discrete Fourier transform of a B-spline on a circle of 2m nodes, (m + 1,): it is even."""
+    nodes, values, _ = splines(np.array([float(BEFORE)]))
+    angles = np.pi / m * np.arange(m + 1.0)
+    return np.cos(angles[:, None] * (nodes[0] - BEFORE)) @ values[0]
+
+
+def own_field(kernel: np.ndarray) -> np.ndarray:
+    """Return the potential that a point has at itself beyond 1, and its slopes, (bins, bins, 3).
+
+    Parameters
+    ----------
+    kernel : array
+        The potential of a node of unit mass at the nodes from it on, as coefficients of a spline.
+    """
+    _, values, slopes = splines((np.arange(BINS) + 0.5) / BINS)
+    far = np.subtract.outer(np.arange(DEGREE + 1), np.arange(DEGREE + 1))
+    # By axis, the products of the splines of two nodes, summed over all pairs that are as far apart.
+    lags = np.abs(far)[:, :, None] == np.arange(DEGREE + 1)
+    same, slope = (np.einsum("na,nb,abk->nk", left, values, lags) for left in (values, slopes))
+    near = kernel[: DEGREE + 1, : DEGREE + 1]
+    return np.stack([same @ near @ same.T - 1.0, slope @ near @ same.T, same @ near @ slope.T], axis=-1)
 
 
 def potential(y: np.ndarray, references: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

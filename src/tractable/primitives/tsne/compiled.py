@@ -123,67 +123,80 @@ def potential(points, columns, weights, fields, driven):  # type: ignore[no-unty
         fields[i] = total
 
 
-@entry("INDICES UNSIGNED SINGLE_VECTOR SINGLE_MATRIX INT OUT_MATRIX")
-def attraction(indptr, indices, joint, y, start, out):  # type: ignore[no-untyped-def]
-    """Sum over the neighbours of points from `start` on, in single precision, so that lanes are many."""
+@entry("INDICES UNSIGNED SINGLE_VECTOR SINGLE_MATRIX INT INT OUT_MATRIX")
+def attraction(indptr, indices, joint, y, start, stop, out):  # type: ignore[no-untyped-def]
+    """Sum over the neighbours of points, in single precision, so that lanes are many."""
     across, up = y[0], y[1]
-    for i in range(len(out)):
-        x0, x1 = across[start + i], up[start + i]
+    for i in range(start, stop):
+        x0, x1 = across[i], up[i]
         sum0, sum1 = np.float32(0.0), np.float32(0.0)
-        near = indices[indptr[start + i] : indptr[start + i + 1]]
-        p = joint[indptr[start + i] : indptr[start + i + 1]]
+        near, p = indices[indptr[i] : indptr[i + 1]], joint[indptr[i] : indptr[i + 1]]
         for e in range(len(near)):
             d0, d1 = x0 - across[near[e]], x1 - up[near[e]]
             pull = p[e] / (np.float32(1.0) + d0 * d0 + d1 * d1)
             sum0 += pull * d0
             sum1 += pull * d1
-        out[i, 0], out[i, 1] = sum0, sum1
+        out[0, i], out[1, i] = sum0, sum1
 
 
 @compiled(fastmath=FAST, inline="always")
 def _splines(t):  # type: ignore[no-untyped-def]
-    """The cubic B-splines of the four nodes about a point that lies t after the second."""
+    """The quintic B-splines of the six nodes about a point that lies t after the third."""
     u = 1.0 - t
+    t2, u2 = t * t, u * u
+    t4, u4 = t2 * t2, u2 * u2
     return (
-        u * u * u / 6,
-        (4 - 6 * t * t + 3 * t * t * t) / 6,
-        (4 - 6 * u * u + 3 * u * u * u) / 6,
-        t * t * t / 6,
+        u * u4 / 120,
+        (26 - 50 * t + 20 * t2 + 20 * t * t2 - 20 * t4 + 5 * t * t4) / 120,
+        (66 - 60 * t2 + 30 * t4 - 10 * t * t4) / 120,
+        (66 - 60 * u2 + 30 * u4 - 10 * u * u4) / 120,
+        (26 - 50 * u + 20 * u2 + 20 * u * u2 - 20 * u4 + 5 * u * u4) / 120,
+        t * t4 / 120,
     )
 
 
 @compiled(fastmath=FAST, inline="always")
 def _slopes(t):  # type: ignore[no-untyped-def]
     u = 1.0 - t
-    return -u * u / 2, (3 * t * t - 4 * t) / 2, (4 * u - 3 * u * u) / 2, t * t / 2
+    t2, u2 = t * t, u * u
+    return (
+        -u2 * u2 / 24,
+        (-50 + 40 * t + 60 * t2 - 80 * t * t2 + 25 * t2 * t2) / 120,
+        (-12 * t + 12 * t * t2 - 5 * t2 * t2) / 12,
+        (12 * u - 12 * u * u2 + 5 * u2 * u2) / 12,
+        (50 - 40 * u - 60 * u2 + 80 * u * u2 - 25 * u2 * u2) / 120,
+        t2 * t2 / 24,
+    )
 
 
 @entry("MATRIX DENSE_VECTOR OUT_MATRIX")
 def spread(at, weights, masses):  # type: ignore[no-untyped-def]
-    """Give the weight of each point to the 16 nodes about it."""
-    for i in range(len(at)):
-        a, b = int(at[i, 0]), int(at[i, 1])
-        across, up = _splines(at[i, 0] - a), _splines(at[i, 1] - b)
-        for r in range(4):
+    """Give the weight of each point to the 36 nodes about it."""
+    for i in range(len(weights)):
+        a, b = int(at[0, i]), int(at[1, i])
+        across, up = _splines(at[0, i] - a), _splines(at[1, i] - b)
+        for r in range(6):
             share = weights[i] * across[r]
-            for c in range(4):
-                masses[a - 1 + r, b - 1 + c] += share * up[c]
+            for c in range(6):
+                masses[a - 2 + r, b - 2 + c] += share * up[c]
 
 
-@entry("MATRIX MATRIX OUT_MATRIX OUT_DENSE_VECTOR")
-def read(at, phi, slopes, fields):  # type: ignore[no-untyped-def]
-    """Read a spline and its slopes at each point from the 16 nodes about it."""
-    for i in range(len(at)):
-        a, b = int(at[i, 0]), int(at[i, 1])
-        s, t = at[i, 0] - a, at[i, 1] - b
+@entry("MATRIX DENSE_VECTOR MATRIX MATRICES INT INT OUT_MATRIX OUT_DENSE_VECTOR")
+def read(at, weights, phi, own, start, stop, slopes, fields):  # type: ignore[no-untyped-def]
+    """Read a spline and its slopes at points from the 36 nodes about each, less what it gives to itself."""
+    bins = len(own)
+    for i in range(start, stop):
+        a, b = int(at[0, i]), int(at[1, i])
+        s, t = at[0, i] - a, at[1, i] - b
         across, up, d_across, d_up = _splines(s), _splines(t), _slopes(s), _slopes(t)
-        total = first = second = 0.0
-        for r in range(4):
+        mine, w = own[int(s * bins), int(t * bins)], weights[i]
+        total, first, second = -w * mine[0], -w * mine[1], -w * mine[2]
+        for r in range(6):
             inner = slope = 0.0
-            for c in range(4):
-                inner += up[c] * phi[a - 1 + r, b - 1 + c]
-                slope += d_up[c] * phi[a - 1 + r, b - 1 + c]
+            for c in range(6):
+                inner += up[c] * phi[a - 2 + r, b - 2 + c]
+                slope += d_up[c] * phi[a - 2 + r, b - 2 + c]
             total += across[r] * inner
             first += d_across[r] * inner
             second += across[r] * slope
-        slopes[i, 0], slopes[i, 1], fields[i] = first, second, total
+        slopes[0, i], slopes[1, i], fields[i] = first, second, total
