@@ -1,14 +1,16 @@
 """Tables as rows of numbers: what the models of columns of several kinds share."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tractable.base.density import LogLikelihood
+from tractable.base.estimator import check_answerable
 from tractable.base.validation import Rows, check_columns, refuse_foreign
 from tractable.data import Source, is_frame
 from tractable.data.source import mapped
-from tractable.data.table_columns import TableColumns, coded_frame, columns_of, learn_columns, ranges
+from tractable.data.table_columns import coded_frame, columns_of, learn_columns, ranges
 from tractable.statistics import ColumnSummary
 from tractable.value import replace, value
 
@@ -30,67 +32,77 @@ class TableSummary:
         return TableSummary(columns=self.columns + other.columns, whole=self.whole & other.whole)
 
 
-class TableRows:
-    """Frames and arrays as rows of numbers, categories by their codes, for densities fitted by EM.
+def check_table_rows(
+    model: Any, check: Callable[..., Rows], X: Any, y: Any, sample_weight: Any, *, reset: bool
+) -> Rows:
+    """Return checked rows of a table as numbers, of a model that keeps its columns in `_columns_`.
 
-    A model supplies `_row_check()`, a value that is called with rows of numbers like those of the fit and
-    returns the events of `distribution_` that they are, or refuses them.
+    Parameters
+    ----------
+    model : estimator
+        Its `_coded` makes numbers of a table, `_row_check()` events of numbers like those of the fit; `kinds`
+        and `_default` are the kinds of columns without a type.
+    check : callable
+        Checks rows of numbers, as `EMEstimator._validate_rows`.
+    X, y, sample_weight
+        As in `fit`.
+    reset : bool
+        Whether the columns are learned.
     """
+    leave = sample_weight if isinstance(sample_weight, str) else None
+    refuse_foreign(X)
+    rows = check(model._coded(X, leave, reset=reset), y, sample_weight, reset=reset)  # noqa: SLF001
+    if not reset:
+        return replace(rows, data=mapped(rows.data, model._row_check()))  # noqa: SLF001
+    if not hasattr(model, "_columns_"):
+        names = getattr(model, "feature_names_in_", None)
+        kinds = getattr(model, "kinds", None)
+        model._columns_ = columns_of(names, model.n_features_in_, kinds, model._default)  # noqa: SLF001
+    return rows
 
-    #: The kind of columns that are not declared and have no type; whether all columns are categorical.
-    _default: ClassVar[str] = "normal"
-    _all_categorical: ClassVar[bool] = False
-    _columns_: TableColumns
-    # Parameters that only some of these models have.
-    kinds: Any = None
-    unseen: str = "error"
 
-    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        leave = sample_weight if isinstance(sample_weight, str) else None
-        refuse_foreign(X)
-        coded = self._coded(X, leave, reset=reset)
-        rows: Rows = super()._validate_rows(coded, y, sample_weight, reset=reset)  # type: ignore[misc]
-        if not reset:
-            return replace(rows, data=mapped(rows.data, self._row_check()))
-        if not hasattr(self, "_columns_"):
-            model: Any = self
-            names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, model.n_features_in_, self.kinds, self._default)
-        return rows
+def coded_table(model: Any, X: Any, leave: Any, *, reset: bool, categorical: bool) -> Any:
+    """Return a table as numbers, the categories of frames by their codes.
 
-    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
-        """Return a table as numbers, the categories of frames and of rows of text by their codes."""
-        rows = X if is_frame(X) else _text(X) if self._all_categorical else None
-        if rows is None:
-            return X
-        if reset:
-            self._columns_ = self._learn_columns(rows, () if leave is None else (leave,))
-            if rows is not X:
-                self._columns_ = replace(self._columns_, library=None, types=None)
-        coded = coded_frame(rows, self._columns_, self.unseen)
-        return coded if rows is X else coded.to_numpy()
+    Parameters
+    ----------
+    model : estimator
+        Its `_columns_` are learned, or used; `kinds` are those declared.
+    X : array, frame or source
+        The table.
+    leave : str or None
+        The column of weights, which is none of the table.
+    reset : bool
+        Whether the columns are learned.
+    categorical : bool
+        Whether all columns are categories: then rows of text in an array are read too.
+    """
+    rows = X if is_frame(X) else _text(X) if categorical else None
+    if rows is None:
+        return X
+    if reset:
+        kinds, without = getattr(model, "kinds", None), () if leave is None else (leave,)
+        found = learn_columns(rows, kinds, without, codes=categorical)
+        model._columns_ = found if rows is X else replace(found, library=None, types=None)
+    coded = coded_frame(rows, model._columns_, model.unseen)
+    return coded if rows is X else coded.to_numpy()
 
-    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self.kinds, leave, codes=self._all_categorical)
 
-    def _row_check(self) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} must define _row_check")
+def table_events(model: Any, X: Any) -> np.ndarray:
+    """Return checked rows of a table as events of a model's distribution."""
+    check_answerable(model)
+    refuse_foreign(X)
+    return model._row_check()(check_columns(model, model._coded(X)))  # noqa: SLF001
 
-    def _events(self, X: Any) -> np.ndarray:
-        """Return checked rows as events of `distribution_`."""
-        model: Any = self
-        model._density()  # noqa: SLF001
-        refuse_foreign(X)
-        return self._row_check()(check_columns(self, self._coded(X)))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """See `DensityMixin.score`: the mean log density of the rows."""
-        model: Any = self
-        density, rows = model._density(), self._validate_rows(X, None, sample_weight, reset=False)  # noqa: SLF001
-        if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=density))
-            return float(total[0] / total[1])
-        return float(np.average(density.log_prob(rows.data), weights=rows.weights))
+def table_score(model: Any, X: Any, sample_weight: Any) -> float:
+    """Return the mean log density of the rows of a table."""
+    check_answerable(model)
+    density, rows = model.distribution_, model._validate_rows(X, None, sample_weight, reset=False)  # noqa: SLF001
+    if isinstance(rows.data, Source):
+        total = rows.data.reduce(LogLikelihood(density=density))
+        return float(total[0] / total[1])
+    return float(np.average(density.log_prob(rows.data), weights=rows.weights))
 
 
 def _text(X: Any) -> Any:

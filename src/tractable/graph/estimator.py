@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.base import DensityMixin, EMEstimator, ModelTags, Rows, check_choice, check_number
 from tractable.base.by_blocks import by_blocks, of_held_rows
-from tractable.base.table_rows import TableRows, TableSummary
+from tractable.base.table_rows import TableSummary, check_table_rows, coded_table, table_events, table_score
 from tractable.data import Batch, Prepared, TableColumns
 from tractable.data.table_columns import (
     DECLARE,
@@ -259,7 +259,7 @@ class NetworkProblem(EMProblem):
         return NetworkParameters(cells=self.families.normalized(statistic.counts + self.alpha))
 
 
-class BayesianNetworkDensity(TableRows, DensityMixin, EMEstimator):
+class BayesianNetworkDensity(DensityMixin, EMEstimator):
     """Bayesian network over the categorical columns of a table, p(row) = Π_j p(x_j | parents of x_j).
 
     The graph is given, or is the tree over the columns that explains the rows best (Chow and Liu 1968): the
@@ -329,10 +329,11 @@ class BayesianNetworkDensity(TableRows, DensityMixin, EMEstimator):
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
     _default = "categorical"
-    _reads_text = _positive_only = _all_categorical = True
+    _reads_text = _positive_only = True
     # There is one start, the observed frequencies.
     n_init = 1
     random_state = None
+    _columns_: TableColumns
     graph_: DirectedGraph
     n_features_in_: int
     n_parameters_: int
@@ -360,6 +361,18 @@ class BayesianNetworkDensity(TableRows, DensityMixin, EMEstimator):
                 raise ValueError("root must not be given with a graph: it is of the tree that is learned")
 
     # Rows
+
+    def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
+        return check_table_rows(self, super()._validate_rows, X, y, sample_weight, reset=reset)
+
+    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
+        return coded_table(self, X, leave, reset=reset, categorical=True)
+
+    def _events(self, X: Any) -> np.ndarray:
+        return table_events(self, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        return table_score(self, X, sample_weight)
 
     @property
     def _levels(self) -> ColumnLevels:

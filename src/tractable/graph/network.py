@@ -23,12 +23,21 @@ from tractable.distributions.table.factor import (
 from tractable.distributions.table.rows import decoded, encoded, is_labelled
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.graph.directed import DirectedGraph
-from tractable.graph.elimination import Eliminated, EliminationOrder, eliminate, elimination_order
+from tractable.graph.elimination import (
+    BucketTree,
+    Eliminated,
+    EliminationOrder,
+    eliminate,
+    elimination_order,
+    is_small,
+)
 from tractable.graph.families import Families, log_probabilities
 from tractable.value import set_fields, value
 
 #: Cells of a marginal that is looked up for many rows; with more, the rows themselves are summed out.
 MOST_LOOKED_UP = 2**12
+
+_ALL = slice(None)
 
 
 @value
@@ -80,10 +89,13 @@ class BayesianNetwork(VectorDistribution):
         found = _checked_tables(tables)
         set_fields(self, tables=found, evidence=())
         _ = self.graph  # which refuses a cycle
-        seen = dict(evidence)
+        self._observe(dict(evidence))
+
+    def _observe(self, seen: dict[str, Any]) -> None:
+        """Set what was observed, which must be possible."""
         for name, level in seen.items():
             code_of(self._axis(name), level)
-        if len(seen) == len(found):
+        if len(seen) == len(self.tables):
             raise ValueError("evidence must leave at least one variable free")
         set_fields(self, evidence=tuple(seen.items()))
         if seen and not np.isfinite(self.log_evidence):
@@ -127,6 +139,11 @@ class BayesianNetwork(VectorDistribution):
         return self._by_name[name].axes[0]
 
     @cached_property
+    def _variables(self) -> dict[str, tuple[str, ...]]:
+        """The variables of the table of each, the given ones first."""
+        return {name: tuple(v for v, _ in (*t.given, *t.axes)) for name, t in self._by_name.items()}
+
+    @cached_property
     def _by_name(self) -> dict[str, ProbabilityTable]:
         return {table.names[0]: table for table in self.tables}
 
@@ -142,6 +159,10 @@ class BayesianNetwork(VectorDistribution):
         if not seen:
             return 0.0
         needed = set(seen) | self.graph.ancestors(seen)
+        if seen == dict(self.evidence):
+            tree = self._tree(frozenset(needed))
+            if tree is not None:
+                return tree.log_mass
         factors = [table.factor.reduce(seen) for table in self.tables if table.names[0] in needed]
         found = eliminate(factors, _others(factors, ()))
         total = float(found.factor.total)
@@ -152,6 +173,12 @@ class BayesianNetwork(VectorDistribution):
         keep = [self.names[i] for i in self._resolved(dims)]
         if not keep:
             raise ValueError("dims must name at least one variable")
+        if len(keep) == 1:
+            asked = {keep[0], *dict(self.evidence)}
+            tree = self._tree(frozenset(asked | self.graph.ancestors(asked)))
+            if tree is not None:
+                values = tree.marginal(keep[0])
+                return ProbabilityTable(probabilities=values / values.sum(), axes=[self._axis(keep[0])])
         return ProbabilityTable.from_factor(self._eliminated(keep).factor.transpose(keep))
 
     def joint(self) -> ProbabilityTable:
@@ -193,8 +220,16 @@ class BayesianNetwork(VectorDistribution):
             return self.joint().condition(dict(zip(names, levels, strict=True)))
         if not names:
             return self
-        seen = {**dict(self.evidence), **dict(zip(names, levels, strict=True))}
-        return BayesianNetwork(tables=self.tables, evidence=seen)
+        return self._observing(dict(zip(names, levels, strict=True)))
+
+    def _observing(self, more: Mapping[str, Any]) -> "BayesianNetwork":
+        """Return the network with more evidence: the tables are checked, and their graph is known."""
+        found = object.__new__(BayesianNetwork)
+        set_fields(found, tables=self.tables, evidence=self.evidence)
+        shared = ("graph", "_by_name", "_variables", "_plans", "_plain")
+        found.__dict__.update({name: getattr(self, name) for name in shared})
+        found._observe({**dict(self.evidence), **more})
+        return found
 
     def most_probable(self) -> dict[str, Any]:
         """Return the most probable explanation: the levels of all variables of largest p(x | evidence)."""
@@ -208,6 +243,56 @@ class BayesianNetwork(VectorDistribution):
         keep = [self.names[i] for i in self._resolved(dims)]
         factors = self._relevant(keep)
         return elimination_order([factor.axes for factor in factors], _others(factors, keep))
+
+    def _tree(self, needed: frozenset[str]) -> BucketTree | None:
+        """Return what the tables of some variables give at the evidence; None where they are not small.
+
+        It holds the answers for all of these variables; one for more of them serves fewer.
+        """
+        for held, tree in self._trees.items():
+            if needed <= held:
+                return tree
+        if not self._plain:
+            return None
+        seen = dict(self.evidence)
+        key = (needed, frozenset(seen))
+        names = [name for name in self._by_name if name in needed]
+        if key not in self._plans:
+            axes = [
+                [a for a in (*self._by_name[name].given, *self._by_name[name].axes) if a[0] not in seen]
+                for name in names
+            ]
+            plan = elimination_order(axes, [name for name in names if name not in seen])
+            fits = is_small(plan, [[a for a, _ in scope] for scope in axes])
+            self._plans[key] = plan.order if fits else None
+        order = self._plans[key]
+        if order is not None:
+            at = {name: code_of(self._axis(name), level) for name, level in seen.items()}
+            factors = []
+            for name in names:
+                variables = self._variables[name]
+                index = tuple(at.get(v, _ALL) for v in variables)
+                factors.append(
+                    (self._by_name[name].probabilities[index], tuple(v for v in variables if v not in at))
+                )
+            self._trees[needed] = BucketTree(factors, order)
+            return self._trees[needed]
+        return None
+
+    @cached_property
+    def _trees(self) -> dict[frozenset[str], BucketTree]:
+        return {}
+
+    @cached_property
+    def _plans(self) -> dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...] | None]:
+        """Orders of elimination by the tables that are needed and what is observed, whatever was seen."""
+        return {}
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the tables are NumPy's, of double precision."""
+        values = [table.probabilities for table in self.tables]
+        return all(isinstance(p, np.ndarray) and p.dtype == np.float64 for p in values)
 
     def _eliminated(self, keep: Sequence[str], *, maximize: bool = False) -> Eliminated:
         factors = self._factors if maximize else self._relevant(keep)

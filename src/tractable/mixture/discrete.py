@@ -132,7 +132,7 @@ class CategoricalMixture(BaseTableMixture):
     """
 
     _default: ClassVar[str] = "categorical"
-    _reads_text = _positive_only = _all_categorical = True
+    _reads_text = _positive_only = True
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Mixtures over the columns of any table."""
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.table_rows import TableRows, TableSummary
+from tractable.base.table_rows import TableSummary, check_table_rows, coded_table, table_events, table_score
 from tractable.covariance import Full
 from tractable.covariance.shapes import collapsed_components, rounding_columns
+from tractable.data import TableColumns
 from tractable.data.source import mapped
 from tractable.data.table_columns import binarized, filled, table_of
 from tractable.distributions import Mixture
@@ -35,20 +36,25 @@ from tractable.value import replace
 REG_COVAR = 1e-6
 
 
-class BaseTableMixture(TableRows, EMMixture):
+class BaseTableMixture(EMMixture):
     """A mixture whose components are products over columns; rows are codes, NaN where missing."""
 
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
     alpha: float
+    _columns_: TableColumns
     _encoding_: TableEncoding
 
     _collapse = (
         "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
         "has no bound; use fewer of them or a larger reg_covar"
     )
+    #: The kind of columns that are not declared and have no type.
+    _default: ClassVar[str] = "normal"
     # Parameters that only some of these mixtures have.
+    kinds: Any = None
+    unseen: str = "error"
     binarize: float | None = None
     covariance_type: str = "diag"
 
@@ -61,10 +67,19 @@ class BaseTableMixture(TableRows, EMMixture):
     # Rows
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        rows = super()._validate_rows(X, y, sample_weight, reset=reset)
+        rows = check_table_rows(self, super()._validate_rows, X, y, sample_weight, reset=reset)
         if not reset or self.binarize is None:
             return rows
         return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
+
+    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
+        return coded_table(self, X, leave, reset=reset, categorical=self._default == "categorical")
+
+    def _events(self, X: Any) -> np.ndarray:
+        return table_events(self, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        return table_score(self, X, sample_weight)
 
     def _row_check(self) -> RowCheck:
         return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
