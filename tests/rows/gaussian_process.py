@@ -51,6 +51,10 @@ ROWS = [
     Row(
         "NystromGaussianProcess-learned",
         lambda: NystromGaussianProcess(n_inducing=10, max_iter=30, random_state=0),
+        exempt={
+            "any_partitioning_is_the_whole": "the search for the kernel stops where the evidence is flat to "
+            "rounding: its parameters agree to the root of that"
+        },
     ),
     Row(
         "BayesianCommittee",
