@@ -9,6 +9,7 @@ from dask.base import is_dask_collection
 from dask.delayed import delayed
 
 from tractable.arrays.namespace import check_unmasked, is_collection
+from tractable.arrays.weights import check_weights
 from tractable.data.arrays import ArraySource
 from tractable.data.columns import Roles, assign_roles
 from tractable.data.dispatch import triple
@@ -49,7 +50,7 @@ def kind_of(X: Any) -> str:
         return "Delayed"
     if is_dask_collection(X) and hasattr(X, "chunks") and hasattr(X, "rechunk"):
         return "Array"
-    if is_dask_collection(X) and hasattr(X, "columns") and hasattr(X, "npartitions"):
+    if is_dask_collection(X) and is_frame(getattr(X, "_meta", None)):
         return "DataFrame"
     raise ValueError(
         f"X is a {type(X).__name__} of Dask; rows are a dask Array of two dimensions, a DataFrame (of a "
@@ -96,10 +97,10 @@ def _of_frame(X: Any, y: Any, weights: Any) -> DaskSource:
     load = delayed(_Loaded(columns=roles, width=len(roles.features)))
     parts = zip(X.to_delayed(), *columns_beside(X, roles, y, weights), strict=True)
     tasks = [load(i, *part) for i, part in enumerate(parts)]
-    source = DaskSource(
-        partitions=Partitions(tasks, kind="DataFrame"), width=len(roles.features), names=roles.feature_names
-    )
-    return source if is_read_from_files(X) else _checked(source)
+    files = files_of(X)
+    partitions = Partitions(tasks, kind="DataFrame", files=files)
+    source = DaskSource(partitions=partitions, width=len(roles.features), names=roles.feature_names)
+    return source if files else _checked(source)
 
 
 def frame_roles(columns: list[Any], y: Any, weights: Any) -> Roles:
@@ -120,10 +121,14 @@ def columns_beside(X: Any, roles: Roles, y: Any, weights: Any) -> tuple[Any, Any
     return found, counted
 
 
-def is_read_from_files(X: Any) -> bool:
-    """Whether every pass over a dataframe reads files, so that a pass for their sizes would read them all."""
-    names = {type(part).__name__ for part in X.expr.walk()}
-    return any(name.startswith(READERS) for name in names)
+def files_of(X: Any) -> list[Any]:
+    """Return the paths that every pass over a dataframe reads; a pass for their sizes would read them all."""
+    readers = [part for part in X.expr.walk() if type(part).__name__.startswith(READERS)]
+    return [path for part in readers for path in _listed(part.operand("path"))]
+
+
+def _listed(path: Any) -> list[Any]:
+    return list(path) if isinstance(path, (list, tuple)) else [path]
 
 
 def _of_delayed(parts: list[Any], y: Any, weights: Any) -> DaskSource:
@@ -229,7 +234,7 @@ class _Loaded:
         with named(number):
             if self.columns is not None:
                 return frame_batch(rows, self.columns, y, weights)
-            held = ArraySource(X=rows, y=_values(y), weights=_values(weights)).collect()
+            held = ArraySource(X=rows, y=_values(y), weights=_checked_weights(weights, len(rows))).collect()
             if held.X.shape[1] != self.width:
                 raise ValueError(f"it has {held.X.shape[1]} columns, and X has {self.width}")
             return held
@@ -242,7 +247,7 @@ def frame_batch(frame: Any, roles: Roles, y: Any, weights: Any) -> Batch:
     return frame_source(
         frame[list(roles.columns)],
         _values(y) if targets is None else targets,
-        _values(weights) if roles.weight is None else roles.weight,
+        _checked_weights(weights, len(frame)) if roles.weight is None else roles.weight,
     ).collect()
 
 
@@ -251,6 +256,10 @@ def check_same_columns(frame: Any, roles: Roles) -> None:
     missing = [name for name in roles.columns if name not in frame.columns]
     if missing:
         raise ValueError(f"the columns {missing} are missing; it has {list(frame.columns)}")
+
+
+def _checked_weights(weights: Any, n_rows: int) -> Any:
+    return None if weights is None else check_weights(np.asarray(weights), n_rows, name="sample_weight")
 
 
 def _values(x: Any) -> Any:

@@ -1,6 +1,6 @@
 """A collection of Dask as a source of rows: partitions are reduced on the workers that hold them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate as running_sums
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from dask.delayed import delayed
 
 from tractable.arrays.namespace import not_held
 from tractable.data import ArraySource, Batch, Composed, Source
+from tractable.data.files import check_readable
 from tractable.data.source import DrawnRows
 from tractable.distributed.cluster import (
     chain,
@@ -40,12 +41,20 @@ class Partitions:
         Bytes of all, where they are known.
     kind : str
         The kind of the collection, for messages.
+    files : list of paths
+        Files that they are read from, for messages.
     """
 
     def __init__(
-        self, tasks: list[Any], *, n_rows: list[int] | None = None, n_bytes: float | None = None, kind: str
+        self,
+        tasks: list[Any],
+        *,
+        n_rows: list[int] | None = None,
+        n_bytes: float | None = None,
+        kind: str,
+        files: Sequence[Any] = (),
     ) -> None:
-        self._tasks, self.n_rows, self.n_bytes, self.kind = tasks, n_rows, n_bytes, kind
+        self._tasks, self.n_rows, self.n_bytes, self.kind, self._files = tasks, n_rows, n_bytes, kind, files
         self._held: tuple[Any, list[Any]] | None = None
 
     def tasks(self, *, once: bool = False) -> list[Any]:
@@ -62,6 +71,16 @@ class Partitions:
                 self._held = client, client.compute(self._tasks)
                 return self._held[1]
         return self._tasks
+
+    def summed(self, tasks: list[Any]) -> Any:
+        """Return the sum of tasks of the partitions; a file that cannot be read is named."""
+        try:
+            return computed(tree(tasks))[0]
+        except ConnectionError:
+            raise
+        except (OSError, ValueError) as error:
+            check_readable(self._files, error)
+            raise
 
     def note(self, sizes: "Sizes") -> None:
         """Remember what a pass found of the partitions."""
@@ -173,7 +192,7 @@ class DaskSource(Source):
         known = self.partitions.n_rows is not None
         one, function = delayed(_part), sent(of)
         tasks = self.partitions.tasks(once=not known)
-        (found,) = computed(tree([one(function, task, i) for i, task in enumerate(tasks)]))
+        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
         self.partitions.note(found.sizes)
         if found.total is None:
             raise ValueError("X has no rows: every partition is empty")
@@ -206,7 +225,8 @@ class DaskSource(Source):
         if self.same_rows and self.partitions.n_rows is not None:
             return self.partitions.n_rows
         one, function = delayed(_sizes), sent(None if self.same_rows else self.function)
-        (found,) = computed(tree([one(function, task, i) for i, task in enumerate(self.partitions.tasks())]))
+        tasks = self.partitions.tasks()
+        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
         if self.same_rows:
             self.partitions.note(found)
         return list(found.n_rows)

@@ -21,7 +21,7 @@ from tractable.data.source import mapped
 from tractable.data.table_columns import binarized, filled, table_of
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.base import EMMixture
+from tractable.mixture.base import EMMixture, standardized_prior
 from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
@@ -48,7 +48,7 @@ class BaseTableMixture(EMMixture):
 
     _collapse = (
         "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
-        "has no bound; use fewer of them or a larger reg_covar"
+        "has no bound; use fewer of them, a covariance_prior or a larger reg_covar"
     )
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
@@ -57,6 +57,7 @@ class BaseTableMixture(EMMixture):
     unseen: str = "error"
     binarize: float | None = None
     covariance_type: str = "diag"
+    covariance_prior: Any = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -100,6 +101,12 @@ class BaseTableMixture(EMMixture):
             n_components=self.n_components,
             alpha=float(self.alpha),
             reg_covar=self._standardized_reg_covar(encoding),
+            prior=standardized_prior(
+                self.covariance_prior,
+                None,
+                encoding.standardizer[encoding.normal].scale,
+                self.n_components,
+            ),
             total=total,
             unseen=unseen,
         )
@@ -182,7 +189,8 @@ class TableMixture(BaseTableMixture):
 
     Estimates are posterior modes under weak priors: `alpha` pseudo-observations of each category and of the
     average count in each component, and `reg_covar` on the variances, without which a component may collapse
-    on one value. The objective includes the log priors, and never decreases.
+    on one value; `covariance_prior` keeps it from getting near one. The objective includes the log priors,
+    and never decreases.
 
     Parameters
     ----------
@@ -201,6 +209,10 @@ class TableMixture(BaseTableMixture):
         Pseudo-observations; 0 is maximum likelihood.
     reg_covar : float, optional
         Added to the variances of normal columns; 1e-6 of each column's variance by default.
+    covariance_prior : {"data"} or array of shape (p, p), optional
+        The scale Ψ of an inverse Wishart prior on the covariance of the p normal columns of every component,
+        Σ_k = (S_k + Ψ) / (N_k + 2p + 3), which keeps components from collapsing; with "diag", on variances.
+        "data" is the columns' variances over K^(2/p), as in `GaussianMixture`.
     tol : float
         The search ends when an iteration raises the objective of a row, on average, by less.
     max_iter, n_init : int
@@ -276,6 +288,7 @@ class TableMixture(BaseTableMixture):
         covariance_type: str = "diag",
         alpha: float = 1.0,
         reg_covar: float | None = None,
+        covariance_prior: Any = None,
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
@@ -285,7 +298,7 @@ class TableMixture(BaseTableMixture):
     ) -> None:
         super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.kinds, self.unseen, self.covariance_type = kinds, unseen, covariance_type
-        self.alpha, self.reg_covar = alpha, reg_covar
+        self.alpha, self.reg_covar, self.covariance_prior = alpha, reg_covar, covariance_prior
 
     @property
     def kinds_(self) -> dict[Any, str]:
