@@ -15,6 +15,7 @@ from tractable.testing.joint_laws import check_gaussian, check_joint, check_prod
 from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.map_laws import check_map
 from tractable.testing.mixture_laws import check_mixture
+from tractable.testing.network_laws import check_network
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
 from tractable.testing.process_laws import check_process
@@ -52,6 +53,7 @@ __all__ = [
     "check_kernel",
     "check_map",
     "check_mixture",
+    "check_network",
     "check_persistence",
     "check_picture",
     "check_process",
