@@ -78,6 +78,7 @@ PUBLIC: dict[str, str] = {
     "TableMixture": "tractable.mixture",
     # distributions
     "BayesianNetwork": "tractable.graph",
+    "BayesianNetworkDensity": "tractable.graph",
     "DirectedGraph": "tractable.graph",
     "Bernoulli": "tractable.distributions",
     "BernoulliModel": "tractable.conjugate",

@@ -140,6 +140,7 @@ from tractable.gaussian_process import NystromGaussianProcess as NystromGaussian
 from tractable.gaussian_process import StateSpaceGaussianProcess as StateSpaceGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge

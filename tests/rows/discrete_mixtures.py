@@ -7,10 +7,11 @@ import pandas as pd
 
 from rows.row import Row
 from tractable.base import Rows
+from tractable.base.table_rows import TableSummary
 from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
 from tractable.mixture.base import standardized_prior
-from tractable.mixture.table.model import TableEncoding, TableSummary
+from tractable.mixture.table.model import TableEncoding
 from tractable.mixture.table.steps import TableProblem
 from tractable.testing.em_laws import EMCase
 from tractable.value import parameters

@@ -10,25 +10,15 @@ from tractable.base import (
     ModelTags,
     Rows,
     check_choice,
-    check_columns,
     check_number,
-    refuse_foreign,
 )
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.density import LogLikelihood
+from tractable.base.table_rows import TableSummary, check_table_rows, coded_table, table_events, table_score
 from tractable.covariance import Full
 from tractable.covariance.shapes import collapsed_components, rounding_columns
-from tractable.data import Source, is_frame
+from tractable.data import TableColumns
 from tractable.data.source import mapped
-from tractable.data.table_columns import (
-    TableColumns,
-    binarized,
-    coded_frame,
-    columns_of,
-    filled,
-    learn_columns,
-    table_of,
-)
+from tractable.data.table_columns import binarized, filled, table_of
 from tractable.distributions import Mixture
 from tractable.engines import fold
 from tractable.mixture.base import EMMixture, standardized_prior
@@ -36,7 +26,6 @@ from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
     TableParameters,
-    TableSummary,
     drawn,
     expected,
 )
@@ -79,36 +68,22 @@ class BaseTableMixture(EMMixture):
     # Rows
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        leave = sample_weight if isinstance(sample_weight, str) else None
-        refuse_foreign(X)
-        rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
-        if not reset:
-            return replace(rows, data=mapped(rows.data, self._row_check()))
-        if not hasattr(self, "_columns_"):
-            names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, self.n_features_in_, self.kinds, self._default)
-        if self.binarize is None:
+        rows = check_table_rows(self, super()._validate_rows, X, y, sample_weight, reset=reset)
+        if not reset or self.binarize is None:
             return rows
         return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
-        """Return a table as numbers, the categories of frames by their codes."""
-        if not is_frame(X):
-            return X
-        if reset:
-            self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self._columns_, self.unseen)
+        return coded_table(self, X, leave, reset=reset, categorical=self._default == "categorical")
 
-    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self.kinds, leave)
+    def _events(self, X: Any) -> np.ndarray:
+        return table_events(self, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        return table_score(self, X, sample_weight)
 
     def _row_check(self) -> RowCheck:
         return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
-
-    def _events(self, X: Any) -> np.ndarray:
-        self._density()
-        refuse_foreign(X)
-        return self._row_check()(check_columns(self, self._coded(X)))
 
     # Fitting
 
@@ -189,13 +164,6 @@ class BaseTableMixture(EMMixture):
         return found
 
     # Queries
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        density, rows = self._density(), self._validate_rows(X, None, sample_weight, reset=False)
-        if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=density))
-            return float(total[0] / total[1])
-        return float(np.average(density.log_prob(rows.data), weights=rows.weights))
 
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
