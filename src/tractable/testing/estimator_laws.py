@@ -28,6 +28,8 @@ def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     if not tags.target_tags.required:
         return X, None
     y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(N_ROWS)
+    if tags.target_tags.positive_only:  # counts
+        y = np.round(2.0 + y - y.min())
     return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y
 
 
