@@ -49,6 +49,7 @@ def slow_gradient(joint, Z):
 def test_joint_probabilities_by_the_definition(rng, monkeypatch, compiled):
     if compiled:
         monkeypatch.setattr("tractable.primitives.COMPILED_WORK", 0)
+        monkeypatch.setattr("tractable.primitives.tsne.DENSE", 0)
     X = rng.normal(size=(40, 4)) * 1e3
     model = TSNE(perplexity=7.0, max_iter=1).fit(X)
     joint = model._joint(exact=True)

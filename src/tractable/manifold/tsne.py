@@ -14,6 +14,7 @@ from tractable.primitives.tsne import GridForces, PairForces, neighbor_probabili
 from tractable.spatial import Index, RandomizedForest, as_index
 from tractable.spatial.checks import as_seed
 from tractable.spatial.metrics import as_metric
+from tractable.value import replace
 
 #: The perplexity where none is given; of few rows, a third of the others.
 PERPLEXITY = 30.0
@@ -256,15 +257,21 @@ class TSNE(Embedding):
         return principal_start(np.asarray(components.transform(rows)), self._counts_, p)
 
     def _search(self, joint: JointProbabilities, start: np.ndarray, exact: bool) -> Descent:
-        if exact:
-            forces: Any = PairForces(joint=joint.dense(), weights=joint.weights)
-        else:
-            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
         early = min(self.early_exaggeration_iter, self.max_iter)
         phases = [(early, float(self.early_exaggeration)), (self.max_iter - early, 1.0)]
         rated = [(steps, factor, self._rate(factor)) for steps, factor in phases]
         self.learning_rate_ = rated[-1][2]
-        return descend(forces, start, joint, phases=rated, tol=0.25 * float(self.min_grad_norm))
+        options: dict[str, Any] = {"phases": rated, "tol": 0.25 * float(self.min_grad_norm)}
+        if exact:
+            forces = PairForces(joint=joint.dense(), weights=joint.weights)
+            return descend(forces, start, joint, **options)
+        order = joint.local_order()  # what is near is found in the cache
+        joint = joint.take(order)
+        grid = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
+        found = descend(grid, start[order], joint, **options)
+        points = np.empty_like(found.points)
+        points[order] = found.points
+        return replace(found, points=points)
 
     def _rate(self, exaggeration: float) -> float:
         if isinstance(self.learning_rate, str):
