@@ -279,6 +279,14 @@ def test_starts(rng):
     assert np.linalg.matrix_rank(line / 1e-4, tol=1e-3) == 2
 
 
+@pytest.mark.parametrize("method", ["exact", "fft"])
+def test_more_dimensions_than_the_rows_have(rng, method):
+    model = TSNE(n_components=40, method=method, max_iter=60).fit(rng.normal(size=(30, 3)))
+    assert np.isfinite(model.embedding_).all()
+    assert np.all(np.std(model.embedding_, axis=0) > 0.0)
+    assert np.isfinite(model.kl_divergence_)
+
+
 def test_an_interrupted_descent_keeps_the_map_so_far(rng, monkeypatch):
     calls, whole = [], PairForces.__call__
 
