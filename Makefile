@@ -6,6 +6,8 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --constra
 
 export PYTHONHASHSEED := 0
 export MPLBACKEND := Agg
+# Where it is set, every worker and every command that the tests start would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick-tests test-all test-browser lint style types bench bench-page docs index constraints clean
@@ -23,10 +25,11 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/dev.stamp: pyproject.toml constraints.txt $(VENV)/run.stamp
-	@echo "Adding the test tools …"
-	@$(PIP) --editable '.[dev]'
-	@touch $@
+# What the tests import is compiled when they import it, which is a small part of all that is installed.
+$(VENV)/dev.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Setting up $(VENV) with the test tools …"
+	@$(PIP) --no-compile --editable '.[dev]'
+	@touch $(VENV)/run.stamp $@
 
 $(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[bench]'

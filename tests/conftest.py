@@ -1,5 +1,6 @@
 """What every test may ask for: a seeded generator, and the array libraries."""
 
+import gc
 import os
 import sys
 import zlib
@@ -11,6 +12,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import array_api_strict
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 import quick
@@ -23,6 +25,20 @@ settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 def pytest_configure(config):
     """Say whether slow cases are asked for before any test is collected."""
     quick.ALONE = config.option.markexpr == "not slow"
+    gc.disable()  # what is collected stays
+
+
+def pytest_collection_finish():
+    """Thousands of tests that are held are not looked through again at each collection of garbage."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in the docstrings of the library, not in those of the tests."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,10 +12,11 @@ def some(cases, most=1, *, several=False):
     For cases that differ in numbers alone. Cases that are marked already stay as they are.
     """
     cases = list(cases)
-    return cases[:most] + [_late(case, several) for case in cases[most:]]
+    return cases[:most] + [late(case, several=several) for case in cases[most:]]
 
 
-def _late(case, several):
+def late(case, *, several=False):
+    """A parameter, or a tuple of them, that waits for `make test-all`; one that is marked already stays."""
     if hasattr(case, "marks"):
         return case
     return pytest.param(*(case if several else (case,)), marks=pytest.mark.slow)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tractable
-from quick import some
+from quick import late, some
 from tractable.cli import app
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
@@ -29,7 +29,13 @@ OPTIONS = {
     "Perceptron": ["--set", "max_iter=50"],
 }
 CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
-FITTED = [name for name, kind in model_classes().items() if describe(kind)["kind"] in TABLES]
+KINDS = {name: describe(kind)["kind"] for name, kind in model_classes().items()}
+#: Of each kind of model two, and those that take other options or other tables; the others wait.
+FITTED = [
+    name if list(KINDS.values())[:i].count(kind) < 2 or name in (*OPTIONS, *CODES) else late(name)
+    for i, (name, kind) in enumerate(KINDS.items())
+    if kind in TABLES
+]
 
 
 @pytest.fixture(params=some(["held", "streamed"]))
@@ -48,7 +54,7 @@ def done(*words):
 @pytest.mark.parametrize("name", FITTED)
 def test_every_model_learns_from_a_file_and_answers_into_one(name, tmp_path, walk):
     """The answers in the file are those of the saved model in Python."""
-    table, target = TABLES[describe(model_classes()[name])["kind"]]
+    table, target = TABLES[KINDS[name]]
     frame = tractable.datasets.load(table).frame
     if name in CODES:
         frame, target = PENGUINS[["species", "island", "year"]], target and "species"

@@ -26,6 +26,7 @@ def closed_figures():
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", CONJUGATE_MODELS, ids=lambda row: row.name)
 def test_beliefs_are_drawn(row):
     model = row.make()

@@ -6,7 +6,14 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_co2", "plot_gp_classifier", "plot_many_rows", "plot_kernel_regression", "plot_kernel_search"}
+SLOW = {
+    "plot_co2",
+    "plot_forecast",
+    "plot_gp_classifier",
+    "plot_many_rows",
+    "plot_kernel_regression",
+    "plot_kernel_search",
+}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("kernels")]
 
 
@@ -22,6 +29,12 @@ def test_carbon_dioxide_rises_with_the_seasons():
     assert 0.8 <= found["held"] <= 1.0
     assert found["error"] < 0.7
     assert 5.0 < found["swing"] < 7.0
+
+
+@pytest.mark.slow
+def test_a_forecast_covers_later_years():
+    found = page("kernels", "plot_forecast").names
+    assert 0.8 <= found["covered"] <= 1.0
 
 
 @pytest.mark.slow

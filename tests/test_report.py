@@ -108,7 +108,17 @@ def test_no_section_fails_on_the_other_bundled_tables(report, name):
     assert not [note for note in summary.notes if "left out" in note]
 
 
-def test_the_code_in_the_page_runs(bundled, capsys):
+def test_the_code_in_the_page_of_a_small_file_runs(report, tmp_path, capsys):
+    columns(40).to_csv(tmp_path / "few.csv", index=False)
+    summary, page = report(tmp_path / "few.csv", target="k")
+    assert len(page.code) == len(summary.sections)
+    for code in page.code:
+        exec(code, {})
+    assert "x number" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_code_in_the_page_of_the_bundled_table_runs(bundled, capsys):
     summary, page = bundled
     assert len(page.code) == len(summary.sections)
     for code in page.code:

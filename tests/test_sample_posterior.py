@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import log_ndtr
 
 import tractable
 from quick import some
@@ -25,6 +26,10 @@ X = RNG.standard_normal((40, 2)) * [1.0, 3.0] + [0.5, 0.0]
 Y = 2.0 + X @ [1.0, -0.5] + 0.5 * RNG.standard_t(4, 40)
 LABELS = np.where(Y + RNG.standard_normal(40) > 2.0, "late", "early")
 OLD_FAITHFUL = tractable.datasets.load("old_faithful").frame.to_numpy()
+
+
+#: Shapes of covariances that are asked of last.
+REST = ("tied", "diag", "spherical")
 
 
 def within(found, name, mean, sigmas=5.0):
@@ -124,13 +129,16 @@ def test_logistic_posteriors_have_right_gradients_and_are_near_laplace_s(n_class
     assert np.all(np.abs(np.log(table["sd_ratio"])) < 0.35)
 
 
-def test_a_logistic_posterior_of_two_coefficients_is_that_of_a_grid():
-    model = BayesianLogisticRegression(alpha=0.5, fit_intercept=False)
+@pytest.mark.parametrize(
+    ("link", "log_probability"), [("logit", lambda m: -np.logaddexp(0.0, -m)), ("probit", log_ndtr)]
+)
+def test_a_logistic_posterior_of_two_coefficients_is_that_of_a_grid(link, log_probability):
+    model = BayesianLogisticRegression(alpha=0.5, fit_intercept=False, link=link)
     found = sample_posterior(model, X, LABELS, n_samples=800, rng=0)
     sign = np.where(LABELS == "late", 1.0, -1.0)
     a, b = np.meshgrid(np.linspace(-4, 6, 301), np.linspace(-4, 3, 301), indexing="ij")
     w = np.stack([a.ravel(), b.ravel()], axis=1)
-    log_p = -np.logaddexp(0.0, -(w @ X.T) * sign).sum(axis=1) - 0.25 * np.sum(w * w, axis=1)
+    log_p = log_probability((w @ X.T) * sign).sum(axis=1) - 0.25 * np.sum(w * w, axis=1)
     weights = np.exp(log_p - log_p.max())
     assert within(found, "coef", weights @ w / weights.sum())
 
@@ -180,44 +188,98 @@ def test_gibbs_of_a_mixture_is_near_the_variational_answer():
     assert best - 20.0 < found["log_likelihood"].mean() < best + 2.0
 
 
-def test_geweke_s_joint_test_of_a_mixture():
-    """Rows of a mixture of two components in one dimension, weights and means tested by order."""
+def draw_precisions(rng, n, kind):
+    """Precisions (n, 2, 2) of two components of two columns: dof 5, W₀⁻¹ = 2 I."""
+    if kind == "full":
+        lower = np.zeros((n, 2, 2, 2))
+        lower[..., 0, 0], lower[..., 1, 1] = (np.sqrt(rng.chisquare(df, (n, 2))) for df in (5.0, 4.0))
+        lower[..., 1, 0] = rng.standard_normal((n, 2))
+        return lower @ np.swapaxes(lower, -1, -2) / 2.0
+    if kind == "tied":
+        return np.repeat(draw_precisions(rng, n, "full")[:, :1], 2, axis=1)
+    columns = rng.chisquare(5.0, (n, 2, 2)) / 2.0
+    if kind == "spherical":
+        columns = np.repeat(rng.chisquare(10.0, (n, 2, 1)) / 4.0, 2, axis=2)
+    return columns[..., None] * np.eye(2)
+
+
+@pytest.mark.parametrize("sticks", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [("full", 0.0), ("full", 1.5), *(pytest.param(k, 0.0, marks=pytest.mark.slow) for k in REST)],
+)
+def test_geweke_s_joint_test_of_a_mixture(kind, wrong, sticks):
+    """Four rows of a mixture of two components in two dimensions; with a wrong prior it must fail."""
     from tractable.mixture.bayesian_gaussian.gibbs import MixtureGibbs
     from tractable.mixture.bayesian_gaussian.model import MixturePrior
 
     prior = MixturePrior(
-        sticks=False, concentration=2.0, strength=0.5, mean=np.zeros(1), dof=5.0, scatter=np.array([[2.0]])
-    )
+        sticks=sticks, concentration=2.0, strength=0.5, mean=np.zeros(2), dof=5.0 + wrong,
+        scatter=2.0 * np.eye(2),
+    )  # fmt: skip
 
     def draw(rng, n):
-        weights = rng.dirichlet([2.0, 2.0], n)
-        precision = rng.chisquare(5.0, (n, 2)) / 2.0
-        means = rng.standard_normal((n, 2)) / np.sqrt(0.5 * precision)
-        return np.concatenate([weights, means, 1.0 / precision], axis=1)
+        first = rng.beta(1.0 if sticks else 2.0, 2.0, (n, 1))
+        precision = draw_precisions(rng, n, kind)
+        factor = np.linalg.cholesky(np.linalg.inv(precision))
+        means = np.einsum("ncij,ncj->nci", factor, rng.standard_normal((n, 2, 2))) / np.sqrt(0.5)
+        covariance = np.linalg.inv(precision)
+        return np.concatenate([first, 1.0 - first, means.reshape(n, 4), covariance.reshape(n, 8)], axis=1)
 
     def simulate(rng, p):
         labels = (rng.random((len(p), 4)) < p[:, 1:2]).astype(int)
-        mean = np.take_along_axis(p[:, 2:4], labels, axis=1)
-        return mean + np.sqrt(np.take_along_axis(p[:, 4:], labels, axis=1)) * rng.standard_normal(
-            labels.shape
-        )
+        at = np.arange(len(p))[:, None]
+        factor = np.linalg.cholesky(p[:, 6:].reshape(-1, 2, 2, 2))[at, labels]
+        mean = p[:, 2:6].reshape(-1, 2, 2)[at, labels]
+        rows = mean + np.einsum("nrij,nrj->nri", factor, rng.standard_normal(mean.shape))
+        return rows.reshape(len(p), 8)
 
     def update(rng, p, y):
         rows = []
         for one, x in zip(p, y, strict=True):
-            step = MixtureGibbs(rows=x[:, None], counts=np.ones(4), prior=prior, n_components=2)
-            at = step._sweep(rng, one[:2], one[2:4, None], one[4:, None, None])
-            rows.append(np.concatenate([at[0], at[1].ravel(), at[2].ravel()]))
+            step = MixtureGibbs(rows=x.reshape(4, 2), prior=prior, n_components=2, covariance_type=kind)
+            at = step._sweep(rng, one[:2], one[2:6].reshape(2, 2), one[6:].reshape(2, 2, 2))
+            rows.append(np.concatenate([part.ravel() for part in at[:3]]))
         return np.array(rows)
 
     def tame(p, y):
-        means, log_variance = np.tanh(p[:, 2:4]), np.log(p[:, 4:])
+        means, log_variance = np.tanh(p[:, 2:6]), np.log(p[:, [6, 9, 10, 13]])
+        cross = np.tanh(p[:, [7, 11] if kind in ("full", "tied") else []])
         return np.concatenate(
-            [p[:, :1], p[:, :1] ** 2, means, means**2, log_variance, log_variance * means], axis=1
+            [p[:, :1], p[:, :1] ** 2, means, means**2, log_variance, log_variance * means, cross], axis=1
         )
 
-    z = geweke_joint_test(draw, simulate, update, tame, n_chains=1500, n_steps=3, rng=0)
-    assert np.all(np.abs(z) < 5.0)
+    z = geweke_joint_test(draw, simulate, update, tame, n_chains=1200, n_steps=3, rng=0)
+    assert bool(np.all(np.abs(z) < 5.0)) is (wrong == 0.0)
+
+
+@pytest.mark.parametrize("kind", some(["tied", "diag", "spherical", "full"]))
+def test_mixtures_of_every_shape_by_sticks(kind):
+    """Covariances keep their shape, weights sum to one, and means are near the variational ones."""
+    model = BayesianGaussianMixture(2, covariance_type=kind, random_state=0)
+    found = sample_posterior(model, OLD_FAITHFUL, n_samples=150, n_warm_up=50, rng=0)
+    np.testing.assert_allclose(found["weights"].sum(axis=-1), 1.0)
+    fitted = model.fit(OLD_FAITHFUL)
+    diagnosis = found.chains.diagnoses["means"]
+    assert np.all(np.abs(diagnosis.mean - fitted.means_[np.argsort(-fitted.weights_)]) < 0.5 * diagnosis.sd)
+    covariances = found["covariances"]
+    if kind == "tied":
+        np.testing.assert_array_equal(covariances[..., 0, :, :], covariances[..., 1, :, :])
+    if kind in ("diag", "spherical"):
+        assert np.all(covariances[..., 0, 1] == 0.0)
+    if kind == "spherical":
+        np.testing.assert_allclose(covariances[..., 0, 0], covariances[..., 1, 1], rtol=1e-12)
+    assert np.all(np.abs(found.comparison()["shift"]) < 0.5)
+
+
+def test_whole_weights_of_a_mixture_are_repeated_rows():
+    rows, counts = OLD_FAITHFUL[:60], np.random.default_rng(0).integers(0, 3, 60)
+    short = {"n_samples": 5, "n_warm_up": 5, "n_chains": 1, "rng": 0}
+    weighted = sample_posterior(mixture(), rows, sample_weight=counts, **short)
+    repeated = sample_posterior(mixture(), np.repeat(rows, counts, axis=0), **short)
+    np.testing.assert_allclose(weighted["means"], repeated["means"], rtol=1e-3)
+    with pytest.raises(ValueError, match="sample_weight"):
+        sample_posterior(mixture(), rows, sample_weight=counts + 0.5, **short)
 
 
 def test_steps_of_models_are_pure(rng):
@@ -234,11 +296,6 @@ def test_steps_of_models_are_pure(rng):
         (lambda: sample_posterior(3, X), "model"),
         (lambda: sample_posterior(Lasso(alpha=0.0), X, Y), "alpha"),
         (lambda: sample_posterior(BayesianLinearRegression(noise_variance=1.0), X, Y), "noise_variance"),
-        (lambda: sample_posterior(BayesianLogisticRegression(link="probit"), X, LABELS), "link"),
-        (
-            lambda: sample_posterior(BayesianGaussianMixture(2, random_state=0), OLD_FAITHFUL),
-            "weight_concentr",
-        ),
         (lambda: sample_posterior(RobustRegression("gaussian"), np.repeat(X[:, :1], 2, axis=1), Y), "X must"),
         (lambda: sample_posterior(Lasso(), X * np.nan, Y), "X"),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.namespace import check_held
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -31,6 +32,7 @@ class Average(RegressorMixin, Estimator):
 
     @all_or_nothing(afresh=True)
     def fit(self, X, y, sample_weight=None):
+        check_held("X", X)
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         y = column_or_1d(rows.y, warn=True)
         w = np.ones(len(y)) if rows.weights is None else rows.weights

@@ -36,13 +36,13 @@ def setup(size, folder):  # noqa: ARG001  (no files)
 def ours(data):
     step = nuts(data.both, True, mass="diagonal", vectorized=True)
     start = np.random.default_rng(1).standard_normal((4, data.dim))
-    chains = sample(step, start, data.n_draws, n_warm_up=data.n_draws, rng=0)
+    chains = sample(step, start, data.n_draws * 11 // 10, n_warm_up=data.n_draws, rng=0)
     return SimpleNamespace(ess=least_ess(chains["x"]), mean=chains.flat().mean(axis=0), sd=data.sd)
 
 
 ROW = Row(
     name="nuts_logistic",
-    shows="1,000 draws of 4 chains of logistic regression of 1,000 × 25 rows; compilation apart.",
+    shows="No-U-turn sampler, 4 chains, as many effective draws of logistic regression, 1,000 × 25.",
     setup=setup,
     size=(1_000, 25, 1_000),
     dry_size=(40, 3, 60),
@@ -52,6 +52,5 @@ ROW = Row(
     check=check,
     note=note,
     targets={"blackjax": no_slower()},
-    limit="exponentials of 4,000 linear predictors a step of the integrator.",
-    reason="calls of NumPy between gradients, about twenty a step of the integrator.",
+    limit="exponentials of 4,000 linear predictors a step of the integrator, two thirds of the time.",
 )

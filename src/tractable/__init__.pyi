@@ -10,6 +10,7 @@ from tractable import data as data
 from tractable import datasets as datasets
 from tractable import decomposition as decomposition
 from tractable import density as density
+from tractable import distributed as distributed
 from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
@@ -85,13 +86,16 @@ from tractable.distributions import Categorical as Categorical
 from tractable.distributions import Dirichlet as Dirichlet
 from tractable.distributions import DirichletMultinomial as DirichletMultinomial
 from tractable.distributions import Empirical as Empirical
+from tractable.distributions import Exponential as Exponential
 from tractable.distributions import Factor as Factor
 from tractable.distributions import Gamma as Gamma
+from tractable.distributions import Geometric as Geometric
 from tractable.distributions import HistogramDensity as HistogramDensity
 from tractable.distributions import InverseGamma as InverseGamma
 from tractable.distributions import InverseWishart as InverseWishart
 from tractable.distributions import LabelCoding as LabelCoding
 from tractable.distributions import Laplace as Laplace
+from tractable.distributions import LogNormal as LogNormal
 from tractable.distributions import Mixture as Mixture
 from tractable.distributions import Multinomial as Multinomial
 from tractable.distributions import MultivariateLaplace as MultivariateLaplace
@@ -101,6 +105,7 @@ from tractable.distributions import NegativeBinomial as NegativeBinomial
 from tractable.distributions import Normal as Normal
 from tractable.distributions import NormalGamma as NormalGamma
 from tractable.distributions import NormalWishart as NormalWishart
+from tractable.distributions import Pareto as Pareto
 from tractable.distributions import Poisson as Poisson
 from tractable.distributions import ProbabilityTable as ProbabilityTable
 from tractable.distributions import Product as Product
@@ -108,6 +113,7 @@ from tractable.distributions import SmoothedEmpirical as SmoothedEmpirical
 from tractable.distributions import Stacked as Stacked
 from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
+from tractable.distributions import Weibull as Weibull
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule
 from tractable.distributions import bootstrap as bootstrap
@@ -119,6 +125,7 @@ from tractable.distributions import grid_posterior as grid_posterior
 from tractable.distributions import map_estimate as map_estimate
 from tractable.distributions import mle as mle
 from tractable.distributions import one_hot as one_hot
+from tractable.distributions import probability_greater as probability_greater
 from tractable.distributions import score_function as score_function
 from tractable.distributions.compare_likelihood import compare_likelihood as compare_likelihood
 from tractable.distributions.expectation import expectation as expectation
@@ -130,8 +137,10 @@ from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
+from tractable.gaussian_process import StateSpaceGaussianProcess as StateSpaceGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge

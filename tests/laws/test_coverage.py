@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 
 from catalogue import ESTIMATORS, some_of_each_family
 from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.kernels import Matern, Subspace, Sum, White
 
 N_NEW, N_ERRORS = 8, 4.0
 COVERAGES = np.array([0.5, 0.9, 0.99])
@@ -127,7 +128,23 @@ def approximated_draw(estimator, n, d, rng):
     return process_draw(exact, n, d, rng)
 
 
+def draw_over_time(estimator, n, d, rng):
+    """A function of the first column from the prior of the estimator, about a plane."""
+    kernel, noise = estimator.kernel, estimator.noise_variance
+    if kernel is not None:
+        terms = [k for k in getattr(kernel, "terms", (kernel,)) if not isinstance(k, White)]
+        white = [k for k in getattr(kernel, "terms", (kernel,)) if isinstance(k, White)]
+        kernel = Sum(terms=[Subspace(k, [0]) for k in terms] + white)
+    else:
+        kernel = Subspace(Matern(nu=1.5), [0])
+    exact = GaussianProcessRegressor(
+        kernel, noise_variance=noise, mean="linear", optimizer=estimator.optimizer
+    )
+    return process_draw(exact, n, d, rng)
+
+
 WORLDS = {
+    "StateSpaceGaussianProcess": draw_over_time,
     "BayesianCommittee": approximated_draw,
     "NystromGaussianProcess": approximated_draw,
     "GaussianProcessRegressor": process_draw,
@@ -155,7 +172,7 @@ def n_fits(row):
     """As many tables as a second or two allows."""
     if row.name in REFUSED:
         return 30
-    if WORLDS.get(type(row.make()).__name__) in (process_draw, approximated_draw):
+    if WORLDS.get(type(row.make()).__name__) in (process_draw, approximated_draw, draw_over_time):
         return 25
     return 60 if row.name.startswith("Robust") else 100
 
@@ -208,6 +225,7 @@ LATE = {
         "GaussianProcessRegressor",
         "NystromGaussianProcess",
         "RobustRegression",
+        "StateSpaceGaussianProcess",
     )
 }
 

@@ -42,7 +42,7 @@ FIRST, OTHERS = first_of_each_kind(CHECKED)
 def shared_out(checks):
     """Scikit-learn's checks, those that `make test` leaves to `make test-all` marked slow.
 
-    The first class of a package meets all of them, the others, which share its code, every third in turn.
+    The first class of a package meets all of them, the others, which share its code, every fifth in turn.
     """
     name, cases = checks.args
     leaders = {package_of(estimator): type(estimator) for estimator in reversed(FIRST)}
@@ -51,7 +51,7 @@ def shared_out(checks):
     for i, case in enumerate(cases):
         estimator, check = getattr(case, "values", case)
         kind = type(estimator)
-        late = leaders[package_of(estimator)] is not kind and (i + kinds.index(kind)) % 3
+        late = leaders[package_of(estimator)] is not kind and (i + kinds.index(kind)) % 5
         if not (late and quick.ALONE):
             marks = [*getattr(case, "marks", ()), *([pytest.mark.slow] if late else [])]
             shared.append(pytest.param(estimator, check, marks=marks))

@@ -202,6 +202,13 @@ class AnswersTheFirstBatch(GaussianDensity):
         return super().score_samples(X[0] if isinstance(X, list) else X)
 
 
+class DividesByItsSpread(GaussianDensity):
+    """In units of the spread of each column, whatever that is."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.asarray(X) / np.std(X, axis=0), y, sample_weight)
+
+
 class ForgetsNames(GaussianDensity):
     def fit(self, X, y=None, sample_weight=None):
         return super().fit(np.asarray(X), y, sample_weight)
@@ -267,6 +274,7 @@ class FirstBatchOnly(GaussianDensity):
         ("extreme_scales_change_the_scale_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
         ("predicting_changes_nothing", Counts),
+        ("subnormal_rows_are_answered_or_refused", DividesByItsSpread),
         ("column_names_are_remembered", ForgetsNames),
         ("density_questions_agree", ScoresTheSum),
         ("pieces_make_the_whole", StartsAgain),

@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
-from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
-from tractable.statistics import Extremes, LogMoments
+from tractable.distributions import (
+    Beta,
+    Exponential,
+    Gamma,
+    Geometric,
+    InverseGamma,
+    Laplace,
+    LogNormal,
+    Pareto,
+    StudentT,
+    Uniform,
+    Weibull,
+)
+from tractable.statistics import Extremes, LogExcess, LogMoments
 from tractable.testing import density_laws, distribution_laws, statistic_laws
 from tractable.testing.statistic_laws import StatisticOfRows
 
@@ -173,7 +185,59 @@ class QuantilesThatVanish(Beta):
         return np.where(x < 1e-20, 0.0, x)
 
 
+class TrialsForFailures(Geometric):
+    """The mean number of trials, 1/p."""
+
+    @property
+    def mean(self):
+        return 1.0 / self.probability
+
+
+class MedianForMean(LogNormal):
+    @property
+    def mean(self):
+        return np.exp(self.log_mean)
+
+
+class DensityOfTheLogarithm(LogNormal):
+    """N(log x | μ, σ²), without 1/x."""
+
+    def log_prob(self, x):
+        return super().log_prob(x) + np.log(x)
+
+
+class MeanPower(Weibull):
+    """λ fitted by the mean of x, which holds for k = 1 alone."""
+
+    @classmethod
+    def fit(cls, X, sample_weight=None):
+        right = super().fit(X, sample_weight)
+        return cls(shape=right.shape, scale=np.average(X, axis=0, weights=sample_weight))
+
+
+class ThresholdForgotten(Pareto):
+    """The divergence of the exponential distributions of log x/m alone."""
+
+    def _divergence(self, other):
+        return Exponential(rate=self.shape).kl_divergence(Exponential(rate=other.shape))
+
+
+class ExcessAlone(LogExcess):
+    """Merges mean excesses as if both blocks had one least entry."""
+
+    def _merged(self, other):
+        right = super()._merged(other)
+        fraction = other.weight / (right.weight or 1.0)
+        mean = self.mean + fraction * (other.mean - self.mean)
+        return type(self)(weight=right.weight, low=right.low, mean=mean)
+
+
 MUTANTS = [
+    (distribution_laws.samples_match_mean_and_variance, TrialsForFailures(probability=0.25)),
+    (distribution_laws.samples_match_mean_and_variance, MedianForMean(log_mean=1.0, log_variance=0.25)),
+    (density_laws.density_integrates_to_one, DensityOfTheLogarithm(log_mean=1.0, log_variance=0.25)),
+    (distribution_laws.fit_is_the_most_likely, MeanPower(shape=2.0, scale=3.0)),
+    (distribution_laws.kl_is_the_expected_log_ratio, ThresholdForgotten(shape=[9.0, 5.0], scale=[2.0, 1.0])),
     (density_laws.icdf_inverts_cdf, ClampedQuantiles(**STUDENT)),
     (density_laws.icdf_inverts_cdf, QuantilesThatVanish(**SHARE)),
     (distribution_laws.samples_match_mean_and_variance, RateAsScale(**GAMMA)),
@@ -203,6 +267,7 @@ MUTANTS = [
     ),
     (statistic_laws.weights_are_repetitions, ZerosCount),
     (statistic_laws.sum_is_the_statistic_of_both, StatisticOfRows(statistic=GapsAlone, draw=positive)),
+    (statistic_laws.sum_is_the_statistic_of_both, StatisticOfRows(statistic=ExcessAlone, draw=positive)),
 ]
 
 

@@ -6,8 +6,9 @@ from tractable.gaussian_process import (
     GaussianProcessClassifier,
     GaussianProcessRegressor,
     NystromGaussianProcess,
+    StateSpaceGaussianProcess,
 )
-from tractable.kernels import RBF, Linear, Matern, White
+from tractable.kernels import RBF, Constant, Cosine, Linear, Matern, White
 from tractable.linear_model import PolynomialBasis
 
 ROWS = [
@@ -50,6 +51,10 @@ ROWS = [
     Row(
         "NystromGaussianProcess-learned",
         lambda: NystromGaussianProcess(n_inducing=10, max_iter=30, random_state=0),
+        exempt={
+            "any_partitioning_is_the_whole": "the search for the kernel stops where the evidence is flat to "
+            "rounding: its parameters agree to the root of that"
+        },
     ),
     Row(
         "BayesianCommittee",
@@ -58,6 +63,23 @@ ROWS = [
     Row(
         "BayesianCommittee-learned",
         lambda: BayesianCommittee(n_subsets=2, variant="bayesian", max_iter=30, random_state=0),
+    ),
+    Row(
+        "StateSpaceGaussianProcess",
+        lambda: StateSpaceGaussianProcess(2.0 * Matern(1.5, nu=1.5) + White(0.5), optimizer=None),
+    ),
+    Row(
+        "StateSpaceGaussianProcess-learned",
+        lambda: StateSpaceGaussianProcess(max_iter=60),
+    ),
+    Row(
+        "StateSpaceGaussianProcess-sum",
+        lambda: StateSpaceGaussianProcess(
+            Matern(2.0, nu=2.5) + Constant(2.0) * Matern(0.5, nu=0.5) + 0.5 * Cosine(3.0),
+            mean=PolynomialBasis(1),
+            noise_variance=0.3,
+            optimizer=None,
+        ),
     ),
     Row("GaussianProcessRegressor-normalized", lambda: GaussianProcessRegressor(normalize_y=True)),
 ]

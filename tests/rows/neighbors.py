@@ -5,17 +5,6 @@ from tractable.density import AdaptiveKernelDensity, NearestNeighborDensity
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from tractable.spatial import Minkowski
 
-SAMPLE = {
-    "quantiles_invert_the_cdf": "the targets of K neighbours are a sample, whose cdf has steps",
-}
-STEPS = {
-    **SAMPLE,
-    "intervals_are_equal_tailed": "five neighbours cover at most (K - 1)/(K + 1) = 0.67, and refuse 0.8",
-}
-ONE = {
-    **STEPS,
-    "noise_widens_the_prediction": "one neighbour, as leave-one-out chooses here, has no spread",
-}
 INFINITE = {
     "degenerate_rows_are_answered_or_refused": "where K rows coincide the estimate is infinite, which is said"
 }
@@ -47,8 +36,8 @@ ROWS = [
         "KNeighborsClassifier-forest",
         lambda: KNeighborsClassifier(3, index="randomized_forest", random_state=0),
     ),
-    Row("KNeighborsRegressor", KNeighborsRegressor, exempt=STEPS),
-    Row("KNeighborsRegressor-many", lambda: KNeighborsRegressor(25), exempt=SAMPLE),
-    Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance"), exempt=STEPS),
-    Row("KNeighborsRegressor-loo", lambda: KNeighborsRegressor("loo", max_neighbors=4), exempt=ONE),
+    Row("KNeighborsRegressor", KNeighborsRegressor),
+    Row("KNeighborsRegressor-many", lambda: KNeighborsRegressor(25)),
+    Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance")),
+    Row("KNeighborsRegressor-loo", lambda: KNeighborsRegressor("loo", max_neighbors=4)),
 ]

@@ -13,6 +13,7 @@ from tractable.sampling import (
     slice,  # noqa: A004
 )
 from tractable.testing import SampledTarget
+from tractable.value import replace
 
 MEAN = np.array([1.0, -2.0])
 COVARIANCE = np.array([[2.0, 0.9], [0.9, 1.0]])
@@ -144,6 +145,12 @@ ROWS = [
         "nuts-banana",
         lambda: SampledTarget(
             step=nuts(log_banana, banana_slope, step_size=0.3), draw=draw_banana, n_steps=2
+        ),
+    ),
+    Row(
+        "nuts-compiled",
+        lambda: SampledTarget(
+            step=replace(nuts(log_banana, banana_slope, step_size=0.3), compiled=True), draw=draw_banana
         ),
     ),
     Row(

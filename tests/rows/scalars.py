@@ -1,8 +1,27 @@
 """Continuous distributions of numbers, and their statistics."""
 
 from rows.row import Row
-from tractable.distributions import Beta, Gamma, InverseGamma, Laplace, StudentT, Uniform
-from tractable.statistics import Extremes, LogMoments, ReciprocalLogMoments, UnitLogMoments
+from tractable.distributions import (
+    Beta,
+    Exponential,
+    Gamma,
+    InverseGamma,
+    Laplace,
+    LogNormal,
+    Pareto,
+    StudentT,
+    Uniform,
+    Weibull,
+)
+from tractable.statistics import (
+    Extremes,
+    LogExcess,
+    LogMoments,
+    MomentsOfLogarithms,
+    NonnegativeMeans,
+    ReciprocalLogMoments,
+    UnitLogMoments,
+)
 from tractable.testing.statistic_laws import StatisticOfRows
 
 ROWS = [
@@ -37,6 +56,21 @@ ROWS = [
     Row("Laplace", lambda: Laplace(location=1.0, scale=2.0)),
     Row("Laplace-batch", lambda: Laplace(location=[[0.0], [3.0]], scale=[1.0, 0.25, 9.0])),
     Row("Laplace-far", lambda: Laplace(location=1e6, scale=1.0)),
+    Row("Exponential", lambda: Exponential(rate=2.0)),
+    Row("Exponential-scale", lambda: Exponential(scale=1e100)),
+    Row("Exponential-batch", lambda: Exponential(rate=[[0.5, 20.0], [1e-3, 1.0]])),
+    Row("LogNormal", lambda: LogNormal(log_mean=1.0, log_variance=0.25)),
+    Row("LogNormal-narrow", lambda: LogNormal(log_mean=-100.0, log_stddev=1e-3)),
+    Row("LogNormal-batch", lambda: LogNormal(log_mean=[[0.0], [3.0]], log_variance=[0.01, 0.1, 0.2])),
+    Row("Weibull", lambda: Weibull(shape=2.0, scale=3.0)),
+    Row("Weibull-falling", lambda: Weibull(shape=0.7, scale=1.0)),
+    Row("Weibull-exponential", lambda: Weibull(shape=1.0, scale=1e6)),
+    Row("Weibull-narrow", lambda: Weibull(shape=1e4, scale=1e-100)),
+    Row("Weibull-batch", lambda: Weibull(shape=[[1.5], [4.0]], scale=[1.0, 10.0, 100.0])),
+    Row("Pareto", lambda: Pareto(shape=9.0, scale=2.0)),
+    Row("Pareto-no-mean", lambda: Pareto(shape=1.0, scale=2.0)),
+    Row("Pareto-no-variance", lambda: Pareto(shape=1.5, scale=1e-6)),
+    Row("Pareto-batch", lambda: Pareto(shape=[[10.0], [40.0]], scale=[1.0, 10.0, 100.0])),
 ]
 STATISTICS = [
     Row("Extremes", lambda: Extremes),
@@ -57,5 +91,17 @@ STATISTICS = [
     Row(
         "UnitLogMoments",
         lambda: StatisticOfRows(statistic=UnitLogMoments, draw=lambda rng, n: rng.beta(2.0, 0.5, size=n)),
+    ),
+    Row(
+        "NonnegativeMeans",
+        lambda: StatisticOfRows(statistic=NonnegativeMeans, draw=lambda rng, n: rng.exponential(2.0, size=n)),
+    ),
+    Row(
+        "MomentsOfLogarithms",
+        lambda: StatisticOfRows(statistic=MomentsOfLogarithms, draw=lambda rng, n: rng.lognormal(size=n)),
+    ),
+    Row(
+        "LogExcess",
+        lambda: StatisticOfRows(statistic=LogExcess, draw=lambda rng, n: 1.0 + rng.pareto(2.0, size=n)),
     ),
 ]

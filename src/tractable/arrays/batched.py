@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
+from tractable.arrays.namespace import (
+    Array,
+    as_float_array,
+    check_unmasked,
+    device,
+    is_numpy_array,
+    namespace_of,
+)
 
 __all__ = [
     "as_reals",
@@ -53,6 +60,7 @@ def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
     Beside `like` it is of that library, and on its device where it was on the host; lists and numbers also
     take the dtype.
     """
+    check_unmasked(name, x)
     xp = namespace_of(x) if like is None else namespace_of(like)
     bare = not hasattr(x, "dtype") or isinstance(x, np.generic)
     try:

@@ -7,7 +7,15 @@ from numpy import errstate
 
 from tractable.arrays.namespace import namespace_of
 
-__all__ = ["LARGEST", "check_squarable", "is_squarable", "power_of_two", "reciprocals", "too_large"]
+__all__ = [
+    "LARGEST",
+    "check_coefficients",
+    "check_squarable",
+    "is_squarable",
+    "power_of_two",
+    "reciprocals",
+    "too_large",
+]
 
 #: Squares of differences of numbers up to this size, and sums of millions of such squares, do not overflow;
 #: squares of numbers down to its inverse do not underflow.
@@ -69,6 +77,21 @@ def reciprocals(width: Any) -> Any:
     if bool(xp.any(xp.isinf(found))):
         raise ValueError("X has columns so small that their reciprocals overflow; rescale its columns")
     return found
+
+
+def check_coefficients(coef: Any) -> Any:
+    """Return coefficients in the units of X, or refuse columns so small that these are not numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_coefficients(np.array([2.0])).tolist()
+    [2.0]
+    """
+    xp = namespace_of(coef)
+    if not bool(xp.all(xp.isfinite(coef))):
+        raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
+    return coef
 
 
 def power_of_two(size: Any) -> Any:

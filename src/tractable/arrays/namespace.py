@@ -16,10 +16,12 @@ __all__ = [
     "device",
     "freeze",
     "is_array_api_obj",
+    "is_collection",
     "is_foreign_array",
     "is_numpy_array",
     "is_torch_array",
     "namespace_of",
+    "not_held",
     "to_numpy",
     "unbroadcast",
 ]
@@ -91,21 +93,39 @@ def is_foreign_array(x: Any) -> bool:
     >>> is_foreign_array(np.ones(2)), is_foreign_array([1.0])
     (False, False)
     """
-    return is_array_api_obj(x) and not is_numpy_array(x)
+    return is_array_api_obj(x) and not is_numpy_array(x) and not is_collection(x)
+
+
+def is_collection(x: Any) -> bool:
+    """Whether x is a collection of Dask, or a list of its delayed partitions: its rows are not held here.
+
+    Examples
+    --------
+    >>> is_collection(np.ones(2)), is_collection([np.ones(2)])
+    (False, False)
+    """
+    if isinstance(x, (list, tuple)):
+        return len(x) > 0 and not isinstance(x[0], (list, tuple)) and is_collection(x[0])
+    return type(x).__module__.split(".", 1)[0] in ("dask", "dask_expr", "distributed")
 
 
 def check_held(name: str, x: Any) -> None:
-    """Refuse collections of Dask, whose rows are not held here: reading them block by block mixes them up.
+    """Refuse collections of Dask where rows must be held in memory: nothing is brought here silently.
 
     Examples
     --------
     >>> check_held("X", np.ones(2))
     """
-    if type(x).__module__.split(".")[0] in ("dask", "dask_expr"):
-        raise ValueError(
-            f"{name} is a collection of Dask ({type(x).__name__}), which is not supported; "
-            f"give {name}.compute(), or tractable.scan of its files"
-        )
+    if is_collection(x):
+        raise not_held(name, type(x).__name__)
+
+
+def not_held(name: str, kind: str) -> ValueError:
+    """Return the error of a collection of Dask where rows must be held in memory."""
+    return ValueError(
+        f"{name} is a collection of Dask ({kind}), and this needs its rows in the memory of this process: "
+        f"they are not brought to one machine silently; give {name}.compute() if they fit, or some of them"
+    )
 
 
 def check_unmasked(name: str, x: Any) -> None:

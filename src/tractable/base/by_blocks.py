@@ -7,10 +7,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tractable.arrays.namespace import check_held, is_collection
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import as_rows_source, sparse_rows
 from tractable.data import is_streamed
 from tractable.data.blocks import map_blocks, stacked
+from tractable.data.dispatch import distributed
 from tractable.data.frames import select_columns
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
@@ -21,13 +23,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 def by_blocks(method: F) -> F:
     """Make a method with one result a row (an array, or several) take sources: the results are stacked.
 
-    The rows are never held at once, and columns are found by name where the model was fitted on names.
+    The rows are never held at once, and columns are found by name where the model was fitted on names. The
+    result of a collection of Dask is a collection, lazy.
     """
 
     @wraps(method)
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if isinstance(X, np.ndarray):
             return method(self, X, *args, **options)
+        if is_collection(X):
+            check_answerable(self)
+            return distributed().lazy_answer(self, method.__name__, X, args, options)
         sparse = sparse_rows(self, X)
         if sparse is None and not is_streamed(X):
             return method(self, X, *args, **options)
@@ -43,6 +49,7 @@ def of_held_rows(method: F) -> F:
 
     @wraps(method)
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        check_held("X", X)
         if isinstance(X, np.ndarray) or not is_streamed(X):
             return method(self, X, *args, **options)
         check_answerable(self)

@@ -8,6 +8,7 @@ from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.log_space import log_softmax, log_sum_exp
+from tractable.arrays.namespace import check_held
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
@@ -125,9 +126,11 @@ class ClassifierMixin(base.ClassifierMixin):
     @available_if(_is_probabilistic)
     def predict_dist(self, X: Any) -> Categorical:
         """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
+        check_held("X", X)
         return Categorical(probabilities=self.predict_proba(X))
 
     @available_if(_is_probabilistic)
+    @by_blocks
     def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
         """Return the decision of least expected loss for each row, argmin_j Σ_k L_kj p(C_k | x).
 
@@ -152,11 +155,13 @@ class ClassifierMixin(base.ClassifierMixin):
         return self._class_scores(X)
 
     @available_if(_is_generative)
+    @by_blocks
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x), the log density of each row whatever its class, (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X), axis=1)
 
     @available_if(_is_generative)
+    @by_blocks
     def outlier_scores(self, X: Any) -> np.ndarray:
         """Return -log p(x), how unusual each row is whatever its class, (n_samples,)."""
         return -self.score_samples(X)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from tractable.arrays.namespace import is_collection
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
@@ -156,6 +157,8 @@ def _is_narrow(X: Any, square: bool) -> bool:
     Folds use every core, a block a thread. Threads that share one small product or factor wait for each
     other, for a thousand times the work where the cores are busy.
     """
+    if is_collection(X):  # its rows are folded elsewhere
+        return not square
     shape: Any = getattr(X, "shape", ())
     if square:
         return len(shape) == 2 and shape[0] <= FEW_ROWS

@@ -1,14 +1,16 @@
 """What R² and accuracy are sums of, over whatever `fit` takes: arrays, frames, files and streams."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
+from tractable.arrays.namespace import check_real_kind, check_unmasked
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
-from tractable.data import Batch, Source, is_frame, is_streamed, reduce_blocks
-from tractable.data.frames import column_names, select_columns, split_frame
+from tractable.data import Batch, Source, is_frame, is_streamed
+from tractable.data.frames import split_frame
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
 from tractable.statistics.by_class import check_one_kind
@@ -25,7 +27,9 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
         held = _collected(estimator, X, y, sample_weight)
         return held.X, _targets(held), held.weights
     require_targets(estimator, y)
-    return _split(X, y, sample_weight)
+    rows, targets, weights = _split(X, y, sample_weight)
+    (check_real_kind if is_regressor(estimator) else check_unmasked)("y", targets)
+    return rows, targets, weights
 
 
 def held_with_weights(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Any]:
@@ -46,6 +50,8 @@ def _collected(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
 
 def _split(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return rows, targets and weights, of which columns of a frame may be named."""
+    if sample_weight is not None:
+        check_real_kind("sample_weight", sample_weight)
     if is_frame(X):
         return split_frame(X, y, sample_weight)
     if isinstance(y, str) or isinstance(sample_weight, str):
@@ -60,16 +66,9 @@ def reduced(
     reads_text = estimator.__sklearn_tags__().input_tags.string
     tables = streamed_tables(X, y, sample_weight) if reads_text else None
     if tables is not None:
-        return reduce_blocks(of(estimator=estimator, columns=_same), _frames(tables))
+        return tables.reduce(of(estimator=estimator, columns=_same))
     source: Source = as_rows_source(X, y, sample_weight)
     return source.reduce(of(estimator=estimator, columns=FittedColumns.of(estimator, source)))
-
-
-def _frames(tables: Any) -> Iterator[Batch]:
-    """Yield batches whose X is a frame without the columns that are targets or weights."""
-    for frame, y, weights in tables.start():
-        features = [name for name in column_names(frame) if name not in tables.leave]
-        yield Batch(X=select_columns(frame, features), y=y, weights=weights)
 
 
 def _same(X: Any) -> Any:
@@ -104,7 +103,9 @@ class SquaredErrorsOf:
     columns: Callable[[Any], Any]  # a block's columns as the model takes them
 
     def __call__(self, block: Batch) -> SquaredErrors:
-        y = np.asarray(_targets(block), dtype=np.float64).reshape(block.n_rows, -1)
+        targets = _targets(block)
+        check_real_kind("y", targets)
+        y = np.asarray(targets, dtype=np.float64).reshape(block.n_rows, -1)
         if not np.isfinite(y).all():
             raise ValueError("y contains NaN or infinity")
         predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)

@@ -1,10 +1,12 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
+from itertools import islice
 from math import isnan
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from tractable.arrays import weights
@@ -15,11 +17,12 @@ from tractable.arrays.namespace import (
     check_held,
     check_real_kind,
     check_unmasked,
+    is_collection,
     is_foreign_array,
     is_numpy_array,
     namespace_of,
 )
-from tractable.data import Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
+from tractable.data import Batch, Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
@@ -68,10 +71,10 @@ def check_rows(
     rows read for them (`finite=False`).
     """
     y = y if supervised else None
-    check_held("X", X)
-    check_unmasked("y", y)
-    if sample_weight is not None:
-        check_real_kind("sample_weight", sample_weight)
+    if not is_collection(X):
+        check_unmasked("y", y)
+        if sample_weight is not None:
+            check_real_kind("sample_weight", sample_weight)
     if isinstance(sample_weight, str) or isinstance(y, str):
         X, y, sample_weight = as_rows_source(X, y, sample_weight), None, None
     if is_streamed(X):
@@ -79,7 +82,7 @@ def check_rows(
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
-        return Rows(data=source)
+        return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
@@ -102,7 +105,6 @@ def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
 
 def refuse_foreign(X: Any) -> None:
     """Refuse arrays of other libraries, for models that run on the host: nothing moves there silently."""
-    check_held("X", X)
     if is_foreign_array(X):
         raise ValueError(
             f"X must be a NumPy array or a frame; X is an array of {type(X).__module__.split('.')[0]}, "
@@ -134,6 +136,21 @@ def as_rows_source(X: Any, y: Any, sample_weight: Any) -> Source:
         if sample_weight is None or "weights" not in said or "sample_weight" in said:
             raise
         raise ValueError(said.replace("weights", "sample_weight", 1)) from error
+
+
+def with_real_targets(source: Source) -> Source:
+    """Return a source whose targets are refused where they are dates, durations or complex numbers."""
+    if source.in_memory:  # of one type, which a few rows tell
+        for batch in islice(source.blocks(1), 1):
+            _checked_targets(batch)
+        return source
+    return source.map(_checked_targets)
+
+
+def _checked_targets(batch: Batch) -> Batch:
+    if batch.y is not None:
+        check_real_kind("y", batch.y)
+    return batch
 
 
 def require_targets(estimator: Any, y: Any) -> None:
@@ -266,6 +283,7 @@ _WITHOUT_MISSING = {
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
     """Check rows of a query, as float64 on the host; NaN is allowed as in `fit`, unless stated."""
+    check_held("X", X)
     refuse_foreign(X)
     return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
 

@@ -35,7 +35,7 @@ from tractable.engines.glm.integrals import (
     log_expected_softmax,
 )
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
-from tractable.engines.glm.losses import LINKS, LossExpansion
+from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
 from tractable.primitives.linear import triangle
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
@@ -314,8 +314,6 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how the posterior at `alpha_` is sampled: see `tractable.sample_posterior`."""
-        if self.link != "logit":
-            raise ValueError(f'model must have link="logit" to be sampled, got {self.link!r}')
         data, _ = labelled_rows(self, X, y, sample_weight)
         held = data.collect()
         c, p = self._mode_.shape
@@ -329,6 +327,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
             root=self._root_,
             precision=np.tile(precision, (c, 1)),
             contrasts=self._contrasts_,
+            link=self.link,
         )
         columns = np.diag(np.append(np.ones(first), scale))
         if first:
@@ -373,6 +372,7 @@ class LogisticPosterior:
     root: np.ndarray  # (c p, c p)
     precision: np.ndarray  # (c, p), of the prior
     contrasts: np.ndarray  # (K, c)
+    link: str = "logit"
 
     def coefficients(self, u: np.ndarray) -> np.ndarray:
         """Return coefficients (..., c, p)."""
@@ -381,18 +381,34 @@ class LogisticPosterior:
     def __call__(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log density of each u, a row a chain, and its gradient."""
         coef = self.coefficients(u)
+        log_likelihood, slope = self._of_two(coef) if coef.shape[-2] == 1 else self._of_many(coef)
+        pull = self.precision * coef
+        value = log_likelihood - 0.5 * np.sum(pull * coef, axis=(-1, -2))
+        return value, (slope - pull).reshape(*u.shape[:-1], -1) @ self.root
+
+    def _of_two(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Σ w log p(±η) of two classes, and its gradient by the coefficients (..., 1, p)."""
+        sign = np.where(self.codes == 1, 1.0, -1.0) * float(self.contrasts[1, 0] - self.contrasts[0, 0])
+        margin = sign * (coef[..., 0, :] @ self.rows.T)
+        if self.link == "probit":
+            loss, by_margin, _ = probit_loss(margin)
+        else:
+            small = np.exp(-np.abs(margin))
+            loss = np.log1p(small) - np.minimum(margin, 0.0)
+            by_margin = -np.where(margin > 0.0, small, 1.0) / (1.0 + small)
+        slope = (-self.weights * sign * by_margin) @ self.rows
+        return -(loss @ self.weights), slope[..., None, :]
+
+    def _of_many(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Σ w log p of the classes of the rows, and its gradient by the coefficients (..., c, p)."""
         eta = (coef @ self.rows.T).swapaxes(-1, -2) @ self.contrasts.T  # (..., n, K)
         eta -= eta.max(axis=-1, keepdims=True)
         total = np.log(np.exp(eta).sum(axis=-1, keepdims=True))
         own = np.take_along_axis(eta, np.broadcast_to(self.codes[:, None], (*eta.shape[:-1], 1)), axis=-1)
-        pull = self.precision * coef
-        value = np.sum(self.weights * (own - total)[..., 0], axis=-1) - 0.5 * np.sum(
-            pull * coef, axis=(-1, -2)
-        )
         residual = -np.exp(eta - total)
         residual += np.arange(eta.shape[-1]) == self.codes[:, None]
-        slope = ((self.weights[:, None] * residual) @ self.contrasts).swapaxes(-1, -2) @ self.rows - pull
-        return value, slope.reshape(*u.shape[:-1], -1) @ self.root
+        slope = ((self.weights[:, None] * residual) @ self.contrasts).swapaxes(-1, -2) @ self.rows
+        return (own - total)[..., 0] @ self.weights, slope
 
 
 def _log_expected(z: np.ndarray, *, activations: Any, contrasts: np.ndarray) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import check_held, check_unmasked, is_foreign_array
+from tractable.arrays.namespace import check_unmasked, is_collection, is_foreign_array
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Batch, ForwardingSource, Source
@@ -153,7 +154,7 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
 
     Parameters
     ----------
-    X : array, frame, source, re-iterable of batches, or function that returns an iterator of batches
+    X : array, frame, source, collection of Dask, re-iterable of batches, or function that starts a pass
         The rows.
     y, weights : array or column name, optional
         Targets and frequencies of the rows, or the columns that hold them.
@@ -165,7 +166,8 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
     >>> as_source(X).n_rows, as_source([X[:2], X[2:]]).n_rows
     (6, 6)
     """
-    check_held("X", X)
+    if is_collection(X):
+        return distributed().collection_source(X, y, weights)
     check_unmasked("y", y)
     check_unmasked("weights", weights)
     if isinstance(X, Source):
@@ -182,8 +184,15 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
 
 
 def is_streamed(X: Any) -> bool:
-    """Whether X is a source or a stream of batches, and no single table in memory."""
-    return isinstance(X, Source | str | PathLike) or (not is_frame(X) and holds_batches(X))
+    """Whether X is a source, a collection of Dask or a stream of batches, and no single table in memory."""
+    if isinstance(X, Source | str | PathLike) or is_collection(X):
+        return True
+    return not is_frame(X) and holds_batches(X)
+
+
+def distributed() -> Any:
+    """Return the package that knows Dask, a layer above this one: the one place where it is looked up."""
+    return import_module("tractable.distributed")
 
 
 def sample_rows(
@@ -210,20 +219,4 @@ def sample_rows(
     >>> rows.shape
     (3, 1)
     """
-    keys, kept, counts = np.zeros(0), list[np.ndarray](), list[np.ndarray]()
-    for batch in as_source(data, None, weights).batches():
-        w = batch.row_weights
-        drawn = np.where(w > 0, rng.random(len(w)), np.inf)
-        both = np.concatenate([keys, drawn])
-        chosen = np.sort(np.argpartition(both, n)[:n]) if len(both) > n else np.arange(len(both))
-        chosen = chosen[np.isfinite(both[chosen])]
-        old, new = chosen[chosen < len(keys)], chosen[chosen >= len(keys)] - len(keys)
-        kept = [*_some(kept, old), np.asarray(batch.X[new], dtype=np.float64)]
-        counts = [*_some(counts, old), w[new]]
-        keys = both[chosen]
-    rows, weight = np.concatenate(kept), np.concatenate(counts)
-    return rows, None if np.all(weight == 1.0) else weight
-
-
-def _some(parts: list[np.ndarray], chosen: np.ndarray) -> list[np.ndarray]:
-    return [np.concatenate(parts)[chosen]] if parts else []
+    return as_source(data, None, weights).sample(n, rng)

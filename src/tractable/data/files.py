@@ -3,7 +3,7 @@
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from glob import glob, has_magic
@@ -286,6 +286,16 @@ def expand(path: Any) -> tuple[Path, ...]:
     if not found:
         raise ValueError(f"path: no files of a known kind ({', '.join(KINDS)}) in {text}")
     return tuple(sorted(found))
+
+
+def check_readable(paths: Sequence[Any], error: Exception) -> None:
+    """Name the first Parquet file of several that cannot be opened, where reading them led to an error."""
+    for path in paths:
+        for file in expand(path):
+            try:
+                _open_parquet(file).close()
+            except ValueError as found:
+                raise found from error
 
 
 def prefetched(items: Generator[T, Any, Any]) -> Iterator[T]:

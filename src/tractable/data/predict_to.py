@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import is_collection
 from tractable.data.columns import check_known
-from tractable.data.dispatch import as_source
+from tractable.data.dispatch import as_source, distributed
 from tractable.data.files import FileSource
 from tractable.data.output import check_writable, replacing
 from tractable.data.source import MAX_BATCH_ROWS, Batch, Source
@@ -31,16 +32,18 @@ def predict_to(
     """Write a fitted model's predictions for every row of a source to a Parquet file.
 
     Rows keep their order and are never held at once. The file appears whole, when the last row is done, or
-    not at all.
+    not at all. Those of a collection of Dask become a folder of files, one a partition, which the workers
+    write; it must be on a disk that all of them share.
 
     Parameters
     ----------
     estimator : fitted estimator
         One that was fitted on named columns picks them from the source by name.
-    source : source, frame, array or batches
+    source : source, frame, array, batches or collection of Dask
         What :func:`tractable.scan` returns, for instance.
     path : path
-        Ends in ``.parquet``; a file that is there is replaced.
+        Ends in ``.parquet``; a file that is there is replaced. A folder of a collection may have any name,
+        and must not be there.
     method : str
         ``"predict"`` (column ``prediction``), ``"predict_dist"`` (``mean`` and ``stddev``),
         ``"predict_proba"`` (``probability_<class>``), ``"score_samples"`` (``score``), or any other method
@@ -53,7 +56,7 @@ def predict_to(
     Returns
     -------
     Path
-        Of the file.
+        Of the file, or the folder.
 
     Examples
     --------
@@ -67,6 +70,13 @@ def predict_to(
     >>> pq.read_table(path)["prediction"].to_pylist()
     [1.0, 5.0, 9.0]
     """
+    if is_collection(source):
+        _check_estimator(estimator, method, interval)
+        folder = Path(fspath(path))
+        if not folder.parent.is_dir():
+            raise ValueError(f"path: no such folder: {folder.parent}")
+        given = {"method": method, "interval": interval, "columns": columns}
+        return distributed().predict_to_folder(estimator, source, folder, **given)
     target = _target(path)
     source = source if isinstance(source, FileSource) else as_source(source)
     _check_estimator(estimator, method, interval)
@@ -77,7 +87,7 @@ def predict_to(
     def predictions() -> Iterator[dict[str, np.ndarray]]:
         for X, given in rows():
             if len(X):
-                yield _joined(given, _predictions(estimator, X, method), _ends(estimator, X, interval))
+                yield predicted_columns(estimator, X, method, interval, given)
 
     with replacing(target) as file:
         _write(predictions(), file)
@@ -174,12 +184,24 @@ class FittedColumns:
         return DataFrame(X, columns=list(self.names), copy=False)
 
 
+def predicted_columns(
+    estimator: Any, X: Any, method: str, interval: float | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the columns to write for some rows: those given, the predictions, and the ends of intervals."""
+    return _joined(given, _predictions(estimator, X, method), _ends(estimator, X, interval))
+
+
 def _predictions(estimator: Any, X: Any, method: str) -> dict[str, np.ndarray]:
     found = getattr(estimator, method)(X)
     if method == "predict_dist":
         return {**named_columns("mean", found.mean, len(X)), **named_columns("stddev", found.stddev, len(X))}
+    return answer_columns(estimator, method, found, len(X))
+
+
+def answer_columns(estimator: Any, method: str, found: Any, n_rows: int) -> dict[str, np.ndarray]:
+    """Return what a method found, one entry or one line a row, as columns with names."""
     classes = getattr(estimator, "classes_", None) if method == "predict_proba" else None
-    return named_columns(NAMES.get(method, method), found, len(X), classes)
+    return named_columns(NAMES.get(method, method), found, n_rows, classes)
 
 
 def _ends(estimator: Any, X: Any, interval: float | None) -> dict[str, np.ndarray]:

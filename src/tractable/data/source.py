@@ -178,6 +178,17 @@ class Source(ABC):
         weights = [part for _, part in parts if part is not None]
         return np.concatenate(y), np.concatenate(weights) if weights else None
 
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return at most n rows and their weights, each row as likely as any other; see `sample_rows`."""
+        drawn = None
+        for batch in self.batches():
+            keys = rng.random(batch.n_rows)
+            found = DrawnRows.of(batch, keys, n)
+            drawn = found if drawn is None else drawn + found
+        if drawn is None:
+            raise ValueError("data has no rows")
+        return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights
+
     def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "Source":
         """Return the source of these rows with `function` applied to every batch."""
         return _Mapped(source=self, function=function, width=n_features)
@@ -203,6 +214,38 @@ class Source(ABC):
             f"y and weights: {type(self).__name__} carries its own targets and weights; "
             "give them where it is made"
         )
+
+
+@value
+class DrawnRows:
+    """The rows with the n smallest of random keys, in their order; they add, and their sum has as many."""
+
+    rows: np.ndarray  # (at most n, d)
+    weights: np.ndarray
+    keys: np.ndarray
+    n: int
+
+    @classmethod
+    def of(cls, batch: Batch, keys: np.ndarray, n: int) -> "DrawnRows":
+        """Return rows drawn of a batch that have a key each; those of weight zero are left out."""
+        weights = batch.row_weights
+        chosen = _smallest(np.where(weights > 0, keys, np.inf), n)
+        rows = np.asarray(batch.X[chosen], dtype=np.float64)
+        return cls(rows=rows, weights=weights[chosen], keys=keys[chosen], n=n)
+
+    def __add__(self, other: "DrawnRows") -> "DrawnRows":
+        keys = np.concatenate([self.keys, other.keys])
+        chosen = _smallest(keys, self.n)
+        old, new = chosen[chosen < len(self.keys)], chosen[chosen >= len(self.keys)] - len(self.keys)
+        rows = np.concatenate([self.rows[old], other.rows[new]])
+        weights = np.concatenate([self.weights[old], other.weights[new]])
+        return DrawnRows(rows=rows, weights=weights, keys=keys[chosen], n=self.n)
+
+
+def _smallest(keys: np.ndarray, n: int) -> np.ndarray:
+    """Return the positions of the n smallest finite keys, in order."""
+    chosen = np.sort(np.argpartition(keys, n)[:n]) if len(keys) > n else np.arange(len(keys))
+    return chosen[np.isfinite(keys[chosen])]
 
 
 @value

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import is_collection
 from tractable.arrays.weights import check_weights
 from tractable.data import arrow
+from tractable.data.blocks import reduce_blocks
 from tractable.data.columns import check_known
-from tractable.data.dispatch import holds_batches, starter, triple
+from tractable.data.dispatch import distributed, holds_batches, starter, triple
 from tractable.data.files import FileSource
-from tractable.data.frames import is_frame
+from tractable.data.frames import column_names, is_frame, select_columns
 from tractable.data.source import Batch, Source
 from tractable.data.table_columns import (
     MOST_CATEGORIES,
@@ -36,25 +38,60 @@ class StreamedTables:
         `learn_columns` gives the same columns for it as for all rows together, but for the library and types
         of the frames, which the second result, a function, adds.
         """
+        met: DistinctValues | None = None
+        for frame, _, _ in self.start():
+            found = DistinctValues.of(frame, self.leave)
+            met = found if met is None else met + found
+        if met is None:
+            raise ValueError("X: there are no batches")
+        return met.frame(), met.noted
+
+    def coded(self, columns: TableColumns) -> "CodedSource":
+        """Return the rows as numbers, categories by their codes."""
+        return CodedSource(tables=self, columns=columns)
+
+    def reduce(self, of: Callable[[Batch], Any]) -> Any:
+        """Return the sum of a function of blocks whose X is a frame without targets and weights."""
+        return reduce_blocks(of, self._frames())
+
+    def _frames(self) -> Iterator[Batch]:
+        for frame, y, weights in self.start():
+            features = [name for name in column_names(frame) if name not in self.leave]
+            yield Batch(X=select_columns(frame, features), y=y, weights=weights)
+
+
+@value
+class DistinctValues:
+    """The distinct values of the columns of frames that are no numbers; they add."""
+
+    met: dict[Any, Any]  # of each column, a series
+    types: dict[Any, str]  # of the first frame
+    library: str
+
+    @classmethod
+    def of(cls, frame: Any, leave: tuple[Any, ...] = ()) -> "DistinctValues":
+        """Return those of one frame, without the columns to leave out."""
+        pandas, library = as_pandas(frame)
+        names = [name for name in pandas.columns if name not in leave]
+        types = {name: type_name(frame, library, name) for name in names}
+        return cls(met={name: _together(None, pandas[name]) for name in names}, types=types, library=library)
+
+    def __add__(self, other: "DistinctValues") -> "DistinctValues":
+        met = {**self.met}
+        for name, values in other.met.items():
+            met[name] = _together(met.get(name), values)
+        return DistinctValues(met=met, types=self.types, library=self.library)
+
+    def frame(self) -> Any:
+        """Return a frame with every value once; shorter columns are filled with missing entries."""
         import pandas as pd
 
-        met: dict[Any, Any] = {}
-        first: Any = None
-        for frame, _, _ in self.start():
-            first = frame if first is None else first
-            pandas, _ = as_pandas(frame)
-            for name in pandas.columns:
-                if name not in self.leave:
-                    met[name] = _together(met.get(name), pandas[name])
-        if first is None:
-            raise ValueError("X: there are no batches")
-        library = as_pandas(first)[1]
+        return pd.DataFrame({name: values.reset_index(drop=True) for name, values in self.met.items()})
 
-        def noted(columns: TableColumns) -> TableColumns:
-            types = tuple(type_name(first, library, name) for name in columns.names or ())
-            return replace(columns, library=library, types=types)
-
-        return pd.DataFrame({name: values.reset_index(drop=True) for name, values in met.items()}), noted
+    def noted(self, columns: TableColumns) -> TableColumns:
+        """Return columns with the library and the types of the frames."""
+        types = tuple(self.types.get(name, "") for name in columns.names or ())
+        return replace(columns, library=self.library, types=types)
 
 
 @value
@@ -89,7 +126,7 @@ class CodedSource(Source):
 
 
 def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTables | None:
-    """Return files or batches as a stream of frames; None if they are arrays, or other sources.
+    """Return files, batches or a collection as a stream of frames; None if they are arrays, or other sources.
 
     Parameters
     ----------
@@ -106,6 +143,8 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
     >>> [(len(frame), labels.tolist()) for frame, labels, _ in tables.start()]
     [(2, ['a', 'b']), (1, ['b'])]
     """
+    if is_collection(X):
+        return distributed().collection_tables(X, y, weights)
     if isinstance(X, FileSource):
         source = X.with_roles(y, weights)
         return _of_files(source) if source.feature_names is not None else None

@@ -204,10 +204,11 @@ def _relative_deviations(rows: "RowsWithinBounds") -> np.ndarray:
 
 def _check_ranges(low: np.ndarray, high: np.ndarray) -> None:
     check_squarable("X", np.stack([low, high]))
-    close = (low < high) & (high - low < np.finfo(np.float64).tiny)
+    limits = np.finfo(np.float64)  # edges of bins need all their digits
+    close = (low < high) & (high - low < limits.tiny / limits.eps)
     if close.any():
         raise ValueError(
-            f"X has columns that vary by less than the smallest number, {np.flatnonzero(close)}; rescale them"
+            f"X has columns that vary by too little to divide, {np.flatnonzero(close)}; rescale them"
         )
 
 

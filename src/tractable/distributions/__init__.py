@@ -7,7 +7,7 @@ from tractable.distributions.discrete.binomial import Bernoulli, Binomial
 from tractable.distributions.discrete.categorical import Categorical, Multinomial
 from tractable.distributions.discrete.counting import Counting, CountVectors
 from tractable.distributions.discrete.dirichlet_multinomial import BetaBinomial, DirichletMultinomial
-from tractable.distributions.discrete.poisson import NegativeBinomial, Poisson
+from tractable.distributions.discrete.poisson import Geometric, NegativeBinomial, Poisson
 from tractable.distributions.distribution import Distribution, Univariate
 from tractable.distributions.empirical import Empirical
 from tractable.distributions.estimation.bootstrap import Bootstrap, bootstrap
@@ -18,7 +18,7 @@ from tractable.distributions.estimation.information import (
 )
 from tractable.distributions.estimation.maximum_likelihood import LikelihoodEstimate, map_estimate, mle
 from tractable.distributions.estimation.report import EstimatorReport, estimator_report
-from tractable.distributions.expectation import Estimate, expectation
+from tractable.distributions.expectation import Estimate, expectation, probability_greater
 from tractable.distributions.gamma import Gamma, InverseGamma
 from tractable.distributions.grid import GridPosterior, grid_posterior
 from tractable.distributions.histogram import HistogramDensity
@@ -32,6 +32,7 @@ from tractable.distributions.normal import (
     condition_precision,
     gaussian_from_quadratic,
 )
+from tractable.distributions.positive import Exponential, LogNormal, Pareto, Weibull
 from tractable.distributions.product import Product
 from tractable.distributions.smoothed.empirical import SmoothedEmpirical
 from tractable.distributions.stacked import Stacked
@@ -59,8 +60,10 @@ __all__ = [
     "Estimate",
     "EstimatorReport",
     "Event",
+    "Exponential",
     "Factor",
     "Gamma",
+    "Geometric",
     "GridPosterior",
     "HistogramDensity",
     "IndependentColumns",
@@ -70,6 +73,7 @@ __all__ = [
     "Laplace",
     "LikelihoodComparison",
     "LikelihoodEstimate",
+    "LogNormal",
     "MeanPrecision",
     "Mixture",
     "Multinomial",
@@ -80,6 +84,7 @@ __all__ = [
     "Normal",
     "NormalGamma",
     "NormalWishart",
+    "Pareto",
     "Poisson",
     "ProbabilityTable",
     "Product",
@@ -88,6 +93,7 @@ __all__ = [
     "StudentT",
     "Uniform",
     "Univariate",
+    "Weibull",
     "Wishart",
     "bayes_rule",
     "bootstrap",
@@ -103,5 +109,6 @@ __all__ = [
     "map_estimate",
     "mle",
     "one_hot",
+    "probability_greater",
     "score_function",
 ]

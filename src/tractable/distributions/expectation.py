@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.distributions.distribution import Distribution, as_count
+from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
+from tractable.distributions.normal import Normal
 from tractable.distributions.probabilities import over_batch
 from tractable.engines.quadrature import Integral, integrate
 from tractable.value import value
@@ -91,6 +92,50 @@ def expectation(
         lead = (slice(None),) * len(distribution.batch_shape)
         return Estimate(value=both[(*lead, 0, ...)], standard_error=both[(*lead, 1, ...)])
     return _drawn(f, distribution, N_DRAWS if n_samples is None else as_count(n_samples), rng)
+
+
+def probability_greater(a: Any, b: Any) -> Array:
+    """Return P(X > Y) for independent numbers X and Y: which of two unknown quantities is the larger.
+
+    It is E[P(Y < x)] over the distribution of X, by quadrature or by a sum; of two normal distributions in
+    closed form.
+
+    Parameters
+    ----------
+    a, b : Distribution
+        The distributions of X and Y, both of numbers; their batches broadcast.
+
+    Returns
+    -------
+    array (*batch,)
+        The probabilities.
+
+    Examples
+    --------
+    Of 1000 visitors of one page 50 bought something, of 1000 visitors of the other 70. With flat priors, the
+    second page sells better with probability
+
+    >>> from tractable import Beta
+    >>> round(float(probability_greater(Beta(alpha=71, beta=931), Beta(alpha=51, beta=951))), 4)
+    0.9699
+    """
+    for name, d in {"a": a, "b": b}.items():
+        if not isinstance(d, Distribution) or not hasattr(d, "cdf"):
+            raise ValueError(f"{name} must be a distribution of numbers, got {type(d).__name__}")
+    if isinstance(a, Normal) and isinstance(b, Normal):
+        return Normal(mean=a.mean - b.mean, variance=a.variance + b.variance).survival(0.0)
+    shape = broadcast_batches(a=a.batch_shape, b=b.batch_shape)
+    return over_batch(_is_greater, shape, a, b)
+
+
+def _is_greater(a: Any, b: Any) -> Array:
+    """Return P(X > Y) of one pair of distributions."""
+
+    def below(x: Array) -> Array:
+        return b.cdf(x) - b.prob(x) if b.discrete else b.cdf(x)
+
+    found = expectation(below, a).value
+    return namespace_of(found).clip(found, 0.0, 1.0)
 
 
 def _of_nothing(f: Function, d: Any) -> Estimate:

@@ -69,7 +69,9 @@ class Normal(ScalarFamily):
         given = as_parameters({"mean": 0, name: 0}, **{"mean": mean, name: scale})
         check_positive(name, given[name])
         set_fields(
-            self, mean=given["mean"], variance=given[name] if name == "variance" else _squared(given[name])
+            self,
+            mean=given["mean"],
+            variance=given[name] if name == "variance" else squared(name, given[name]),
         )
         self._settle(mean=check_finite)
 
@@ -158,12 +160,13 @@ def _fill_log_density(
     out += log_peak
 
 
-def _squared(stddev: Array) -> Array:
+def squared(name: str, stddev: Array) -> Array:
+    """Return σ², or raise ValueError that names what overflows."""
     xp = namespace_of(stddev)
     with np.errstate(over="ignore", under="ignore"):
         variance = stddev * stddev
     if not bool(xp.all((variance > 0) & xp.isfinite(variance))):
-        raise ValueError("stddev must have a square that is neither zero nor infinite in floating point")
+        raise ValueError(f"{name} must have a square that is neither zero nor infinite in floating point")
     return variance
 
 

@@ -14,6 +14,7 @@ from tractable.engines.principal_components import PrincipalComponents, principa
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
+from tractable.engines.state_space import MarkovTerm, StateSpacePosterior
 
 __all__ = [
     "Clusters",
@@ -26,6 +27,7 @@ __all__ = [
     "LatentProcess",
     "LeastSquares",
     "LikelihoodExpansion",
+    "MarkovTerm",
     "NewtonResult",
     "Nystrom",
     "Observations",
@@ -35,6 +37,7 @@ __all__ = [
     "RowSpan",
     "SoftmaxProcess",
     "SoftmaxRegression",
+    "StateSpacePosterior",
     "StepSize",
     "best_of",
     "decompose_evidence",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
+from tractable.arrays.limits import check_coefficients
 from tractable.arrays.linalg import column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
 from tractable.engines.fold import fold
@@ -214,9 +215,7 @@ def least_squares(
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
         found = SOLVERS[solver](r / scale, z, tol)
         with np.errstate(over="ignore"):
-            root, coef = found.root / scale[:, None], found.coef / scale[:, None]
-        if not bool(xp.all(xp.isfinite(coef))):
-            raise ValueError("X has columns so small that their coefficients overflow; rescale its columns")
+            root, coef = found.root / scale[:, None], check_coefficients(found.coef / scale[:, None])
         span = None
         if root.shape[1] < d:
             span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))

@@ -11,6 +11,7 @@ from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
 from tractable.gaussian_process.nystrom import NystromGaussianProcess
 from tractable.gaussian_process.rows import TrainingRows
+from tractable.gaussian_process.state_space import StateSpaceGaussianProcess
 
 __all__ = [
     "BayesianCommittee",
@@ -28,6 +29,7 @@ __all__ = [
     "NystromGaussianProcess",
     "Prior",
     "Relevance",
+    "StateSpaceGaussianProcess",
     "TrainingRows",
     "search_kernel",
 ]

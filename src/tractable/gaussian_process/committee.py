@@ -10,29 +10,25 @@ from tractable.arrays.limits import check_squarable
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky, symmetrize
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    Estimator,
-    FitInterrupted,
     ModelTags,
-    RegressorMixin,
     all_or_nothing,
     check_choice,
     check_count,
     check_fitted,
     check_number,
 )
-from tractable.base.by_blocks import of_held_rows
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.base.validation import check_targets
 from tractable.covariance import Full
-from tractable.distributions import MultivariateNormal, Normal, StudentT
+from tractable.distributions import MultivariateNormal
 from tractable.engines.gaussian_process import DualPosterior, Observations
+from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import Prior
-from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, most_probable, warn_of_search
-from tractable.kernels import Kernel, White
+from tractable.gaussian_process.search import default_kernel
+from tractable.kernels import Kernel
 from tractable.primitives.threads import blas_for_rows, even_blocks
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
@@ -75,7 +71,7 @@ class CommitteeSums:
         )
 
 
-class BayesianCommittee(RegressorMixin, Estimator):
+class BayesianCommittee(ScalableGaussianProcess):
     """Exact Gaussian processes of blocks of rows, combined by the product rule: O(n m²) for blocks of m rows.
 
     The posteriors of the function given each block are multiplied, and divided by the prior that each has
@@ -164,10 +160,16 @@ class BayesianCommittee(RegressorMixin, Estimator):
         max_iter: int = 200,
         random_state: Any = None,
     ) -> None:
-        self.kernel, self.n_subsets, self.variant = kernel, n_subsets, variant
-        self.noise_variance, self.optimizer = noise_variance, optimizer
-        self.n_restarts_optimizer, self.tol, self.max_iter = n_restarts_optimizer, tol, max_iter
-        self.random_state = random_state
+        super().__init__(
+            kernel,
+            noise_variance=noise_variance,
+            optimizer=optimizer,
+            n_restarts_optimizer=n_restarts_optimizer,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
+        self.n_subsets, self.variant = n_subsets, variant
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -188,62 +190,34 @@ class BayesianCommittee(RegressorMixin, Estimator):
         total = float(weights.sum())
         self.offset_ = float(weights @ targets / total)
         gaps = targets - self.offset_
-        spread, square = float(weights @ gaps**2 / total), float(weights @ targets**2 / total)
-        variance = spread if spread > 1e-24 * square else (square or 1.0)
-        prior = self._prior(rows, weights, variance)
+        standardizer = Standardizer.from_moments(DiagonalMoments.of(rows, weights))
+
+        def default(variance: float) -> Kernel:
+            return default_kernel(standardizer, list(range(rows.shape[1])), variance)
+
+        prior = self._prior(default, spread_of_targets(float(weights @ gaps**2 / total), self.offset_))
         held = TrainingRows(x=rows, y=gaps[:, None], weights=weights, noise_scale=np.ones(len(rows)))
         joined = held.observations(_ZERO, join=True, noise=prior.noise_variance)
         blocks = self._dealt(joined, rng.spawn(1)[0])
-        search = most_probable(
-            prior,
-            blocks,
-            optimize=self.optimizer is not None,
-            n_restarts=self.n_restarts_optimizer,
-            rng=rng,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-        prior = prior.with_theta(search.x)
-        with blas_for_rows(max(len(block.x) for block in blocks)):
+        largest = max(len(block.x) for block in blocks)
+
+        def evidence(at: Prior) -> tuple[float, np.ndarray]:
+            found = [at.log_evidence(block) for block in blocks]
+            gradient = sum((at.gradient_of(part) for part in found), np.zeros(len(at.theta)))
+            return sum(part.value for part in found), gradient
+
+        with blas_for_rows(largest):
+            prior, search = self._learned(prior, evidence, rng)
             self._members_ = tuple(prior.posterior(block) for block in blocks)
-        self.kernel_, self.noise_variance_ = prior.kernel, prior.noise_variance
         self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in self._members_))
         self.n_subsets_ = len(blocks)
-        self.converged_, self.n_iter_ = search.converged, max(search.n_iter, 1)
-        self._n_learned_ = 0.0 if self.optimizer is None else prior.n_learned
-        self.residual_dof_ = max(total - 1.0 - self._n_learned_, 3.0)
-        self._widening_ = max((total - 1.0) / self.residual_dof_, 1.0) if self._n_learned_ else 1.0
-        if search.interrupted:
-            raise FitInterrupted
-        added = isinstance(prior.noise, White) and not prior.noise_is_term
-        given = self.kernel is not None and self.optimizer is not None
-        warn_of_search(search, self.max_iter, prior.parts, given=given, added_noise=added)
+        self._set_learned(prior, search, total, 1.0)
         return self
 
     @property
     def X_train_(self) -> np.ndarray:  # noqa: N802  (the name that processes have for their rows)
         """The rows that differ, block after block, (n, n_features)."""
         return np.concatenate([member.rows.x for member in self._members_])
-
-    @of_held_rows
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
-        """Return the predictive distribution of each row's target, members combined at each row alone.
-
-        Student's t of `residual_dof_` degrees of freedom where hyper-parameters were learned.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows.
-        include_noise : bool
-            Whether it is the distribution of a new target (default) or of the function.
-        """
-        check_fitted(self)
-        mean, variance = self._moments(check_held_columns(self, X), self._members_)
-        mean, variance = self.offset_ + mean, variance + (self.noise_variance_ if include_noise else 0.0)
-        if not self._n_learned_:
-            return Normal(mean=mean, variance=variance)
-        return StudentT(dof=self.residual_dof_, location=mean, scale=np.sqrt(self._widening_ * variance))
 
     def predict_joint(self, X: Any, *, include_noise: bool = True) -> MultivariateNormal:
         """Return the joint distribution of all rows, members combined at all of them at once.
@@ -273,7 +247,7 @@ class BayesianCommittee(RegressorMixin, Estimator):
             product += mean + gain @ mean
         lower = jittered_cholesky(symmetrize(precision), name="the precision of the function at X").lower
         mean = root @ solve_cholesky(lower, product[:, None])[:, 0]
-        covariance = self._widening_ * (
+        covariance = (self._widening_ if self._n_learned_ else 1.0) * (
             root @ solve_cholesky(lower, root.T) + (self.noise_variance_ * identity if include_noise else 0.0)
         )
         return MultivariateNormal(mean=self.offset_ + mean, covariance=Full.jittered(symmetrize(covariance)))
@@ -306,12 +280,16 @@ class BayesianCommittee(RegressorMixin, Estimator):
                 for p in parts
             ]
             evidence = sum(member.log_evidence(self.noise_variance_) for member in members)
-            return float(evidence), *self._moments(at, members)
+            return float(evidence), *self._combined(at, members)
 
         return compared(self.kernel_, self.noise_variance_, x[order], y[order], int(n), approximate)
 
-    def _moments(self, x: np.ndarray, members: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return means and variances of the function at rows, (q,) each."""
+    def _moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean, variance = self._combined(x, self._members_)
+        return self.offset_ + mean, variance
+
+    def _combined(self, x: np.ndarray, members: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return means and variances of the function at rows by members, each row alone, (q,) each."""
         largest = max(len(member.rows.x) for member in members)
         means, variances = [], []
         for rows in even_blocks(len(x), max(1, BLOCK_ENTRIES // largest)):
@@ -376,29 +354,11 @@ class BayesianCommittee(RegressorMixin, Estimator):
             raise ValueError("sample_weight must have a positive entry, all are zero")
         return check_squarable("X", rows.data), targets, weights
 
-    def _prior(self, x: np.ndarray, weights: np.ndarray, variance: float) -> Prior:
-        if self.kernel is None:
-            standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
-            kernel, white = default_kernel(standardizer, list(range(x.shape[1])), variance), None
-        else:
-            names = getattr(self, "feature_names_in_", None)
-            kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
-        return Prior.learned(kernel, white, self.noise_variance, variance)
-
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        super()._check_parameters()
         if self.n_subsets is not None:
             check_count("n_subsets", self.n_subsets, least=1)
         check_choice("variant", self.variant, VARIANTS)
-        if self.noise_variance is not None:
-            check_number("noise_variance", self.noise_variance, above=0.0)
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
 
 
 def _member_moments(

@@ -135,8 +135,12 @@ class Prior:
 
     def gradient_of(self, found: Evidence) -> np.ndarray:
         """Return the gradient of the evidence in theta."""
+        return self.with_noise_gradient(found.kernel_gradient, found.noise_gradient)
+
+    def with_noise_gradient(self, by_kernel: np.ndarray, by_noise: float) -> np.ndarray:
+        """Return derivatives by theta, of those of the kernel and by log σ² where the noise is free."""
         free = isinstance(self.noise, White) and len(self.noise.theta)
-        return np.append(found.kernel_gradient, [found.noise_gradient] if free else [])
+        return np.append(by_kernel, [by_noise] if free else [])
 
     def posterior(self, rows: Observations) -> DualPosterior | PrimalPosterior:
         """Return the posterior of rows."""

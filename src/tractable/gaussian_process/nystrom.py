@@ -10,10 +10,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import as_generator
 from tractable.base import (
-    Estimator,
-    FitInterrupted,
     ModelTags,
-    RegressorMixin,
     all_or_nothing,
     check_choice,
     check_count,
@@ -22,18 +19,15 @@ from tractable.base import (
     check_rows,
     refuse_foreign,
 )
-from tractable.base.by_blocks import of_held_rows
-from tractable.base.stored_rows import check_held_columns
 from tractable.data import Batch, as_source, sample_rows
-from tractable.distributions import Normal, StudentT
 from tractable.engines.fold import fold
 from tractable.engines.inducing_points import inducing_posterior, lower_bound, pivoted_cholesky
 from tractable.engines.kmeans import kmeans
+from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.model import Prior
-from tractable.gaussian_process.noise import split_noise
-from tractable.gaussian_process.search import OPTIMIZERS, best_of_searches, default_kernel, warn_of_search
-from tractable.kernels import Kernel, White
+from tractable.gaussian_process.search import default_kernel
+from tractable.kernels import Kernel
 from tractable.primitives.threads import even_blocks
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
@@ -46,7 +40,7 @@ MOST_HELD = 20_000
 BLOCK_ENTRIES = 2**20
 
 
-class NystromGaussianProcess(RegressorMixin, Estimator):
+class NystromGaussianProcess(ScalableGaussianProcess):
     """Gaussian process regression through M inducing points: a fold over rows, O(n M²).
 
     The function is seen through its values at M points. Their variational posterior (Titsias 2009) is the
@@ -139,10 +133,16 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
         max_iter: int = 200,
         random_state: Any = None,
     ) -> None:
-        self.kernel, self.n_inducing, self.inducing = kernel, n_inducing, inducing
-        self.noise_variance, self.optimizer = noise_variance, optimizer
-        self.n_restarts_optimizer, self.tol, self.max_iter = n_restarts_optimizer, tol, max_iter
-        self.random_state = random_state
+        super().__init__(
+            kernel,
+            noise_variance=noise_variance,
+            optimizer=optimizer,
+            n_restarts_optimizer=n_restarts_optimizer,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
+        self.n_inducing, self.inducing = n_inducing, inducing
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -169,64 +169,29 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
         if np.any(moments.weight < moments.total) or not np.all(np.isfinite(moments.mean)):
             raise ValueError("X and y must be finite: they contain NaN or infinity")
         self.offset_ = float(moments.mean[-1])
-        spread = float(moments.scatter[-1] / moments.total)
-        square = spread + self.offset_**2
-        variance = spread if spread > 1e-24 * square else (square or 1.0)
-        prior = self._prior(moments, variance)
+        variance = spread_of_targets(float(moments.scatter[-1] / moments.total), self.offset_)
+        both = Standardizer.from_moments(moments)
+        width = len(moments.mean) - 1
+        columns = Standardizer(shift=both.shift[:width], scale=both.scale[:width], varies=both.varies[:width])
+
+        def default(variance: float) -> Kernel:
+            return default_kernel(columns, list(range(width)), variance)
+
+        prior = self._prior(default, variance)
+        if prior.kernel.has_noise:
+            raise ValueError("kernel must have white noise as a term of a sum alone, not within a product")
         drawing, order, centres = rng.spawn(3)  # one of them must not change what the others draw
         held, _ = sample_rows(data.map(_with_target), None, MOST_HELD, drawing)
         self._held_ = order.permutation(held)
         self.inducing_points_ = self._points(prior, centres)
-        search = None
-        if self.optimizer is not None and len(prior.theta):
-            search = best_of_searches(
-                partial(self._objective, prior, data),
-                prior.parts,
-                n_restarts=self.n_restarts_optimizer,
-                rng=rng,
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-        if search is not None:
-            prior = prior.with_theta(search.x)
+        prior, search = self._learned(prior, partial(self._evidence, data), rng)
         self._posterior_ = inducing_posterior(
             prior.kernel, prior.noise_variance, self.inducing_points_, data, self.offset_
         )
-        self.kernel_, self.noise_variance_ = prior.kernel, prior.noise_variance
         self.lower_bound_, self.trace_gap_ = self._posterior_.lower_bound, self._posterior_.trace_gap
         self.jitter_ = self._posterior_.points.jitter
-        self.converged_ = search is None or search.converged
-        self.n_iter_ = 1 if search is None else max(1, search.n_iter)
-        self._n_learned_ = 0.0 if search is None else prior.n_learned
-        self.residual_dof_ = max(float(moments.total) - 1.0 - self._n_learned_, 3.0)
-        self._widening_ = max((float(moments.total) - 1.0) / self.residual_dof_, 1.0)
-        if search is not None:
-            if search.interrupted:
-                raise FitInterrupted
-            added = isinstance(prior.noise, White) and not prior.noise_is_term
-            given = self.kernel is not None
-            warn_of_search(search, self.max_iter, prior.parts, given=given, added_noise=added)
+        self._set_learned(prior, search, float(moments.total), 1.0)
         return self
-
-    @of_held_rows
-    def predict_dist(self, X: Any, *, include_noise: bool = True) -> Normal | StudentT:
-        """Return the predictive distribution of each row's target, of batch shape (n_samples,).
-
-        Student's t of `residual_dof_` degrees of freedom where hyper-parameters were learned.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows.
-        include_noise : bool
-            Whether it is the distribution of a new target (default) or of the function.
-        """
-        check_fitted(self)
-        mean, variance = self._moments(check_held_columns(self, X))
-        variance = variance + self.noise_variance_ if include_noise else variance
-        if not self._n_learned_:
-            return Normal(mean=mean, variance=variance)
-        return StudentT(dof=self.residual_dof_, location=mean, scale=np.sqrt(self._widening_ * variance))
 
     def compare_to_exact(self, n: int = 1000) -> ExactComparison:
         """Return how far it is from the exact process on n of the rows, at these hyper-parameters and points.
@@ -258,28 +223,12 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
         means, variances = zip(*found, strict=True)
         return self.offset_ + np.concatenate(means), np.concatenate(variances)
 
-    def _objective(self, prior: Prior, data: Any, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        at = prior.with_theta(theta)
-        density, slope = at.log_density()
-        try:
-            found, gradient, by_noise = lower_bound(
-                at.kernel, at.noise_variance, self.inducing_points_, data, self.offset_
-            )
-        except ValueError:
-            return np.inf, np.zeros_like(theta)
-        free = isinstance(at.noise, White) and len(at.noise.theta)
-        return -(density + found.lower_bound), -(slope + np.append(gradient, [by_noise] if free else []))
-
-    def _prior(self, moments: DiagonalMoments, variance: float) -> Prior:
-        width = len(moments.mean) - 1
-        if self.kernel is None:
-            kernel, white = default_kernel(_standardizer(moments), list(range(width)), variance), None
-        else:
-            names = getattr(self, "feature_names_in_", None)
-            kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
-        if kernel.has_noise:
-            raise ValueError("kernel must have white noise as a term of a sum alone, not within a product")
-        return Prior.learned(kernel, white, self.noise_variance, variance)
+    def _evidence(self, data: Any, at: Prior) -> tuple[float, np.ndarray]:
+        """Return the bound and its gradient."""
+        found, gradient, by_noise = lower_bound(
+            at.kernel, at.noise_variance, self.inducing_points_, data, self.offset_
+        )
+        return found.lower_bound, at.with_noise_gradient(gradient, by_noise)
 
     def _points(self, prior: Prior, rng: np.random.Generator) -> np.ndarray:
         held = self._held_[:, :-1]
@@ -303,21 +252,12 @@ class NystromGaussianProcess(RegressorMixin, Estimator):
         return scale * np.unique(kmeans(distinct / scale, None, int(self.n_inducing), rng).centers, axis=0)
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        super()._check_parameters()
         check_count("n_inducing", self.n_inducing, least=1)
         if isinstance(self.inducing, str):
             check_choice("inducing", self.inducing, INDUCING)
         else:
             as_reals("inducing", self.inducing)
-        if self.noise_variance is not None:
-            check_number("noise_variance", self.noise_variance, above=0.0)
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
 
 
 def _with_target(batch: Batch) -> Batch:
@@ -330,8 +270,3 @@ def _row_moments(x: Any, y: Any, weights: Any = None) -> DiagonalMoments:
     """Return the moments of the columns, and of the target after them."""
     x, y = check_squarable("X", np.asarray(x, dtype=np.float64)), np.asarray(y, dtype=np.float64)
     return DiagonalMoments.of(np.column_stack([x, check_squarable("y", y, nonzero=True)]), weights)
-
-
-def _standardizer(moments: DiagonalMoments) -> Standardizer:
-    found = Standardizer.from_moments(moments)
-    return Standardizer(shift=found.shift[:-1], scale=found.scale[:-1], varies=found.varies[:-1])

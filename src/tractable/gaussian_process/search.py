@@ -13,7 +13,7 @@ from tractable.engines.gaussian_process import Observations
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
-from tractable.kernels import RBF, Categorical, Kernel, Scaled, Subspace
+from tractable.kernels import RBF, Categorical, Kernel, Matern, Scaled, Subspace
 from tractable.primitives.threads import blas_for_rows
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics.standardizer import Standardizer
@@ -181,7 +181,9 @@ def _check_start(kernels: Sequence[Kernel]) -> None:
                 raise ValueError(f"kernel has the starting value of {name} outside its bounds")
 
 
-def default_kernel(standardizer: Standardizer, numeric: list[int], variance: float) -> Kernel:
+def default_kernel(
+    standardizer: Standardizer, numeric: list[int], variance: float, *, family: type[RBF] | type[Matern] = RBF
+) -> Kernel:
     """Return the kernel of columns in their units: values, bounds and priors by their standard deviations.
 
     Length scales have the prior Gamma(2) with mean √d standard deviations: few rows say little of them.
@@ -195,7 +197,7 @@ def default_kernel(standardizer: Standardizer, numeric: list[int], variance: flo
         length = unit * len(numeric) ** 0.5
         bounds = np.stack([1e-2 * unit, 1e4 * unit], axis=1)
         prior = Gamma(shape=np.full(len(numeric), 2.0), rate=2.0 / length)
-        kernel: Kernel = RBF(length, length_scale_bounds=bounds, length_scale_prior=prior)
+        kernel: Kernel = family(length, length_scale_bounds=bounds, length_scale_prior=prior)
         parts.append(Subspace(kernel, numeric) if words else kernel)
     if words:
         prior = Gamma(shape=np.full(len(words), 2.0), rate=np.full(len(words), 2.0 / len(words)))
@@ -261,16 +263,18 @@ def hyperparameter_sampler(prior: Prior, groups: Sequence[Observations]) -> Post
     values, vectors = np.linalg.eigh(curvature)
     low, high = prior.bounds.T
     # No direction is wider than the bounds.
-    variance = (vectors**2) @ (1.0 / np.maximum(values, 12.0 / np.max((high - low) ** 2)))
+    root = vectors / np.sqrt(np.maximum(values, 12.0 / np.max((high - low) ** 2)))
+    inside = (target.theta(center) - low) * (high - target.theta(center)) / (high - low)
     names = tuple(name for part in prior.parts for name in part.theta_names)
 
     def variables(draws: dict[str, np.ndarray]) -> dict[str, Any]:
         return {"theta": target.theta(draws["x"])}
 
     return PosteriorSampler(
-        step=nuts(target, True, vectorized=False),
-        start=lambda rng, n: center + 0.3 * rng.standard_normal((n, len(center))),
+        # Warm-up begins with the scales of the approximation: gradients are dear.
+        step=replace(nuts(target, True, mass="dense", vectorized=False), root=root / inside[:, None]),
+        start=lambda rng, n: center + rng.standard_normal((n, len(center))) @ root.T / inside,
         variables=variables,
-        approximation={"theta": (theta, np.sqrt(variance))},
+        approximation={"theta": (theta, np.linalg.norm(root, axis=1))},
         names={"theta": names},
     )

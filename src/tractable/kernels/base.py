@@ -15,6 +15,7 @@ from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import parameters, set_fields
 
 if TYPE_CHECKING:
+    from tractable.engines.state_space import MarkovTerm
     from tractable.kernels.fourier_features import FourierFeatures
 
 #: Entries of a block of rows of a kernel matrix. What is computed on the way to a matrix, or to a sum over
@@ -238,6 +239,18 @@ class Kernel(ABC):
             Source of randomness.
         """
         raise ValueError(f"{type(self).__name__} has no spectral density to draw frequencies from")
+
+    # -- functions of time ------------------------------------------------------------------------------
+
+    def markov_terms(self) -> "tuple[MarkovTerm, ...]":
+        """Return the terms of the state-space form of a kernel of one column, the time.
+
+        Matérn kernels, constants and cosines have one, and so have sums and multiples of them.
+        """
+        raise ValueError(
+            f"{type(self).__name__} has no state-space form: use Matern, Constant, Cosine, and sums and "
+            "multiples of them"
+        )
 
     @property
     def n_columns(self) -> int:
@@ -549,6 +562,13 @@ def like_rows(numbers: Any, x: Array, name: str) -> Any:
     if numbers.shape[0] != x.shape[1]:
         raise ValueError(f"{name} has {numbers.shape[0]} entries, and rows have {x.shape[1]} columns")
     return namespace_of(x).asarray(numbers, dtype=x.dtype, device=device(x), copy=True)
+
+
+def one_number(numbers: Any, name: str) -> float:
+    """Return a hyper-parameter of a kernel of one column."""
+    if np.size(numbers) != 1:
+        raise ValueError(f"{name} must be one number for a kernel of one column, got {np.size(numbers)}")
+    return float(np.ravel(numbers)[0])
 
 
 def by_blocks(of: Callable[[slice], T], n: int, m: int) -> list[T]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
+from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Kernel, column_of
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.value import value
@@ -65,6 +66,13 @@ class Constant(Kernel):
 
     def block_features(self, x: Array) -> Array:
         return column_of(x, self.constant_value**0.5)[:, None]
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return its one term: a state that stays as it is."""
+        one = np.ones((1, 1))
+        return (
+            MarkovTerm(drift=0.0 * one, stationary=one, variance=self.constant_value, rate=0.0, damped=False),
+        )
 
     def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
         # The spectrum is all at zero.

@@ -7,7 +7,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
-from tractable.kernels.base import Kernel, column_of, like_rows
+from tractable.engines.state_space import MarkovTerm
+from tractable.kernels.base import Kernel, column_of, like_rows, one_number
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.value import value
 
@@ -68,6 +69,12 @@ class Cosine(Kernel):
         by_column = xp.sum(v, axis=1) @ waves[0] - xp.sum(v, axis=0) @ waves[1]
         together = not isinstance(self.periodicity, np.ndarray)
         return {"periodicity": xp.sum(by_column) if together else by_column}
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return its one term: two states that turn, the wave and the one a quarter of a period before."""
+        rate = 2.0 * np.pi / one_number(self.periodicity, "periodicity")
+        turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+        return (MarkovTerm(drift=turn, stationary=np.eye(2), variance=1.0, rate=rate, damped=False),)
 
     def _waves(self, x: Array) -> Array:
         """Return 2π x/p of each column."""

@@ -7,9 +7,22 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
+from tractable.engines.state_space import MarkovTerm
+from tractable.kernels.base import one_number
 from tractable.kernels.hyperparameters import BOUNDS
 from tractable.kernels.stationary import Stationary
 from tractable.value import set_fields, value
+
+#: The equation of the states of each smoothness, f and its derivatives in units of √(2ν)/ℓ, with the
+#: characteristic polynomial (x + 1)^(ν + ½), and the covariance of stationary states.
+_STATES: dict[float, tuple[Any, Any]] = {
+    0.5: ([[-1.0]], [[1.0]]),
+    1.5: ([[0.0, 1.0], [-1.0, -2.0]], [[1.0, 0.0], [0.0, 1.0]]),
+    2.5: (
+        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -3.0, -3.0]],
+        [[1.0, 0.0, -1.0 / 3.0], [0.0, 1.0 / 3.0, 0.0], [-1.0 / 3.0, 0.0, 1.0]],
+    ),
+}
 
 
 @value
@@ -81,6 +94,12 @@ class Matern(Stationary):
     def _spectral_scales(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """The spectral density is Student's t with 2ν degrees of freedom."""
         return np.sqrt(2.0 * self.nu / rng.chisquare(2.0 * self.nu, n))
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return its one term, of ν + ½ states: the function and its derivatives."""
+        drift, stationary = _STATES[self.nu]
+        rate = (2.0 * self.nu) ** 0.5 / one_number(self.length_scale, "length_scale")
+        return (MarkovTerm(drift=np.array(drift), stationary=np.array(stationary), variance=1.0, rate=rate),)
 
     def _radii(self, s: Array) -> Array:
         """Return √(2ν) r."""

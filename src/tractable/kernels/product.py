@@ -1,16 +1,19 @@
 """Products of kernels."""
 
 from functools import reduce
+from math import prod
 from operator import add, mul
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator
+from tractable.kernels.constant import Constant
 from tractable.kernels.sum import Sum
-from tractable.value import set_fields, value
+from tractable.value import replace, set_fields, value
 
 
 @value
@@ -71,6 +74,15 @@ class Product(Combinator):
     def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> np.ndarray:
         # The convolution of those of the factors.
         return reduce(add, (factor.frequencies(n, columns, rng) for factor in self.factors))
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return those of one factor, times the constants that the others are."""
+        others = [factor for factor in self.factors if not isinstance(factor, Constant)]
+        if len(others) > 1:
+            return super().markov_terms()
+        constant = prod(factor.constant_value for factor in self.factors if isinstance(factor, Constant))
+        terms = others[0].markov_terms() if others else Constant(1.0).markov_terms()
+        return tuple(replace(term, variance=constant * term.variance) for term in terms)
 
     def n_features(self, columns: int) -> int:
         """Return the number of features of rows of so many columns."""

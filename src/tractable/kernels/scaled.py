@@ -8,10 +8,11 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
+from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator, Wrapped, as_kernel
 from tractable.kernels.hyperparameters import BOUNDS
-from tractable.value import set_fields, value
+from tractable.value import replace, set_fields, value
 
 
 @value
@@ -101,6 +102,14 @@ class Scaled(Wrapped):
             self.kernel.frequencies(n, columns, rng)
             if self.function is None
             else super().frequencies(n, columns, rng)
+        )
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return those of the kernel inside, of c times their variances."""
+        if self.function is not None:
+            return super().markov_terms()
+        return tuple(
+            replace(term, variance=self.scale * term.variance) for term in self.kernel.markov_terms()
         )
 
     def _heights(self, x: Array) -> Array:

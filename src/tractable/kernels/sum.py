@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
+from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator, as_kernel
 from tractable.value import set_fields, value
@@ -71,6 +72,10 @@ class Sum(Combinator):
         counts = rng.multinomial(n, heights / heights.sum())
         drawn = [t.frequencies(int(k), columns, rng) for t, k in zip(self.terms, counts, strict=True)]
         return rng.permutation(np.concatenate(drawn))
+
+    def markov_terms(self) -> tuple[MarkovTerm, ...]:
+        """Return those of the terms, one after the other."""
+        return tuple(found for term in self.terms for found in term.markov_terms())
 
     def n_features(self, columns: int) -> int:
         """Return the number of features of rows of so many columns."""

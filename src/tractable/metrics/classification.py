@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import freeze
+from tractable.arrays.namespace import check_unmasked, freeze
 from tractable.arrays.weights import check_weights
 from tractable.metrics.checks import with_source_targets
 from tractable.value import set_fields, value
@@ -267,6 +267,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> fl
 
 def _decisions(y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows that were not rejected, and which these are, (n,)."""
+    check_unmasked("y_pred", y_pred)
     given = np.asarray(y_pred)
     if given.dtype != object:
         labels = as_labels("y_pred", given)
@@ -347,6 +348,7 @@ def check_class_loss(loss: Any, n_classes: int) -> None:
 
 def as_labels(name: str, y: Any) -> np.ndarray:
     """Return labels as an array (n,), checked: one a row, none missing."""
+    check_unmasked(name, y)
     labels = _plain(np.asarray(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

@@ -9,7 +9,15 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import check_squarable
-from tractable.arrays.namespace import Array, device, is_foreign_array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import (
+    Array,
+    check_unmasked,
+    device,
+    is_foreign_array,
+    is_numpy_array,
+    namespace_of,
+    to_numpy,
+)
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import map_blocks
 from tractable.metrics.checks import averaged
@@ -141,6 +149,7 @@ def _finite_rows(X: Any) -> Array:
 
 def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
     """Return the distinct labels, sorted, and the position of each row's label among them."""
+    check_unmasked("labels", labels)
     given = labels if is_foreign_array(labels) else np.asarray(labels)
     if tuple(given.shape) != (x.shape[0],):
         raise ValueError(

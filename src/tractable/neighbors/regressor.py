@@ -149,7 +149,9 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
     `predict_dist` is that sample itself, a discrete distribution; without noise (``include_noise=False``) it
-    is drawn towards its mean, so that its variance is that of the average, variance / K.
+    is drawn towards its mean, so that its variance is that of the average, variance / K. One target has no
+    spread: with K = 1 there is `predict` alone, and `predict_dist`, standard deviations, variances and
+    intervals are refused.
 
     `predict_interval` and `predict_quantiles` allow for K targets being no more than a sample of p(y | x). A
     new target lies between the r-th smallest and the r-th largest of K with probability (K + 1 - 2r)/(K + 1),
@@ -216,6 +218,25 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)
 
+    @by_blocks
+    def predict(self, X: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """Return the mean of the neighbours' targets, and on request their standard deviation.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        return_std : bool
+            Whether to return the standard deviation as well; refused with K = 1.
+        include_noise : bool
+            Whether the spread is that of a new target (default) or of the average of K.
+        """
+        return (
+            super().predict(X, return_std, include_noise=include_noise)
+            if return_std
+            else self._sample(X)[0].mean
+        )
+
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
         """Return the distribution of the neighbours' targets, or of their average.
@@ -232,17 +253,28 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         NeighborTargets
             Of batch shape (n_samples,), with a second axis for several targets.
         """
+        check_fitted(self)
+        if self.n_neighbors_ < 2:
+            raise ValueError(
+                f"n_neighbors is {self.n_neighbors_}: the target of one neighbour has no spread, and no "
+                "distribution; predict gives it, and n_neighbors of at least 2 a distribution"
+            )
+        found, near = self._sample(X)
+        if include_noise:
+            return found
+        mean, p = found.mean[..., None], found.probabilities
+        narrower = np.sqrt(np.sum(p**2 / np.maximum(near_counts(near, p), 1e-300), axis=-1))
+        values = mean + (found.values - mean) * narrower[..., None]
+        return NeighborTargets(values=values, weights=found.weights)
+
+    def _sample(self, X: Any) -> tuple[NeighborTargets, Counted]:
+        """Return the targets of the neighbours with their weights, and the neighbours."""
         near = self._near(X)
         weights = near.counts * neighbor_weights(self.weights, near)
         targets = self.targets_[near.indices]
         if self.targets_.ndim == 2:
             targets, weights = np.swapaxes(targets, 1, 2), weights[:, None, :]
-        found = NeighborTargets(values=targets, weights=weights)
-        if include_noise:
-            return found
-        mean, p = found.mean[..., None], found.probabilities
-        narrower = np.sqrt(np.sum(p**2 / np.maximum(near_counts(near, p), 1e-300), axis=-1))
-        return NeighborTargets(values=mean + (targets - mean) * narrower[..., None], weights=weights)
+        return NeighborTargets(values=targets, weights=weights), near
 
     @property
     def max_coverage_(self) -> float:

@@ -4,9 +4,12 @@ A file may have been written by another program, or altered: its checksums are t
 not. A model that no fit can have given is refused, so that predictions do not fail, or search without end.
 """
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,11 +40,14 @@ _UNKNOWN = (
     *("y_train_", "_training_rows_"),
 )
 
-#: The methods that are called with two rows of zeros.
+#: The methods that are called with a few rows of zeros and of ones.
 _METHODS = (
     *("score_samples", "predict_proba", "decision_function", "predict", "predict_interval", "transform"),
-    "kneighbors",
+    *("predict_var", "leverage", "decide", "kneighbors"),
 )
+
+#: What NumPy says of arrays that do not fit each other: no refusal of rows.
+_SHAPES = re.compile(r"broadcast|matmul|einsum|not aligned|reshape|inhomogeneous|ambiguous")
 
 
 def check_guarantees(estimator: Any) -> None:
@@ -72,8 +78,11 @@ def check_guarantees(estimator: Any) -> None:
         if name in _FINITE or not incomplete:
             _check_numbers(f"{kind}.{name}", name, x)
     _check_axes(kind, learned)
+    _check_codes(kind, learned)
+    getattr(estimator, "_check_parameters", _nothing)()
     if width is not None:
         _check_methods(kind, estimator, width)
+        _check_sample(kind, estimator)
 
 
 def _check_numbers(where: str, name: str, x: Any) -> None:
@@ -118,24 +127,57 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
                 raise ValueError(f"{kind}.{name} has the shape {shape}, where {lengths[axis]} was expected")
 
 
+def _check_codes(kind: str, learned: dict[str, Any]) -> None:
+    """Refuse codes of rows that stand for no class."""
+    codes, classes = learned.get("codes_"), learned.get("classes_")
+    if codes is None or classes is None or not np.size(codes):
+        return
+    if np.asarray(codes).dtype.kind not in "iu" or np.min(codes) < 0 or np.max(codes) >= np.size(classes):
+        raise ValueError(f"{kind}.codes_ are not those of its classes_")
+
+
+def _nothing() -> None:
+    """Do nothing: some models check their parameters together with their rows."""
+
+
 def _check_methods(kind: str, estimator: Any, width: int) -> None:
     """Refuse a model whose methods fail on ordinary rows with another error than a ValueError."""
-    rows = np.zeros((2, width))
-    for method in _METHODS:
-        if not hasattr(estimator, method):
-            continue
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                result = getattr(estimator, method)(rows)
-        except ValueError:  # a model may refuse zeros: text was learned, or directions of rows
-            continue
-        except Exception as error:
-            raise ValueError(f"{kind} cannot {method}: its parts do not fit each other ({error})") from error
-        if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(result)):
-            raise ValueError(f"{kind}.{method} returns NaN, which it does after no fit")
-        if method in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
-            classes = np.shape(estimator.classes_)
-            one = method == "decision_function" and classes == (2,)
-            if result.shape[1:] != (() if one else classes):
-                raise ValueError(f"{kind}.classes_ are not those of its scores")
+    # Numbers of rows that are hardly those of classes, components or columns.
+    for rows in (np.zeros((7, width)), np.ones((11, width))):
+        for method in filter(partial(hasattr, estimator), _METHODS):
+            try:
+                result = _asked(kind, method, partial(getattr(estimator, method), rows))
+            except _RefusedRowsError:  # a model may refuse zeros: text was learned, or directions of rows
+                continue
+            if method != "kneighbors" and len(result) != len(rows):
+                raise ValueError(f"{kind}.{method} of {len(rows)} rows has {len(result)} entries")
+            if method in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
+                classes = np.shape(estimator.classes_)
+                one = method == "decision_function" and classes == (2,)
+                if result.shape[1:] != (() if one else classes):
+                    raise ValueError(f"{kind}.classes_ are not those of its scores")
+
+
+def _check_sample(kind: str, estimator: Any) -> None:
+    if hasattr(estimator, "sample"):
+        with suppress(_RefusedRowsError):
+            _asked(kind, "sample", partial(estimator.sample, 2, random_state=0))
+
+
+class _RefusedRowsError(Exception):
+    """A method answered by a ValueError, as it may."""
+
+
+def _asked(kind: str, method: str, ask: Callable[[], Any]) -> Any:
+    """Return what a method returns, or refuse the model where it fails or returns NaN."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = ask()
+    except Exception as error:
+        if isinstance(error, ValueError) and not _SHAPES.search(str(error)):
+            raise _RefusedRowsError from error
+        raise ValueError(f"{kind} cannot {method}: its parts do not fit each other ({error})") from error
+    if any(array.dtype.kind == "f" and np.isnan(array).any() for array in _arrays(result)):
+        raise ValueError(f"{kind}.{method} returns NaN, which it does after no fit")
+    return result

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from tractable.data.output import replacing
@@ -115,8 +116,9 @@ def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[No
     Run the same code again after a kill: finished searches (restarts, say) are read, the one that was under
     way goes on, and the answer is the one that an undisturbed run would have given. The same code means the
     same data, parameters and seed: the file keeps a fingerprint of them, and a search of others is refused.
-    When the block ends well, the file is removed. A state that cannot be written, to a full disk say, is
-    warned of once; the fit goes on.
+    When the block ends well, the file is removed. A folder that cannot be written to is an error before the
+    fit begins; a state that cannot be written later, to a disk that is full, is warned of once, and the fit
+    goes on.
 
     Parameters
     ----------
@@ -140,6 +142,11 @@ def checkpoint(path: str | PathLike[str], *, every: float = 30.0) -> Iterator[No
     file = Path(path)
     if not file.parent.is_dir():
         raise ValueError(f"path: there is no folder {file.parent}")
+    try:
+        with TemporaryFile(dir=file.parent):
+            pass
+    except OSError as error:
+        raise ValueError(f"path: a checkpoint cannot be written to {file.parent}: {error}") from error
     with checkpointing(_File(file), every):
         yield
     file.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The style of all pictures: colours, legends, titles, and labels that show names as they are written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 #: Okabe and Ito (2008), in the order in which series are drawn.
@@ -116,18 +116,27 @@ def show_literally(artist: Any) -> Any:
     A dollar sign in the name of a column is a dollar sign. Numbers along axes may still be set as
     mathematics, as powers of ten are.
     """
-    from matplotlib.axis import Axis
-    from matplotlib.text import Text
-    from matplotlib.ticker import LogFormatter, ScalarFormatter
-
-    for text in artist.findobj(Text):
+    for text in _names_on(artist):
         text.set_parse_math(False)
         text.set_text(text.get_text().removeprefix(ZERO_WIDTH))
-    for axis in artist.findobj(Axis):
-        if isinstance(axis.get_major_formatter(), (LogFormatter, ScalarFormatter)):
-            for text in axis.findobj(Text):
-                text.set_parse_math(text is not axis.label)
     for drawn in [*getattr(artist, "collections", ()), *getattr(artist, "images", ())]:
         if drawn.colorbar is not None:  # which has axes of its own
             show_literally(drawn.colorbar.ax)
     return artist
+
+
+def _names_on(artist: Any) -> Iterator[Any]:
+    """Yield the texts on an artist but for numbers along axes, whose ticks are made when they are drawn."""
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    if isinstance(artist, Text):
+        yield artist
+    elif isinstance(artist, Axis) and isinstance(
+        artist.get_major_formatter(), (LogFormatter, ScalarFormatter)
+    ):
+        yield artist.label
+    else:
+        for child in artist.get_children():
+            yield from _names_on(child)

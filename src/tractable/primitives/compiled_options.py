@@ -115,7 +115,10 @@ class Kernel:
             from numba import njit
 
             function = _bound(self.function, lambda kernel: kernel.dispatcher)
-            made = njit(nogil=True, **self.options)(function)
+            # Nothing calls kernels as C functions, and Python calls none without a signature.
+            made = njit(
+                nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=not self.signature, **self.options
+            )(function)
             with suppress(RuntimeError):  # Numba's, where it finds no folder to write to
                 made._cache = _disk_cache(function)  # noqa: SLF001  (what `cache=True` sets, with a class of its own)
             if self.signature:

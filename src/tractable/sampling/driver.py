@@ -62,7 +62,8 @@ def sample(
         ``step(rng, state) -> (state, info)``, such as `metropolis_hastings`, `gibbs`, `slice` and `nuts`
         return; a state has a row a chain in every array, and `info` is a mapping of arrays (n_chains,).
         Where it has them, ``step.begin(rng, position)`` returns the step for such points and the first
-        state, checked, and ``step.tuning(state, n_warm_up)`` what is adapted during warm-up, and only then.
+        state, checked, ``step.for_steps(n_steps)`` the step for a run of at most so many, and
+        ``step.tuning(state, n_warm_up)`` what is adapted during warm-up, and only then.
     start : array (n_chains, ...), mapping of arrays, distribution or callable
         A row a chain; what to draw the starts from; or ``start(rng, n_chains)``.
     n_samples : int
@@ -139,6 +140,8 @@ class _Run:
 
     def __init__(self, step: Any, rng: Any, position: Any, n_warm_up: int, thin: int, most: int) -> None:
         step, self.at = step.begin(rng, position) if hasattr(step, "begin") else (step, position)
+        if hasattr(step, "for_steps"):
+            step = step.for_steps(n_warm_up + thin * most)
         self.step, self.n_warm_up, self.thin, self.most = step, n_warm_up, thin, most
         self.tuned: Any = None
         if n_warm_up and hasattr(step, "tuning"):

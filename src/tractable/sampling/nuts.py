@@ -1,8 +1,7 @@
 """The no-U-turn sampler: Hamiltonian trajectories that end where they turn back, all chains together.
 
 Hoffman and Gelman (2014), with draws from trajectories by their weights, and the criterion of Betancourt
-(2017). A trajectory is built leaf by leaf, without recursion: of every subtree that is not complete its
-first momentum alone is kept, at the depth that the bits of the number of the leaf say.
+(2017). The algebra of trajectories is in `tractable.primitives.trajectory`.
 """
 
 from collections.abc import Mapping
@@ -13,12 +12,13 @@ import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky
 from tractable.arrays.numbers import check_number
+from tractable.primitives.trajectory import ACCEPTED, DRAW, KINETIC, LEAVES, LOG_P, Trajectories
 from tractable.sampling.driver import State
 from tractable.sampling.target import Target, as_target
 from tractable.value import parameters, replace, value
 
-#: Loss of log density along a trajectory that counts as a divergence.
-DIVERGENCE = 1000.0
+#: Steps of a run from which on trajectories run compiled code: NumPy takes about half a second for them.
+COMPILED_STEPS = 1000
 #: Shares of warm-up before the first window of the mass and after the last, at most so many steps.
 FIRST_WINDOW, LAST_WINDOW, SHORTEST_WINDOW = 75, 50, 25
 
@@ -174,6 +174,8 @@ class Nuts:
         Whether the functions take a batch of points.
     target : Target, optional
         The target as `begin` found it.
+    compiled : bool
+        Whether trajectories run compiled code.
     """
 
     log_prob: Any
@@ -185,6 +187,7 @@ class Nuts:
     max_depth: int = 10
     vectorized: bool | None = None
     target: Target | None = None
+    compiled: bool = False
 
     def begin(self, rng: np.random.Generator, position: np.ndarray) -> tuple["Nuts", State]:
         """Return the step for points of this shape, with a first step size, and the first state, checked."""
@@ -212,10 +215,11 @@ class Nuts:
         energy = state.log_prob - 0.5 * np.sum(p * p, axis=1)
         size, way = 1.0, 0
         for _ in range(60):
-            step = np.full((len(p), 1), size)
             with np.errstate(over="ignore", invalid="ignore"):
-                _, p_end, log_p, _ = self._leapfrog(state.position, p, state.gradient, step)
-                gain = np.minimum(log_p - 0.5 * np.sum(p_end * p_end, axis=1) - energy, 0.0)
+                middle = p + 0.5 * size * self._force(state.gradient)
+                log_p, slope = self.target.pair(state.position + size * self._scaled(middle))  # type: ignore[union-attr]
+                end = middle + 0.5 * size * self._force(slope)
+                gain = np.minimum(log_p - 0.5 * np.sum(end * end, axis=1) - energy, 0.0)
             good = float(np.mean(np.exp(np.where(np.isnan(gain), -np.inf, gain)))) > 0.5
             if way and good != (way > 0):
                 break
@@ -231,19 +235,17 @@ class Nuts:
         """Return the step with what warm-up has found."""
         return replace(self, step_size=exp(found.log_step), root=found.root)
 
-    def _leapfrog(self, q: Any, p: Any, slope: Any, step: Any) -> tuple[Any, Any, Any, Any]:
-        """Return position, momentum, log density and gradient after a step; momenta in units of the root."""
-        root, half = self.root, 0.5 * step
-        if root.ndim == 1:
-            half = half * root
-            p = p + half * slope
-            q = q + step * (p * root)
-            log_p, slope = self.target.pair(q)  # type: ignore[union-attr]
-            return q, p + half * slope, log_p, slope
-        p = p + half * (slope @ root)
-        q = q + step * (p @ root.T)
-        log_p, slope = self.target.pair(q)  # type: ignore[union-attr]
-        return q, p + half * (slope @ root), log_p, slope
+    def for_steps(self, n_steps: int) -> "Nuts":
+        """Return the step for a run of so many steps: a long one is worth compiled code."""
+        return replace(self, compiled=n_steps >= COMPILED_STEPS)
+
+    def _scaled(self, z: np.ndarray) -> np.ndarray:
+        """Return root z, the offset of points whose whitened offset is z."""
+        return z * self.root if self.root.ndim == 1 else z @ self.root.T
+
+    def _force(self, slope: np.ndarray) -> np.ndarray:
+        """Return rootᵀ times gradients, those in whitened coordinates."""
+        return slope * self.root if self.root.ndim == 1 else slope @ self.root
 
     def __call__(self, rng: np.random.Generator, state: State) -> tuple[State, dict[str, np.ndarray]]:
         """Draw momenta, double the trajectories until they turn back, and draw a point of each."""
@@ -251,163 +253,37 @@ class Nuts:
             return self._transition(rng, state)
 
     def _transition(self, rng: np.random.Generator, state: State) -> tuple[State, dict[str, np.ndarray]]:
-        n = len(state.position)
-        tree = _Tree(state, rng.standard_normal(state.position.shape))
-        end = State(*(part.copy() for part in state))
-        accepted, leaves, divergent = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
-        depth = np.zeros(n, dtype=np.int64)
+        origin, target = state.position, self.target
+        n = going = len(origin)
+        momentum, forwards = rng.standard_normal(origin.shape), rng.random((self.max_depth, n)) < 0.5
+        found = Trajectories.begin(
+            *state, self._force(state.gradient), momentum, forwards, float(self.step_size or 1.0)
+        )
         for level in range(self.max_depth):
-            branch = self._branch(rng, tree, level)
-            who = tree.chains
-            accepted[who] += branch.accepted
-            leaves[who] += branch.n_leaves
-            divergent[who] |= branch.diverged
-            depth[who] = level + 1
-            # A whole branch replaces the draw with the probability of its weight over that of the tree.
-            taken = branch.alive & (-rng.standard_exponential(len(who)) < branch.log_weight - tree.log_weight)
-            if taken.any():
-                chosen = branch.chosen(rng)
-                for whole, part in zip(end, (branch.points, branch.log_probs, branch.slopes), strict=True):
-                    for i in np.flatnonzero(taken):
-                        whole[who[i]] = part[chosen[i]][i]
-            going = tree.join(branch)
-            if not going.any():
+            uniforms = rng.random((2**level, 2, n))
+            for leaf in range(2**level):
+                start = origin if going == n else origin[found.going[:going]]
+                x = start + self._scaled(found.points[:going])
+                log_p, slope = target.pair(x)  # type: ignore[union-attr]
+                leaves = (x, log_p, slope, self._force(slope))
+                going, n_diverged = found.add_leaves(
+                    going, level, leaf, leaves, uniforms[leaf], compiled=self.compiled
+                )
+                if n_diverged:
+                    target.check_leaf(x, found.numbers[KINETIC, : len(x)], log_p, slope)  # type: ignore[union-attr]
+                if not going:
+                    break
+            if not going:
                 break
-            tree.keep(going)
+        numbers = found.numbers
         info = {
-            "acceptance": accepted / leaves,
-            "divergent": divergent,
-            "n_leapfrog": leaves,
-            "tree_depth": depth,
+            "acceptance": numbers[ACCEPTED] / numbers[LEAVES],
+            "divergent": found.diverged,
+            "n_leapfrog": numbers[LEAVES].copy(),
+            "tree_depth": found.depth,
         }
-        return end, info
-
-    def _branch(self, rng: np.random.Generator, tree: "_Tree", level: int) -> "_Branch":
-        """Extend every trajectory by 2^level leaves, forwards or backwards, and say which may go on."""
-        n = len(tree.chains)
-        forwards = rng.random(n) < 0.5
-        ahead = forwards[:, None]
-        q, p, slope = (
-            np.where(ahead, right, left) for right, left in zip(tree.right, tree.left, strict=True)
-        )
-        size = float(self.step_size or 1.0)
-        step = np.where(ahead, size, -size)
-        first_p: list[Any] = [None] * (level + 1)
-        first_sum: list[Any] = [None] * (level + 1)
-        branch = _Branch(forwards, 2**level)
-        p_sum: Any = 0.0
-        for leaf in range(2**level):
-            q, p, log_p, slope = self._leapfrog(q, p, slope, step)
-            p_sum = p_sum + p
-            gain = log_p - 0.5 * np.vecdot(p, p) - tree.energy
-            branch.add(q, log_p, slope, gain)
-            if not gain.min() > -DIVERGENCE:
-                self.target.check_leaf(q, p, log_p, slope)  # type: ignore[union-attr]
-                branch.end(~(gain > -DIVERGENCE), leaf, diverged=True)
-            last = (leaf >> 1).bit_count()
-            if leaf % 2 == 0:
-                first_p[last], first_sum[last] = p, p_sum
-            else:
-                # The subtrees that this leaf completes: as many as the number of the leaf ends in ones.
-                ones = ((leaf + 1) & -(leaf + 1)).bit_length() - 1
-                for at in range(last, last - ones, -1):
-                    turned = _turned(first_p[at], p, p_sum - first_sum[at] + first_p[at])
-                    if turned.any():
-                        branch.end(turned, leaf)
-            if branch.is_over:
-                break
-        branch.close(q, p, slope, p_sum)
-        return branch
-
-
-def _turned(first: np.ndarray, last: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Whether a trajectory turns back at one of its ends; `total` is the sum of its momenta.
-
-    The sum less half of both ends is the way between them, by the trapezoidal rule.
-    """
-    way = total - 0.5 * (first + last)
-    return ~((np.vecdot(first, way) > 0.0) & (np.vecdot(last, way) > 0.0))
-
-
-class _Tree:
-    """The trajectories of the chains that are still going: both ends, the sum of momenta, and the weight."""
-
-    def __init__(self, state: State, p: np.ndarray) -> None:
-        self.chains = np.arange(len(p))
-        self.energy = state.log_prob - 0.5 * np.vecdot(p, p)
-        self.left: tuple[Any, ...] = (state.position, p, state.gradient)
-        self.right: tuple[Any, ...] = self.left
-        self.p_sum, self.log_weight = p, np.zeros(len(p))
-
-    def join(self, branch: "_Branch") -> np.ndarray:
-        """Join the branches, and return which trajectories go on: whole branches that do not turn back."""
-        ahead = branch.forwards[:, None]
-        far = (branch.q, branch.p, branch.slope)
-        self.right = tuple(np.where(ahead, new, old) for new, old in zip(far, self.right, strict=True))
-        self.left = tuple(np.where(ahead, old, new) for new, old in zip(far, self.left, strict=True))
-        self.p_sum = self.p_sum + branch.p_sum
-        self.log_weight = np.logaddexp(self.log_weight, branch.log_weight)
-        return branch.alive & ~_turned(self.left[1], self.right[1], self.p_sum)
-
-    def keep(self, going: np.ndarray) -> None:
-        """Leave out the trajectories that have ended."""
-        if going.all():
-            return
-        self.chains, self.energy, self.p_sum = self.chains[going], self.energy[going], self.p_sum[going]
-        self.log_weight = self.log_weight[going]
-        self.left = tuple(part[going] for part in self.left)
-        self.right = tuple(part[going] for part in self.right)
-
-
-class _Branch:
-    """New leaves at one end of the trajectories: their points and weights, and the outermost of them."""
-
-    def __init__(self, forwards: np.ndarray, most: int) -> None:
-        n = len(forwards)
-        self.forwards, self.is_over = forwards, False
-        self.points: list[np.ndarray] = []
-        self.log_probs: list[np.ndarray] = []
-        self.slopes: list[np.ndarray] = []
-        self.gains: list[np.ndarray] = []
-        self.alive, self.diverged = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-        self.n_leaves = np.full(n, float(most))
-
-    def add(self, q: np.ndarray, log_p: np.ndarray, slope: np.ndarray, gain: np.ndarray) -> None:
-        """Add a leaf to every trajectory."""
-        self.points.append(q)
-        self.log_probs.append(log_p)
-        self.slopes.append(slope)
-        self.gains.append(gain)
-
-    def end(self, which: np.ndarray, leaf: int, *, diverged: bool = False) -> None:
-        """End some of the trajectories at a leaf, where they turn back or diverge."""
-        which = which & self.alive
-        self.n_leaves[which] = leaf + 1.0
-        self.alive &= ~which
-        if diverged:
-            self.diverged |= which
-        self.is_over = not self.alive.any()
-
-    def close(self, q: np.ndarray, p: np.ndarray, slope: np.ndarray, p_sum: np.ndarray) -> None:
-        """Keep the outermost leaf and the sum of momenta, and sum up the weights."""
-        self.q, self.p, self.slope, self.p_sum = q, p, slope, p_sum
-        gains = np.stack(self.gains)
-        counted = np.arange(len(gains))[:, None] < self.n_leaves
-        self.log_weights = np.where(counted & ~np.isnan(gains), gains, -np.inf)
-        top = np.maximum(self.log_weights.max(axis=0), -1e300)
-        self._weights = np.exp(self.log_weights - top)
-        self._total = self._weights.sum(axis=0)
-        self.log_weight = top + np.log(self._total)
-        self.accepted = np.exp(np.minimum(self.log_weights, 0.0)).sum(axis=0)
-
-    def chosen(self, rng: np.random.Generator) -> np.ndarray:
-        """Return the number of one leaf of each trajectory, drawn by their weights."""
-        if len(self.gains) == 1:
-            return np.zeros(len(self.forwards), dtype=np.int64)
-        levels = np.cumsum(self._weights, axis=0)
-        return np.minimum(
-            np.sum(levels < rng.random(len(self._total)) * self._total, axis=0), len(levels) - 1
-        )
+        position, gradient = found.vectors[DRAW].copy(), found.vectors[DRAW + 1].copy()
+        return State(position, numbers[LOG_P].copy(), gradient), info
 
 
 def nuts(

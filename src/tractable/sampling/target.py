@@ -74,19 +74,21 @@ class Target:
             )
         return found, slope
 
-    def check_leaf(self, x: np.ndarray, p: np.ndarray, found: np.ndarray, slope: np.ndarray) -> None:
+    def check_leaf(self, x: np.ndarray, kinetic: np.ndarray, found: np.ndarray, slope: np.ndarray) -> None:
         """Refuse what is not a density, or has no gradient, at points that a trajectory reaches.
 
         Where it has left for the far ends of numbers, with a momentum that no draw has, it has diverged.
 
         Parameters
         ----------
-        x, p : array (n_chains, d)
-            The points and the momenta there.
+        x : array (n_chains, d)
+            The points.
+        kinetic : array (n_chains,)
+            Twice the kinetic energies there.
         found, slope : array (n_chains,), array (n_chains, d)
             The log density and its gradient.
         """
-        near = np.sum(p * p, axis=1) < 1e8
+        near = kinetic < 1e8
         if np.any(near & ~(found < np.inf)):
             raise _not_a_density(np.where(near, found, 0.0), x)
         moved = np.isfinite(x).all(axis=1) & (np.abs(x).max(axis=1) < 1e8)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.limits import check_squarable
 from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows, as_seed
 from tractable.spatial.index import Index
@@ -109,6 +110,10 @@ def as_index(
     3
     """
     seed = None if random_state is None else as_seed(random_state)
+    if (
+        isinstance(points, np.ndarray) and points.dtype.kind == "f"
+    ):  # the rows of an estimator, which calls them X
+        check_squarable("X", points, nonzero=True)
     if isinstance(index, str) and index == "auto":
         return choose_index(points, metric, k=k)
     make: Any = INDEXES.get(index) if isinstance(index, str) else index

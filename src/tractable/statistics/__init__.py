@@ -6,7 +6,14 @@ from tractable.statistics.counts import Counts, Totals
 from tractable.statistics.extremes import Extremes
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.linear_factor import LinearFactor
-from tractable.statistics.log_moments import LogMoments, ReciprocalLogMoments, UnitLogMoments
+from tractable.statistics.log_moments import (
+    LogExcess,
+    LogMoments,
+    MomentsOfLogarithms,
+    NonnegativeMeans,
+    ReciprocalLogMoments,
+    UnitLogMoments,
+)
 from tractable.statistics.moments import DiagonalMoments, FourthMoments, Moments, cross_covariance
 from tractable.statistics.rows import Statistic
 from tractable.statistics.scatter_factor import ScatterFactor
@@ -25,8 +32,11 @@ __all__ = [
     "FourthMoments",
     "IncompleteMoments",
     "LinearFactor",
+    "LogExcess",
     "LogMoments",
     "Moments",
+    "MomentsOfLogarithms",
+    "NonnegativeMeans",
     "ReciprocalLogMoments",
     "ScatterFactor",
     "SideBySide",

@@ -1,4 +1,4 @@
-"""Moments of logarithms: weight, mean, and log of the mean less mean of the log."""
+"""Statistics of positive columns: means, moments of logarithms, and excess over the least entry."""
 
 from typing import Any, ClassVar, Self
 
@@ -6,7 +6,17 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
-from tractable.statistics.rows import MeanStatistic, as_rows, as_weights, counts, or_one, pairwise_update
+from tractable.statistics.extremes import Extremes
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.rows import (
+    MeanStatistic,
+    Statistic,
+    as_rows,
+    as_weights,
+    counts,
+    or_one,
+    pairwise_update,
+)
 from tractable.value import value
 
 
@@ -137,16 +147,161 @@ class UnitLogMoments(MeanStatistic):
         return UnitLogMoments(weight=weight, mean=mean, gap=gap, other_gap=other_gap)
 
 
-def _summary(x: Array, one: Array) -> dict[str, Array]:
-    """Return the weight, the mean and the mean deviance from it, which is the log gap."""
+@value
+class NonnegativeMeans(MeanStatistic):
+    """Weight and mean of columns without negative entries: what an exponential distribution needs.
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows.
+    mean : array of shape (d,)
+        Mean of each column.
+
+    Examples
+    --------
+    >>> s = NonnegativeMeans.of([[0.0], [4.0]]) + NonnegativeMeans.of([[5.0]])
+    >>> s.mean.tolist()
+    [3.0]
+    """
+
+    weight: Any
+    mean: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "NonnegativeMeans":
+        """Summarise a block of rows without negative entries."""
+        x = as_rows(x)
+        xp = namespace_of(x)
+        good = (x >= 0) & (x < xp.inf)
+        if not bool(xp.all(good)):
+            raise ValueError(f"X must be finite and not negative, got {float(x[~good][0])!r}")
+        return cls(**_mean(x, counts(as_weights(weights, x), x)))
+
+    def _merged(self, other: "NonnegativeMeans") -> "NonnegativeMeans":
+        """Merge by the pairwise update."""
+        _, weight, mean = _joint_mean(self, other)
+        return NonnegativeMeans(weight=weight, mean=mean)
+
+
+@value
+class MomentsOfLogarithms(Statistic):
+    """Mean and scatter of the logarithms of positive columns: what a log-normal distribution needs.
+
+    Parameters
+    ----------
+    moments : DiagonalMoments
+        The moments of log x.
+
+    Examples
+    --------
+    >>> s = MomentsOfLogarithms.of([[1.0], [100.0]])
+    >>> s.mean.round(4).tolist(), s.scatter.round(4).tolist()
+    ([2.3026], [10.6038])
+    """
+
+    _extensive: ClassVar = ("moments",)
+
+    moments: DiagonalMoments
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "MomentsOfLogarithms":
+        """Summarise a block of rows with positive entries."""
+        x = _inside(as_rows(x), np.inf, "positive and finite")
+        return cls(moments=DiagonalMoments.of(namespace_of(x).log(x), weights))
+
+    @property
+    def weight(self) -> Any:
+        """Weight of the rows."""
+        return self.moments.total
+
+    @property
+    def mean(self) -> Array:
+        """Mean of log x, (d,)."""
+        return self.moments.mean
+
+    @property
+    def scatter(self) -> Array:
+        """Sum of the squared deviations of log x from its mean, (d,)."""
+        return self.moments.scatter
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return self.moments.dim
+
+    def _merged(self, other: "MomentsOfLogarithms") -> "MomentsOfLogarithms":
+        """Merge the moments of log x."""
+        return MomentsOfLogarithms(moments=self.moments + other.moments)
+
+
+@value
+class LogExcess(MeanStatistic):
+    """Least entry of positive columns, and the mean of log(x / least): what a Pareto distribution needs.
+
+    Parameters
+    ----------
+    weight : float
+        Total weight of the rows; rows without weight are not looked at.
+    low : array of shape (d,)
+        The least entry of each column, infinite where no row was seen.
+    mean : array of shape (d,)
+        Mean of log(x / low), 0 where no row was seen.
+
+    Examples
+    --------
+    >>> s = LogExcess.of([[2.0], [4.0]]) + LogExcess.of([[1.0]])
+    >>> s.low.tolist(), s.mean.round(4).tolist()
+    ([1.0], [0.6931])
+    """
+
+    weight: Any
+    low: Array
+    mean: Array
+
+    @classmethod
+    def of(cls, x: Any, weights: Any = None) -> "LogExcess":
+        """Summarise a block of rows with positive entries."""
+        x = _inside(as_rows(x), np.inf, "positive and finite")
+        xp = namespace_of(x)
+        one = counts(as_weights(weights, x), x)
+        low = Extremes.of(x, one).low
+        known = (one > 0)[:, None]
+        excess = xp.where(
+            known, xp.log(x) - xp.log(xp.where(low < xp.inf, low, xp.ones_like(low))), xp.zeros_like(x)
+        )
+        total = xp.sum(one)
+        return cls(weight=total, low=low, mean=one @ excess / or_one(total, xp))
+
+    def _merged(self, other: "LogExcess") -> "LogExcess":
+        """Merge: the excess over the lower of the least entries grows by the logarithm of their ratio."""
+        xp = namespace_of(self.low)
+        weight, fraction, _ = pairwise_update(self, other)
+        low = xp.minimum(self.low, other.low)
+
+        def over(part: "LogExcess") -> Array:
+            seen = part.low < xp.inf
+            ratio = xp.where(seen, part.low, xp.ones_like(low)) / xp.where(seen, low, xp.ones_like(low))
+            return part.mean + xp.log(ratio)
+
+        return LogExcess(weight=weight, low=low, mean=(1.0 - fraction) * over(self) + fraction * over(other))
+
+
+def _mean(x: Array, one: Array) -> dict[str, Array]:
+    """Return the weight and the mean of rows."""
     xp = namespace_of(x)
     total = xp.sum(one)
-    safe = or_one(total, xp)
     with np.errstate(over="ignore"):
-        mean = one @ x / safe
+        mean = one @ x / or_one(total, xp)
     if not bool(xp.all(xp.isfinite(mean))):
         raise ValueError("X has values so large that their sum overflows; rescale its columns")
-    return {"weight": total, "mean": mean, "gap": one @ _deviance(mean, x) / safe}
+    return {"weight": total, "mean": mean}
+
+
+def _summary(x: Array, one: Array) -> dict[str, Array]:
+    """Return the weight, the mean and the mean deviance from it, which is the log gap."""
+    found = _mean(x, one)
+    return {**found, "gap": one @ _deviance(found["mean"], x) / or_one(found["weight"], namespace_of(x))}
 
 
 def _deviance(mean: Array, x: Array) -> Array:

@@ -140,7 +140,7 @@ def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None =
         lost = (squares < float(limits.tiny) / float(limits.eps)) & (
             step > 4.0 * float(limits.eps) * xp.abs(mean)
         )
-        if bool(xp.any(lost & (step > float(limits.tiny)))):
+        if bool(xp.any(lost)):
             if weights is not None and float(xp.max(weights)) < SMALLEST_WEIGHT:
                 raise ValueError(
                     f"sample_weight is so small, at most {float(xp.max(weights)):g}, that weighted squares "

@@ -68,6 +68,26 @@ def blocks_of_rows_make_the_matrix(k: Any, rng: np.random.Generator) -> None:
     assert k.diagonal(x[:0]).shape == (0,)
 
 
+def states_have_the_covariance_of_the_kernel(k: Any, rng: np.random.Generator) -> None:
+    """Where there is a state-space form, Σ v hᵀ exp(F λt) P h over its terms is k of the time t."""
+    k, _ = _given(k, rng, 1)
+    try:
+        terms = k.markov_terms()
+    except ValueError as error:
+        assert "state-space form" in str(error) or "one number" in str(error), error
+        return
+    times = np.concatenate([[0.0], rng.gamma(1.0, 2.0, 20)])
+    found = np.zeros(21)
+    for term in terms:
+        states = term.transitions(term.rate * times)
+        found += term.variance * (states @ term.stationary)[:, 0, 0]
+        kept = states @ term.stationary @ np.swapaxes(states, 1, 2) * term.variance
+        whole = kept + term.noises(term.rate * times, states)
+        limit = np.broadcast_to(term.variance * term.stationary, whole.shape)
+        np.testing.assert_allclose(whole, limit, atol=1e-12 * term.variance)
+    np.testing.assert_allclose(found, k(np.zeros((1, 1)), times[:, None])[0], rtol=1e-10, atol=1e-12)
+
+
 def gradient_is_the_derivative(k: Any, rng: np.random.Generator) -> None:
     """`contract_gradient` is the derivative of Σ W ∘ K in theta, in one block of rows and in several."""
     k, x = _given(k, rng, 12)

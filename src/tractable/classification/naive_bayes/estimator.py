@@ -35,7 +35,7 @@ from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame
 from tractable.data.source import batch_rows
-from tractable.data.streamed_tables import CodedSource, StreamedTables, streamed_tables
+from tractable.data.streamed_tables import StreamedTables, streamed_tables
 from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
 from tractable.distributions.independent_columns import ColumnScores, some_columns
@@ -113,7 +113,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
             frame, noted = tables.distinct_values()
             found = self._layout(frame=frame)
             subject._layout_ = replace(found, columns=noted(found.columns))
-        return CodedSource(tables=tables, columns=subject._layout_.columns), None, None
+        return tables.coded(subject._layout_.columns), None, None
 
     def _tables(self, X: Any, y: Any, sample_weight: Any) -> StreamedTables | None:
         return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None

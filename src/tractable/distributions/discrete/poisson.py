@@ -1,4 +1,4 @@
-"""Poisson counts, and negative binomial ones that vary more."""
+"""Poisson counts, and geometric and negative binomial ones that vary more."""
 
 from collections.abc import Mapping
 from math import inf
@@ -217,6 +217,95 @@ class NegativeBinomial(FittedCounting):
         shape, mean = to_numpy(self.shape), to_numpy(self.mean)
         rates = rng.standard_gamma(shape, size=(n, *shape.shape)) * (mean / shape)
         return as_counts(rng.poisson(rates), like=self.mean)
+
+
+@value
+class Geometric(FittedCounting):
+    """The geometric distribution of the number of failures before the first success.
+
+    Geom(k | p) = p (1 - p)ᵏ for k = 0, 1, …: the negative binomial distribution of shape 1. The number of
+    trials, success included, is k + 1.
+
+    Parameters
+    ----------
+    probability : array (*batch,)
+        p, above 0 and at most 1: of success in a trial.
+
+    Examples
+    --------
+    >>> d = Geometric(probability=0.25)
+    >>> float(d.mean), float(d.variance), d.prob([0, 1, 2])
+    (3.0, 12.0, array([0.25    , 0.1875  , 0.140625]))
+    >>> Geometric.fit([0, 2, 4]).probability
+    array(0.33333333)
+    """
+
+    parameter_ndims: ClassVar[Mapping[str, int]] = {"probability": 0}
+    support = (0.0, inf)
+    statistic: ClassVar[type] = Totals
+
+    probability: Array
+
+    def __post_init__(self) -> None:
+        self._settle(probability=_check_success)
+
+    @classmethod
+    def from_statistic(cls, statistic: Totals) -> Self:
+        """Return the maximum likelihood estimate from the totals of counts: 1 / (1 + mean)."""
+        return cls(probability=1.0 / (1.0 + statistic.mean))
+
+    @property
+    def mean(self) -> Array:
+        return (1.0 - self.probability) / self.probability
+
+    @property
+    def variance(self) -> Array:
+        return self.mean / self.probability
+
+    @property
+    def mode(self) -> Array:
+        """See `Distribution.mode`: 0."""
+        return namespace_of(self.probability).zeros_like(self.probability)
+
+    def entropy(self) -> Array:
+        """See `Distribution.entropy`: -log p - (1 - p)/p log(1 - p)."""
+        return -namespace_of(self.probability).log(self.probability) - self._log_failures(self.mean)
+
+    def _divergence(self, other: "Geometric") -> Array:
+        """Return log p/p' + (1 - p)/p log (1 - p)/(1 - p')."""
+        xp = namespace_of(self.probability)
+        mean = self.mean
+        rest = self._log_failures(mean) - other._log_failures(mean)  # noqa: SLF001
+        return xp.log(self.probability / other.probability) + rest
+
+    def _log_mass(self, k: Array) -> Array:
+        return namespace_of(k).log(self.probability) + self._log_failures(k)
+
+    def _cdf(self, k: Array) -> Array:
+        return -namespace_of(k).expm1(self._log_failures(k + 1.0))
+
+    def _survival(self, k: Array) -> Array:
+        return namespace_of(k).exp(self._log_failures(k + 1.0))
+
+    def _sample(self, n: int, rng: Any) -> Array:
+        p = to_numpy(self.probability)
+        with np.errstate(divide="ignore"):
+            rate = -np.log1p(-p)  # the whole part of an exponential variable of this rate
+        return as_counts(np.floor(rng.standard_exponential((n, *p.shape)) / rate), like=self.probability)
+
+    def _log_failures(self, k: Array) -> Array:
+        """Return k log(1 - p), 0 for k = 0 whatever p."""
+        xp = namespace_of(k)
+        with np.errstate(divide="ignore"):
+            one = xp.log1p(-self.probability)
+        some = k > 0.0
+        return xp.where(some, xp.where(some, k, xp.ones_like(k)) * one, xp.zeros_like(k))
+
+
+def _check_success(name: str, x: Array) -> None:
+    """Refuse what is not above 0 and at most 1."""
+    check_probability(name, x)
+    check_positive(name, x)
 
 
 _LARGEST = 1e8

@@ -50,9 +50,11 @@ class HyperPriors:
 
     def log_density(self, prior: Any, noise: float) -> float:
         """Return the log density of the precisions of the coefficients (one, or each) and of the noise."""
-        xp = namespace_of(prior)
-        prior = xp.asarray(prior)
-        logs, total = float(xp.sum(xp.log(prior))), float(xp.sum(prior))
+        if isinstance(prior, float):
+            logs, total = log(prior), prior
+        else:
+            xp = namespace_of(prior)
+            logs, total = float(xp.sum(xp.log(prior))), float(xp.sum(prior))
         coefficients = self.prior_shape * logs - self.prior_rate * total
         return coefficients + self.noise_shape * log(noise) - self.noise_rate * noise
 
@@ -191,8 +193,9 @@ def evidence_at(spectrum: ColumnSpectrum, dof: float, prior: float, noise: float
     projections = spectrum.projections[:, 0]
     fitted, shrunk, total = root_fractions(spectrum, prior, noise)
     coef = noise**0.5 / total * fitted * projections
-    rss = float(spectrum.rest[0]) + float(xp.sum((shrunk**2 * projections) ** 2))
-    length = float(xp.sum(coef**2))
+    residuals = shrunk**2 * projections
+    rss = float(spectrum.rest[0]) + float(residuals @ residuals)
+    length = float(coef @ coef)
     log_det = -2.0 * float(xp.sum(xp.log(shrunk)))  # of I + noise / prior XᵀX
     return EvidencePoint(
         prior=prior,
@@ -200,7 +203,7 @@ def evidence_at(spectrum: ColumnSpectrum, dof: float, prior: float, noise: float
         coef=coef,
         rss=rss,
         length=length,
-        gamma=float(xp.sum(fitted**2)),
+        gamma=float(fitted @ fitted),
         trace=float(xp.sum(1.0 / total**2)) + (spectrum.basis.shape[0] - total.shape[0]) / prior,
         log_evidence=0.5 * (dof * log(noise / (2.0 * pi)) - log_det - noise * rss - prior * length),
     )
@@ -245,19 +248,19 @@ def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) ->
     grid = np.linspace(low, high, 2 + int((high - low) / GRID_STEP))
     slope = profile.slope(grid)
     rises, falls = slope[:-1] > 0.0, slope[1:] <= 0.0
-    peaks = [
-        brentq(lambda t: float(profile.slope(np.asarray([t]))[0]), grid[i], grid[i + 1], xtol=1e-13)
-        for i in np.flatnonzero(rises & falls)
-    ]
+    peaks = [brentq(profile.slope, grid[i], grid[i + 1], xtol=1e-13) for i in np.flatnonzero(rises & falls)]
     at = np.asarray([*peaks, high] if slope[-1] > 0.0 or not peaks else peaks)
-    best = at[[int(np.argmax(profile.objective(at)))]]
-    noise = float(profile.noise(best)[0])
-    return Precisions(prior=float(np.exp(best[0])) * noise, noise=noise)
+    best = at[int(np.argmax(profile.objective(at)))]
+    noise = float(profile.noise(best))
+    return Precisions(prior=float(np.exp(best)) * noise, noise=noise)
 
 
 @value
 class _Profile:
-    """The penalised evidence as a function of t = log(prior / noise), at the best noise precision."""
+    """The penalised evidence as a function of t = log(prior / noise), at the best noise precision.
+
+    Methods take one t, or several, (k,).
+    """
 
     squares: Any  # (r,), s² of the directions in which the columns vary
     targets: Any  # (r,), squares of the projections of the targets on them
@@ -297,34 +300,34 @@ class _Profile:
         return self.dof + 2.0 * (self.hyper.prior_shape + self.hyper.noise_shape)
 
     def _shrunk(self, t: Any) -> tuple[Any, Any]:
-        """Return ρ, (k,), and ρ / (s² + ρ), (r, k)."""
+        """Return ρ, (k,), and ρ / (s² + ρ), (k, r)."""
         ratio = np.exp(t)
-        return ratio, ratio / (self.squares[:, None] + ratio)
+        return ratio, ratio[..., None] / (self.squares + ratio[..., None])
 
     def noise(self, t: Any) -> Any:
         """Return the best noise precision: its terms over |y - Xm|² + ρ |m|² and the rates of the priors."""
         return self._noise(*self._shrunk(t))
 
     def _noise(self, ratio: Any, shrunk: Any) -> Any:
-        squares = self.rest + self.targets @ shrunk
+        squares = self.rest + shrunk @ self.targets
         rates = 2.0 * (self.hyper.prior_rate * ratio + self.hyper.noise_rate)
         return bounded_ratio(self._shape(), squares + rates, 1.0 / self.hyper.noise_floor, 1.0)
 
     def slope(self, t: Any) -> Any:
         """Return twice the derivative of the objective; that of the best noise does not enter."""
         ratio, shrunk = self._shrunk(t)
-        length = (self.targets / self.squares) @ (1.0 - shrunk) ** 2
+        length = (1.0 - shrunk) ** 2 @ (self.targets / self.squares)
         prior = ratio * self._noise(ratio, shrunk)
-        gamma = (self.squares[:, None] / (self.squares[:, None] + ratio)).sum(axis=0)
+        gamma = (self.squares / (self.squares + ratio[..., None])).sum(axis=-1)
         return gamma - prior * length + 2.0 * (self.hyper.prior_shape - self.hyper.prior_rate * prior)
 
     def objective(self, t: Any) -> Any:
         """Return the log evidence and the log density of the priors, less what is the same everywhere."""
         ratio, shrunk = self._shrunk(t)
         noise = self._noise(ratio, shrunk)
-        squares = self.rest + self.targets @ shrunk
-        evidence = 0.5 * (self.dof * np.log(noise) + np.sum(np.log(shrunk), axis=0) - noise * squares)
-        prior = [self.hyper.log_density(r * b, b) for r, b in zip(ratio, noise, strict=True)]
+        squares = self.rest + shrunk @ self.targets
+        evidence = 0.5 * (self.dof * np.log(noise) + np.sum(np.log(shrunk), axis=-1) - noise * squares)
+        prior = [self.hyper.log_density(float(r * b), float(b)) for r, b in zip(ratio, noise, strict=True)]
         return evidence + np.asarray(prior)
 
 

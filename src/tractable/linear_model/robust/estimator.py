@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import check_coefficients
 from tractable.base import (
     EMEstimator,
     ModelTags,
@@ -287,7 +288,8 @@ class RobustRegression(RegressorMixin, EMEstimator):
 
     def _set_fitted(self, params: RobustParameters, problem: RobustProblem) -> None:
         self._params_, self._target_, unit = params, problem.target, 1.0 / float(problem.target.scale)
-        self.coef_ = unit * params.linear.coef[0]
+        with np.errstate(over="ignore"):
+            self.coef_ = check_coefficients(unit * params.linear.coef[0])
         self.intercept_ = float(problem.target.inverse_transform(params.linear.intercept[0]))
         self.noise_ = params.noise.rescaled(unit)
         exact = problem.is_exact

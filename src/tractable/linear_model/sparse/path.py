@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import LARGEST
+from tractable.arrays.limits import LARGEST, check_coefficients
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
@@ -190,8 +190,10 @@ def solve_path(
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     xp = namespace_of(columns.X)
     gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_scale / n * target_scale
+    with np.errstate(over="ignore"):
+        coefs = check_coefficients(xp.concat([part.coefs for part in found], axis=1) * (target_scale / scale))
     return SparsePath(
-        coefs=xp.concat([part.coefs for part in found], axis=1) * (target_scale / scale),
+        coefs=coefs,
         gaps=gaps,
         n_iter=np.concatenate([part.n_iter for part in found]),
     )

@@ -192,11 +192,6 @@ class BayesianGaussianMixture(BaseGaussianMixture):
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how weights, means and covariances are sampled: see `tractable.sample_posterior`."""
-        if self.covariance_type != "full" or self._prior_.sticks:
-            raise ValueError(
-                'model must have covariance_type="full" and weight_concentration_prior_type='
-                '"dirichlet_distribution" to be sampled'
-            )
         held = self._validate_rows(X, None, sample_weight, reset=False).source.collect()
         rows = np.asarray(held.X, dtype=np.float64)
         if np.any(np.isnan(rows)):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from tractable.arrays.limits import check_coefficients
 from tractable.arrays.log_space import log_sum_exp
 from tractable.base import (
     EMEstimator,
@@ -384,7 +385,8 @@ class MixtureOfRegressors(RegressorMixin, EMEstimator):
     def _set_fitted(self, params: RegressionMixture, problem: RegressionProblem) -> None:
         self._params_, self._standardizer_ = params, problem.standardizer
         columns, target = problem.standardizer[:-1], problem.standardizer[-1]
-        self.coef_ = params.coef * columns.scale / target.scale
+        with np.errstate(over="ignore"):
+            self.coef_ = check_coefficients(params.coef * columns.scale / target.scale)
         self.intercept_ = np.zeros(self.n_components)
         if problem.fit_intercept:
             self.intercept_ = target.inverse_transform(params.intercept) - self.coef_ @ columns.shift

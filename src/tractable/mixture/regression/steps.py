@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import check_squarable
+from tractable.arrays.limits import check_coefficients, check_squarable
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.arrays.log_space import log_softmax, softmax_and_log_sum
 from tractable.data import Batch, Source
@@ -284,7 +284,9 @@ class RegressionProblem(EMProblem):
 
     def penalty(self, params: RegressionMixture) -> float:
         """Return ½ Σ_k α |w_k|² / σ_k², and the gate's ½ gate_alpha |v|²."""
-        found = 0.5 * float(np.sum((params.coef * self.root_alpha) ** 2 / params.noise[:, None]))
+        with np.errstate(over="ignore"):
+            squares = (params.coef * self.root_alpha / np.sqrt(params.noise[:, None])) ** 2
+        found = 0.5 * float(np.sum(check_coefficients(squares)))
         return found + 0.5 * (self.gate_alpha or 0.0) * float(np.sum(params.gate[:, 1:] ** 2))
 
     def _regression(self, factor: LinearFactor, before: LeastSquares) -> LeastSquares:

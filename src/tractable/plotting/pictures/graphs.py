@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.graph import BayesianNetwork, DirectedGraph, Separation
+from tractable.graph import BayesianNetwork, BayesianNetworkDensity, DirectedGraph, Separation
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, title
 
@@ -22,6 +22,12 @@ def _graph(x: DirectedGraph, ax: Any) -> Any:
 def _network(x: BayesianNetwork, ax: Any) -> Any:
     """Draw the graph of a network; what was observed is filled."""
     return _drawn(ax, x.graph, {name: "0.8" for name, _ in x.evidence}, set())
+
+
+@picture.register
+def _fitted(x: BayesianNetworkDensity, ax: Any, *, data: Any = None) -> Any:  # noqa: ARG001
+    """Draw the graph of a fitted network; rows, of `data`, are not drawn."""
+    return _network(x.distribution_, ax)
 
 
 @picture.register

@@ -1,0 +1,351 @@
+"""A collection of Dask as a source of rows: partitions are reduced on the workers that hold them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate as running_sums
+from typing import Any, TypeVar
+
+import numpy as np
+from dask.delayed import delayed
+
+from tractable.arrays.namespace import not_held
+from tractable.data import ArraySource, Batch, Composed, Source
+from tractable.data.files import check_readable
+from tractable.data.source import DrawnRows
+from tractable.distributed.cluster import (
+    chain,
+    clear_errors,
+    computed,
+    current_client,
+    fit_in_memory,
+    sent,
+    tree,
+)
+from tractable.primitives.threads import single_threaded_blas
+from tractable.statistics import StoredRows
+from tractable.value import replace, value
+
+S = TypeVar("S")
+
+
+class Partitions:
+    """The partitions of a collection as tasks, each a `Batch`; held by the workers once it is known they fit.
+
+    Parameters
+    ----------
+    tasks : list of Delayed
+        One a partition.
+    n_rows : list of int, optional
+        Rows of each, where they are known.
+    n_bytes : float, optional
+        Bytes of all, where they are known.
+    kind : str
+        The kind of the collection, for messages.
+    files : list of paths
+        Files that they are read from, for messages.
+    """
+
+    def __init__(
+        self,
+        tasks: list[Any],
+        *,
+        n_rows: list[int] | None = None,
+        n_bytes: float | None = None,
+        kind: str,
+        files: Sequence[Any] = (),
+    ) -> None:
+        self._tasks, self.n_rows, self.n_bytes, self.kind, self._files = tasks, n_rows, n_bytes, kind, files
+        self._held: tuple[Any, list[Any]] | None = None
+
+    def tasks(self, *, once: bool = False) -> list[Any]:
+        """Return the partitions; workers hold them from now on if they fit, unless they are read `once`."""
+        client = current_client()
+        if client is None:
+            return self._tasks
+        if self._held is not None and self._held[0] is client:
+            return self._held[1]
+        if once or self.n_bytes is None:
+            return self._tasks
+        with clear_errors(client):
+            if fit_in_memory(client, self.n_bytes):
+                self._held = client, client.compute(self._tasks)
+                return self._held[1]
+        return self._tasks
+
+    def summed(self, tasks: list[Any]) -> Any:
+        """Return the sum of tasks of the partitions; a file that cannot be read is named."""
+        try:
+            return computed(tree(tasks))[0]
+        except ConnectionError:
+            raise
+        except (OSError, ValueError) as error:
+            check_readable(self._files, error)
+            raise
+
+    def note(self, sizes: "Sizes") -> None:
+        """Remember what a pass found of the partitions."""
+        self.n_rows, self.n_bytes = list(sizes.n_rows), float(sum(sizes.n_bytes))
+
+
+@value
+class Sizes:
+    """Rows and bytes of partitions, in order; they add."""
+
+    n_rows: tuple[int, ...]
+    n_bytes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, batch: Batch) -> "Sizes":
+        """Return the sizes of one partition."""
+        parts = [part for part in (batch.X, batch.y, batch.weights) if part is not None]
+        return cls(n_rows=(batch.n_rows,), n_bytes=(sum(part.nbytes for part in parts),))
+
+    def __add__(self, other: "Sizes") -> "Sizes":
+        return Sizes(n_rows=self.n_rows + other.n_rows, n_bytes=self.n_bytes + other.n_bytes)
+
+
+@value
+class Part:
+    """A sum over some partitions, with their sizes; None of partitions without rows. They add."""
+
+    total: Any
+    sizes: Sizes
+
+    def __add__(self, other: "Part") -> "Part":
+        sizes = self.sizes + other.sizes
+        if self.total is None or other.total is None:
+            return Part(total=self.total if other.total is None else other.total, sizes=sizes)
+        return Part(total=self.total + other.total, sizes=sizes)
+
+
+@value
+class DaskSource(Source):
+    """The rows of a collection of Dask, which stay on the workers.
+
+    A pass is one task a partition and a tree of additions; the function of a block is sent once, and one
+    statistic comes back. From the second pass on the partitions are held in the memory of the workers where
+    they fit. Made by `tractable.data.as_source`.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        The partitions as tasks.
+    width : int
+        Number of columns.
+    names : tuple of str, optional
+        Names of the columns.
+    function : callable, optional
+        What a block passes through first.
+    same_rows : bool
+        Whether the function leaves as many rows as there are.
+    """
+
+    partitions: Partitions
+    width: int
+    names: tuple[str, ...] | None = None
+    function: Callable[[Batch], Batch] | None = None  # what a block passes through first
+    same_rows: bool = True  # whether the function leaves as many rows as there are
+
+    @property
+    def n_rows(self) -> int | None:
+        counts = self.partitions.n_rows if self.same_rows else None
+        return None if counts is None else sum(counts)
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.names
+
+    def batches(self) -> Iterator[Batch]:
+        """Refuse to bring the rows here: see `reduce`."""
+        raise not_held("X", self.partitions.kind)
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """Refuse to bring the rows here: see `reduce`."""
+        raise not_held("X", self.partitions.kind)
+
+    def reduce(
+        self,
+        of: Callable[[Batch], Any],
+        *,
+        rows: int | None = None,
+        n_threads: int | None = None,
+        label: str = "reading",
+    ) -> Any:
+        """See `Source.reduce`: on the workers, one thread a partition, in the order of the partitions.
+
+        Parameters
+        ----------
+        of, rows
+            As in `Source.reduce`.
+        n_threads, label
+            Not used: the scheduler shares out the partitions, and has its own dashboard.
+        """
+        function = of if self.function is None else Composed(outer=of, inner=self.function)
+        return self._summed(_Reduced(of=function, rows=rows))
+
+    def _summed(self, of: Callable[[Batch], Any]) -> Any:
+        """Return the sum of a function of partitions that have rows."""
+        known = self.partitions.n_rows is not None
+        one, function = delayed(_part), sent(of)
+        tasks = self.partitions.tasks(once=not known)
+        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
+        self.partitions.note(found.sizes)
+        if found.total is None:
+            raise ValueError("X has no rows: every partition is empty")
+        return found.total
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """See `Source.sample`: drawn on the workers, the rows that the same table in memory would give."""
+        counts = self._row_counts()
+        starts = [0, *running_sums(counts)]
+        keys: list[Any] = [_Keys.at(rng, start, count) for start, count in zip(starts, counts, strict=False)]
+        if hasattr(rng.bit_generator, "advance"):
+            rng.bit_generator.advance(starts[-1])
+        one, function = delayed(_drawn), sent(self.function)
+        tasks = self.partitions.tasks()
+        (found,) = computed(
+            tree(
+                [
+                    one(function, task, key, n, i)
+                    for i, (task, key) in enumerate(zip(tasks, keys, strict=True))
+                ]
+            )
+        )
+        if found.total is None:
+            raise ValueError("X has no rows: every partition is empty")
+        drawn = found.total
+        return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights
+
+    def _row_counts(self) -> list[int]:
+        """Return the rows of every partition after the function, by a pass where they are not known."""
+        if self.same_rows and self.partitions.n_rows is not None:
+            return self.partitions.n_rows
+        one, function = delayed(_sizes), sent(None if self.same_rows else self.function)
+        tasks = self.partitions.tasks()
+        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
+        if self.same_rows:
+            self.partitions.note(found)
+        return list(found.n_rows)
+
+    def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
+        """See `Source.accumulate`: partition after partition, the state goes from worker to worker.
+
+        Parameters
+        ----------
+        step, state, rows
+            As in `Source.accumulate`.
+        """
+        how = sent((step, self.function, rows))
+        return chain(_accumulated, state, self.partitions.tasks(), how)
+
+    def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "DaskSource":
+        """See `Source.map`."""
+        width = self.width if n_features is None else n_features
+        return replace(self, function=self._then(function), width=width)
+
+    def filter(self, function: Callable[[Batch], Batch]) -> "DaskSource":
+        """See `Source.filter`."""
+        return replace(self, function=self._then(function), names=None, same_rows=False)
+
+    def _then(self, function: Callable[[Batch], Batch]) -> Callable[[Batch], Batch]:
+        return function if self.function is None else Composed(outer=function, inner=self.function)
+
+
+@value
+class _Reduced:
+    """The sum of a function over the blocks of a partition."""
+
+    of: Callable[[Batch], Any]
+    rows: int | None
+
+    def __call__(self, batch: Batch) -> Any:
+        return _as_array(batch).reduce(self.of, rows=self.rows, n_threads=1)
+
+
+@value
+class _Keys:
+    """Random keys of the rows of one partition: those that a generator gives after so many draws."""
+
+    generator: np.random.Generator | None
+    drawn: np.ndarray | None
+
+    @classmethod
+    def at(cls, rng: np.random.Generator, start: int, count: int) -> "_Keys":
+        """Return the keys of `count` rows after the first `start`, to be drawn where they are used."""
+        if not hasattr(rng.bit_generator, "advance"):  # draws cannot be skipped
+            return cls(generator=None, drawn=rng.random(count))
+        bits: Any = type(rng.bit_generator)()
+        bits.state = rng.bit_generator.state
+        bits.advance(start)  # a double is one step of the generator
+        return cls(generator=np.random.Generator(bits), drawn=None)
+
+    def draw(self, n: int) -> np.ndarray:
+        """Return the keys."""
+        if self.drawn is not None:
+            return self.drawn
+        assert self.generator is not None
+        bits = type(self.generator.bit_generator)()
+        bits.state = self.generator.bit_generator.state  # a task that is run again draws the same
+        return np.random.Generator(bits).random(n)
+
+
+def _part(of: Callable[[Batch], Any], batch: Batch, number: int) -> Part:
+    """Return a function of one partition; runs on a worker."""
+    total = None
+    if batch.n_rows:
+        with single_threaded_blas(), named(number):
+            total = of(batch)
+        if _holds_rows(total):
+            raise not_held("X", "whose rows this model stores")
+    return Part(total=total, sizes=Sizes.of(batch))
+
+
+def _holds_rows(statistic: Any) -> bool:
+    """Whether a statistic is as large as the rows it is of: it must not leave their machine."""
+    parts = getattr(statistic, "parts", ())
+    return isinstance(statistic, StoredRows) or (
+        isinstance(parts, (tuple, list)) and any(map(_holds_rows, parts))
+    )
+
+
+def _drawn(function: Any, batch: Batch, keys: _Keys, n: int, number: int) -> Part:
+    sizes = Sizes.of(batch)
+    with named(number):
+        batch = batch if function is None or not batch.n_rows else function(batch)
+    if not batch.n_rows:
+        return Part(total=None, sizes=sizes)
+    return Part(total=DrawnRows.of(batch, keys.draw(batch.n_rows), n), sizes=sizes)
+
+
+def _sizes(function: Any, batch: Batch, number: int) -> Sizes:
+    with named(number):
+        return Sizes.of(batch if function is None or not batch.n_rows else function(batch))
+
+
+def _accumulated(state: Any, batch: Batch, how: Any) -> Any:
+    step, function, rows = how
+    if not batch.n_rows:
+        return state
+    source: Source = _as_array(batch)
+    with single_threaded_blas():
+        return (source if function is None else source.map(function)).accumulate(step, state, rows=rows)
+
+
+def _as_array(batch: Batch) -> ArraySource:
+    return ArraySource(X=batch.X, y=batch.y, weights=batch.weights)
+
+
+@contextmanager
+def named(number: int) -> Iterator[None]:
+    """Name the partition in the errors of bad input."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        said = str(error)
+        if isinstance(error, ValueError) and (said.startswith("partition ") or "Dask" in said):
+            raise
+        raise ValueError(f"partition {number} of X: {said}") from error
