@@ -19,6 +19,8 @@ PACKAGES = {
     "x.t @ x": "numpy",
     "pandas": "pandas",
     "gpytorch": "gpytorch",
+    "networkx": "networkx",
+    "pgmpy": "pgmpy",
 }
 
 #: Packages that do a part of what is timed, to compare with; they claim no more.

@@ -275,6 +275,7 @@ ESTIMATORS = [
     *mixture_regression.ROWS,
     *naive_bayes.ROWS,
     *neighbors.ROWS,
+    *networks.ESTIMATORS,
     *perceptron.ROWS,
     *smoothed.ESTIMATORS,
     *student_t_mixture.ROWS,

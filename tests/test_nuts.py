@@ -10,29 +10,7 @@ from scipy.integrate import quad
 import tractable
 from quick import some
 from tractable.sampling import nuts, sample
-
-#: Rubin's (1981) eight schools: effects of coaching and their standard errors.
-EFFECTS = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
-ERRORS = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
-
-
-def eight_schools(x):
-    """Non-centred: μ ~ N(0, 5²), τ ~ half-Cauchy(5), θ = μ + τ z; x = (μ, log τ, z)."""
-    mean, log_tau, z = x[..., 0], x[..., 1], x[..., 2:]
-    tau = np.exp(log_tau)
-    off = (EFFECTS - mean[..., None] - tau[..., None] * z) / ERRORS
-    ratio = (tau / 5.0) ** 2
-    value = -0.5 * (mean / 5.0) ** 2 - np.log1p(ratio) + log_tau - 0.5 * np.sum(z * z + off * off, axis=-1)
-    pull = off / ERRORS
-    slope = np.concatenate(
-        [
-            (np.sum(pull, axis=-1) - mean / 25.0)[..., None],
-            (tau * np.sum(pull * z, axis=-1) - 2.0 * ratio / (1.0 + ratio) + 1.0)[..., None],
-            tau[..., None] * pull - z,
-        ],
-        axis=-1,
-    )
-    return value, slope
+from tractable.testing.reference_posteriors import EFFECTS, ERRORS, eight_schools
 
 
 def marginal_of_tau(tau):

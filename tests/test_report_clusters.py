@@ -200,3 +200,18 @@ def test_one_group_is_not_said_where_every_larger_mixture_of_its_shape_shrank(rn
     meaning = section(table, rng=rng).meaning
     assert meaning.startswith("There is no natural number of groups: components shrank to single values in")
     assert meaning.endswith("larger mixtures with full covariances.")
+
+
+def test_groups_of_a_table_with_categories_are_found_where_components_shrink_without_a_prior(rng):
+    """A fourth of the rows has one value of a number, to which a component of every mixture would shrink."""
+    n = 120
+    dose = np.r_[np.zeros(n // 4), rng.normal(10.0, 1.0, n - n // 4)]
+    drug = np.where(rng.random(n) < 0.95, dose > 5.0, dose < 5.0)
+    arm = np.where(drug, "drug", "placebo")
+    frame = pd.DataFrame({"dose": dose, "arm": arm, "age": rng.normal(50.0, 9.0, n)})
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["sizes"] == [n - n // 4, n // 4]
+    assert "A prior on the covariances keeps components from shrinking" in found.done
+    model = run_code(found, frame)["model"]
+    assert model.covariance_prior == "data"
+    assert not model.collapsed_.any()

@@ -25,7 +25,7 @@ def linear(rng, n=150):
 def test_a_planted_relation_is_found_and_its_columns_named(rng):
     frame = linear(rng)
     found = section(table_of(frame), target="y", rng=rng)
-    assert found.findings["best"] in ("LinearRegression", "BayesianRidge")
+    assert found.findings["best"] in ("linear regression", "Bayesian ridge regression")
     importance = found.findings["what_matters"]
     assert list(importance)[:3] == ["strong", "side", "weak"] or list(importance)[:3] == [
         "strong",
@@ -207,7 +207,7 @@ def test_more_columns_than_rows(rng):
     frame = pd.DataFrame(x, columns=[f"c{j}" for j in range(70)])
     frame["c0"] = frame["c1"] * 5.0 + 0.1 * rng.normal(size=40)
     found = section(table_of(frame), target="c0", rng=rng)
-    assert any(note.startswith("LinearRegression left out: too few rows") for note in found.notes)
+    assert any(note.startswith("Linear regression left out: too few rows") for note in found.notes)
     run_code(found, frame)
 
 
@@ -222,7 +222,7 @@ def test_a_model_that_cannot_predict_shuffled_rows_is_reported_all_the_same(rng,
     assert any("What matters is not said" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("name", ["LinearRegression", "MixtureOfRegressors"])
+@pytest.mark.parametrize("name", ["linear regression", "mixture of regressions"])
 def test_columns_that_are_missing_together_may_be_missing_alone_in_new_rows(rng, name):
     """As in permuted rows; equal indicators would leave their coefficients undetermined."""
     X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import statsmodels.datasets as statsmodels_tables
 from sklearn import datasets as sklearn_tables
+from sklearn import manifold
 from sklearn.model_selection import KFold
 from vega_datasets import local_data as vega_tables
 
@@ -215,9 +216,33 @@ def variance_shares(page, shown, first, needed, every):
     if number(rows) == len(numbers) and not numbers.isna().any().any():
         exact = np.linalg.eigvalsh(numbers.corr().to_numpy())[::-1] / numbers.shape[1]
         np.testing.assert_allclose(shares[:2], exact[:2], atol=0.0015)
-        assert percent(shown, exact[:2].sum())
-        assert percent(first, exact[0])
+        assert percent(shown, exact[:2].sum(), 1)
+        assert percent(first, exact[0], 1)
         assert int(needed) == 1 + np.searchsorted(exact.cumsum(), 0.9)
+
+
+def directions_beyond_chance(page, count):
+    """By the bound of Marčenko and Pastur for standardised columns without relations."""
+    found = page.sections["map"]
+    n = number(re.search(rf"of {NUMBER} rows(?:, chosen at random,)? were", found.done).group(1))
+    d = len([name for name in page.number_columns() if name != page.target])
+    shares = page.sections["map"].findings["shares"]
+    used = int(number(re.match(rf"The {NUMBER} column", found.done).group(1)))
+    assert min(int(count), len(shares)) == sum(
+        x * used > (1.0 + math.sqrt(max(used, d) / n)) ** 2 for x in shares
+    )
+
+
+def neighbourhoods(page, rows, near, plane, _one, _neighbours):
+    """From the map that the code of the section makes of the table."""
+    made = {"frame": page.frame}
+    code = page.sections["map"].code
+    exec(compile(code, "map", "exec"), made)
+    part = made["z"][made["part"]]
+    assert number(rows) == len(part)
+    for said, at in ((near, made["near"]), (plane, made["scores"][made["part"]])):
+        exact = manifold.trustworthiness(part, at, n_neighbors=10)
+        assert float(said) == pytest.approx(exact, abs=0.0051)
 
 
 def entry(page, row, column, value, *_):
@@ -230,6 +255,11 @@ def beyond(page, count, once_in, expected, *rest):
     n = number(rest[0]) if rest else found["n_expected"] * number(once_in)
     assert float(expected) == pytest.approx(n / number(once_in), rel=0.06)
     assert (0 if count == "no" else number(count)) == (found["n_beyond"] if rest else found["n_outliers"])
+
+
+def share_of_outliers(page, share):
+    found, every = page.sections["outliers"].findings, len(page.once)
+    assert percent(share, found["n_outliers"] / every, 1)
 
 
 def far_end(page, column, value, row, low, high):
@@ -381,7 +411,7 @@ STATEMENTS = {
         ("The same holds for # other pair(s).", unchecked),
     ],
     "clusters": [
-        ("~ but the same groups were found in # of # random samples of the rows only.", groups_again),
+        ("~ but the same groups were found only in # of # random samples of the rows.", groups_again),
         ("There is no natural number of groups: ~.", unchecked),
         ("The rows fall into # groups~.", groups),
         (
@@ -399,7 +429,11 @@ STATEMENTS = {
             "The map shows #% of the variance, #% along its first direction, ~; nine tenths need # ~ of #.",
             variance_shares,
         ),
-        ("The first # hold more than columns without any relation would show.", unchecked),
+        ("The first # hold more than columns without any relation would show.", directions_beyond_chance),
+        (
+            "The map of neighbours (t-SNE of # rows) ~ by #, those of the plane by #, where # is ~ of # ~.",
+            neighbourhoods,
+        ),
     ],
     "outliers": [
         ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),
@@ -418,6 +452,7 @@ STATEMENTS = {
             improbable,
         ),
         ("Columns with unexpected entries: {}.", names_columns),
+        ("They are #% of the rows: ~.", share_of_outliers),
         ("In the whole table {} reaches #, in row #, where nine in ten rows have # to #.", far_end),
         ("Smallest or largest numbers are far out in {}, too.", names_columns),
     ],

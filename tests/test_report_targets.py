@@ -108,7 +108,7 @@ def test_a_skewed_target_is_modelled_by_its_logarithm(rng):
     near = near.replace(" and ", ", ").split(", ")
     assert set(near) < set(scores)
     base = scores["the mean of logarithms alone"]
-    assert min(scores[name] for name in near) > base > scores["LinearRegression"]
+    assert min(scores[name] for name in near) > base > scores["linear regression"]
     scope = run_code(found, frame)
     assert {one.name: one.mean for one in scope["found"]} == pytest.approx(scores, rel=1e-9)
 

@@ -1,7 +1,9 @@
 """Posteriors of models by Markov chains, against exact ones, grids and calibration by simulation."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import log_ndtr
 
 import tractable
 from quick import some
@@ -128,13 +130,16 @@ def test_logistic_posteriors_have_right_gradients_and_are_near_laplace_s(n_class
     assert np.all(np.abs(np.log(table["sd_ratio"])) < 0.35)
 
 
-def test_a_logistic_posterior_of_two_coefficients_is_that_of_a_grid():
-    model = BayesianLogisticRegression(alpha=0.5, fit_intercept=False)
+@pytest.mark.parametrize(
+    ("link", "log_probability"), [("logit", lambda m: -np.logaddexp(0.0, -m)), ("probit", log_ndtr)]
+)
+def test_a_logistic_posterior_of_two_coefficients_is_that_of_a_grid(link, log_probability):
+    model = BayesianLogisticRegression(alpha=0.5, fit_intercept=False, link=link)
     found = sample_posterior(model, X, LABELS, n_samples=800, rng=0)
     sign = np.where(LABELS == "late", 1.0, -1.0)
     a, b = np.meshgrid(np.linspace(-4, 6, 301), np.linspace(-4, 3, 301), indexing="ij")
     w = np.stack([a.ravel(), b.ravel()], axis=1)
-    log_p = -np.logaddexp(0.0, -(w @ X.T) * sign).sum(axis=1) - 0.25 * np.sum(w * w, axis=1)
+    log_p = log_probability((w @ X.T) * sign).sum(axis=1) - 0.25 * np.sum(w * w, axis=1)
     weights = np.exp(log_p - log_p.max())
     assert within(found, "coef", weights @ w / weights.sum())
 
@@ -278,6 +283,27 @@ def test_whole_weights_of_a_mixture_are_repeated_rows():
         sample_posterior(mixture(), rows, sample_weight=counts + 0.5, **short)
 
 
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (BayesianLogisticRegression(alpha=1.0), LABELS),
+        (RobustRegression(), Y),
+        (Lasso(alpha=0.1), Y),
+        (BayesianLinearRegression(prior_precision=0.5, noise_shape=2.0, noise_scale=1.0), Y),
+        (BayesianGaussianMixture(2, random_state=0), None),
+        (GaussianProcessRegressor(), Y),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_frames_keep_their_names(model, y):
+    """Without a warning; names of columns are those of entries."""
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    short = {"n_samples": 5, "n_warm_up": 2, "n_chains": 2, "rng": 0}
+    found = sample_posterior(model, frame, y, **short)
+    if "coef" in found.chains.draws:
+        assert [row for row in found.chains.summary().index if row.startswith("coef")][-1] == "coef[height]"
+
+
 def test_steps_of_models_are_pure(rng):
     how = mixture().fit(OLD_FAITHFUL)._posterior_sampler(OLD_FAITHFUL, None, None)
     steps_are_pure(SampledTarget(step=how.step, draw=how.start), rng)
@@ -292,7 +318,6 @@ def test_steps_of_models_are_pure(rng):
         (lambda: sample_posterior(3, X), "model"),
         (lambda: sample_posterior(Lasso(alpha=0.0), X, Y), "alpha"),
         (lambda: sample_posterior(BayesianLinearRegression(noise_variance=1.0), X, Y), "noise_variance"),
-        (lambda: sample_posterior(BayesianLogisticRegression(link="probit"), X, LABELS), "link"),
         (lambda: sample_posterior(RobustRegression("gaussian"), np.repeat(X[:, :1], 2, axis=1), Y), "X must"),
         (lambda: sample_posterior(Lasso(), X * np.nan, Y), "X"),
     ],

@@ -277,6 +277,8 @@ def test_a_component_that_collapses_is_said():
         ({"kinds": {1: "categorical"}}, np.full((9, 5), 1e6), "codes"),
         ({"alpha": -1.0}, None, "alpha"),
         ({"reg_covar": -1.0}, None, "reg_covar"),
+        ({"covariance_prior": "tight"}, None, "covariance_prior"),
+        ({"covariance_prior": np.eye(2)}, None, "covariance_prior"),
         ({}, np.full((9, 5), np.nan), "X"),
         ({"n_components": 10}, table(9), "n_components"),
     ],
@@ -425,6 +427,39 @@ def test_full_covariances_of_numbers_alone_are_those_of_a_gaussian_mixture():
     np.testing.assert_allclose(normal.covariance, gaussian.covariances_, rtol=1e-5)
     np.testing.assert_allclose(mine.score_samples(x), gaussian.score_samples(x), rtol=1e-5)
     assert mine.n_parameters_ == gaussian.n_parameters_ == 5
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+@pytest.mark.parametrize("prior", ["data", np.diag([0.5, 2.0])], ids=["data", "given"])
+def test_a_prior_on_covariances_is_that_of_a_gaussian_mixture(kind, prior):
+    x = correlated(300)[:, [0, 2]]
+    x = x[~np.isnan(x).any(axis=1)]
+    options = {
+        "covariance_prior": prior,
+        "reg_covar": 1e-9,
+        "tol": 1e-13,
+        "max_iter": 5000,
+        "random_state": 0,
+    }
+    mine = tractable.TableMixture(2, covariance_type=kind, **options).fit(x)
+    gaussian = tractable.GaussianMixture(2, covariance_type=kind, **options).fit(x)
+    np.testing.assert_allclose(np.sort(mine.weights_), np.sort(gaussian.weights_), rtol=1e-4)
+    np.testing.assert_allclose(mine.score_samples(x), gaussian.score_samples(x), atol=1e-4)
+
+
+def test_components_with_a_prior_do_not_collapse_on_a_repeated_value():
+    x = np.column_stack(
+        [np.r_[np.zeros(60), np.random.default_rng(0).normal(5.0, 1.0, 60)], np.arange(120) % 3]
+    )
+    kinds, options = {1: "categorical"}, {"random_state": 0}
+    with pytest.warns(CollapsedComponentWarning):
+        free = tractable.TableMixture(2, kinds=kinds, **options).fit(x)
+    kept = tractable.TableMixture(2, kinds=kinds, covariance_prior="data", **options).fit(x)
+    assert free.collapsed_.any()
+    assert not kept.collapsed_.any()
+    # (S_k + N_k reg + Ψ) / (N_k + ν + d + 1), of 60 equal rows with S_k = 0; ν + d + 1 = 5 for d = 1.
+    of_zero = np.asarray(kept.distribution_.components.parts[0].variance).min()
+    assert of_zero == pytest.approx(x[:, 0].var() * (1.0 / 2.0**2 + 60 * 1e-6) / (60 + 5), rel=1e-6)
 
 
 def test_full_covariances_see_relations_within_a_component():

@@ -32,6 +32,7 @@ PUBLIC: dict[str, str] = {
     "GaussianMixture": "tractable.mixture",
     "GaussianNB": "tractable.classification",
     "GaussianProcessClassifier": "tractable.gaussian_process",
+    "GaussianProcessPoissonRegressor": "tractable.gaussian_process",
     "GaussianProcessRegressor": "tractable.gaussian_process",
     "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",
@@ -78,6 +79,7 @@ PUBLIC: dict[str, str] = {
     "TableMixture": "tractable.mixture",
     # distributions
     "BayesianNetwork": "tractable.graph",
+    "BayesianNetworkDensity": "tractable.graph",
     "DirectedGraph": "tractable.graph",
     "Bernoulli": "tractable.distributions",
     "BernoulliModel": "tractable.conjugate",

@@ -135,11 +135,13 @@ from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
 from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
+from tractable.gaussian_process import GaussianProcessPoissonRegressor as GaussianProcessPoissonRegressor
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
 from tractable.gaussian_process import StateSpaceGaussianProcess as StateSpaceGaussianProcess
 from tractable.gaussian_process import search_kernel as search_kernel
 from tractable.graph import BayesianNetwork as BayesianNetwork
+from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
 from tractable.kernel_regression import KernelRidge as KernelRidge

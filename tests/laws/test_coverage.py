@@ -19,8 +19,8 @@ from tractable.kernels import Matern, Subspace, Sum, White
 
 N_NEW, N_ERRORS = 8, 4.0
 COVERAGES = np.array([0.5, 0.9, 0.99])
-#: Judged with the classifiers: intervals of neighbours are of order statistics.
-ELSEWHERE = {"KNeighborsRegressor"}
+#: Judged with the classifiers, intervals of neighbours being order statistics, and with counts.
+ELSEWHERE = {"KNeighborsRegressor", "GaussianProcessPoissonRegressor"}
 #: With 12 rows: tails and labels cannot be learned from so few.
 REFUSED = {
     "RobustRegression-learnt",
@@ -30,8 +30,9 @@ REFUSED = {
     "MixtureOfExperts",
     "MixtureOfExperts-separate",
 }
-#: No intervals of the function: a precision for each coefficient cannot be taken for known.
-NO_FUNCTION = {"ARDRegression"}
+#: No intervals of the function: a precision for each coefficient cannot be taken for known, nor are members
+#: of a committee independent at a row.
+NO_FUNCTION = {"ARDRegression", "BayesianCommittee"}
 NOISE = 0.5
 
 

@@ -38,7 +38,7 @@ WITHOUT = {
     "ProbabilityTable-batch": "tables are drawn one at a time",
     "toy-Standardiser": "a toy of the tests, which maps rows to rows",
 }
-COUNTED = ("Categorical", "Multinomial", "Bernoulli")
+COUNTED = ("Categorical", "Multinomial", "Bernoulli", "BayesianNetwork")
 #: Drawn without rows by paths, links between rows, or predictions of several columns at once.
 UNNAMED = (
     *("Lasso", "NearestNeighbors", "KNeighborsRegressor", "KernelRidge", "NadarayaWatson", "LocalLinear"),

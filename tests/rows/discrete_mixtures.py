@@ -7,9 +7,11 @@ import pandas as pd
 
 from rows.row import Row
 from tractable.base import Rows
+from tractable.base.table_rows import TableSummary
 from tractable.data.table_columns import columns_of
 from tractable.mixture import BernoulliMixture, CategoricalMixture, TableMixture
-from tractable.mixture.table.model import TableEncoding, TableSummary
+from tractable.mixture.base import standardized_prior
+from tractable.mixture.table.model import TableEncoding
 from tractable.mixture.table.steps import TableProblem
 from tractable.testing.em_laws import EMCase
 from tractable.value import parameters
@@ -35,6 +37,11 @@ ROWS = [
     Row("TableMixture", TableMixture),
     Row("TableMixture-3", lambda: TableMixture(3, n_init=2, random_state=0), EXEMPT),
     Row("TableMixture-full", lambda: TableMixture(2, covariance_type="full", random_state=0), EXEMPT),
+    Row(
+        "TableMixture-prior",
+        lambda: TableMixture(2, covariance_type="full", covariance_prior="data", random_state=0),
+        EXEMPT,
+    ),
 ]
 
 
@@ -68,7 +75,9 @@ def frame(n=150):
     })  # fmt: skip
 
 
-def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None, *, joint=False):
+def table_steps(
+    x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=None, *, joint=False, prior=None
+):
     rows = Rows(data=x, weights=weights)
     summary = TableSummary.of(x, weights)
     encoding = TableEncoding.from_summary(columns_of(None, x.shape[1], kinds), summary, joint=joint)
@@ -79,6 +88,7 @@ def table_steps(x, kinds=KINDS, n_components=3, alpha=1.0, reg=1e-6, weights=Non
         n_components=n_components,
         alpha=alpha,
         reg_covar=reg_covar,
+        prior=standardized_prior(prior, None, np.ones(len(encoding.normal)), n_components),
         total=summary.columns.total,
     )
 
@@ -88,11 +98,11 @@ def expected(steps, params):
     return steps.data.reduce(steps.expect(params))
 
 
-def table_problem(alpha=1.0, columns=slice(None), holes=0.1, *, joint=False):
+def table_problem(alpha=1.0, columns=slice(None), holes=0.1, *, joint=False, prior=None):
     rng = np.random.default_rng(1)
     x = table(holes=holes)[:, columns]
     weights = rng.uniform(0.5, 2.0, len(x))
-    steps = table_steps(x, KINDS[columns], alpha=alpha, weights=weights, joint=joint)
+    steps = table_steps(x, KINDS[columns], alpha=alpha, weights=weights, joint=joint, prior=prior)
     return EMCase(
         expect=steps.expect,
         maximize=steps.maximize,
@@ -111,6 +121,8 @@ EM_ROWS = [
     Row("table of every kind, complete", partial(table_problem, holes=0.0)),
     Row("table of correlated numbers, with holes", partial(table_problem, joint=True)),
     Row("table of correlated numbers, complete", partial(table_problem, holes=0.0, joint=True)),
+    Row("table with a prior on variances", partial(table_problem, prior="data")),
+    Row("table with a prior on covariances", partial(table_problem, joint=True, prior="data")),
     Row("table, maximum likelihood", partial(table_problem, alpha=0.0)),
     Row("counted columns, with holes", partial(table_problem, columns=slice(1, 4))),
     Row("counted columns, maximum likelihood", partial(table_problem, alpha=0.0, columns=slice(1, 4))),

@@ -10,6 +10,7 @@ from rows import (
     discrete_mixtures,
     gaussian_mixture,
     mixture_regression,
+    networks,
     student_t_mixture,
 )
 from rows.em_kmeans import kmeans
@@ -126,6 +127,7 @@ def logistic_locations(rate=1.0):
 ROWS = [
     *bayesian_gaussian_mixture.EM_ROWS,
     *decomposition.EM_ROWS,
+    *networks.EM_ROWS,
     *discrete_mixtures.EM_ROWS,
     *gaussian_mixture.EM_ROWS,
     *mixture_regression.EM_ROWS,

@@ -27,7 +27,7 @@ def sample_posterior(
     The model is fitted first, a copy of it, and its approximation (Laplace's, or a variational one) is
     returned beside the draws, with the difference of the two.
 
-    - `BayesianLogisticRegression`: the coefficients, given `alpha_`, by the no-U-turn sampler.
+    - `BayesianLogisticRegression`, of either link: coefficients, given `alpha_`, by the no-U-turn sampler.
     - `GaussianProcessRegressor`: the logarithms of the hyper-parameters, by the same.
     - `RobustRegression`: coefficients and scale of the noise, with flat priors of both and of log scale.
     - `Lasso`: coefficients with the Laplace prior whose mode the lasso is, and the noise, by Gibbs sampling.

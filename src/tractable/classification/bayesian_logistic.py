@@ -35,7 +35,7 @@ from tractable.engines.glm.integrals import (
     log_expected_softmax,
 )
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
-from tractable.engines.glm.losses import LINKS, LossExpansion
+from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
 from tractable.primitives.linear import triangle
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
@@ -243,7 +243,11 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         return z @ self._mode_.T, root
 
     def _design(self, X: Any) -> np.ndarray:
-        z = self._standardizer_.transform(check_columns(self, X))
+        return self._with_intercept(check_columns(self, X))
+
+    def _with_intercept(self, X: np.ndarray) -> np.ndarray:
+        """Return the standardized columns of rows that are checked, after a column of ones."""
+        z = self._standardizer_.transform(X)
         return np.column_stack([np.ones(len(z)), z]) if self.fit_intercept else z
 
     def _check_size(self) -> None:
@@ -314,21 +318,20 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how the posterior at `alpha_` is sampled: see `tractable.sample_posterior`."""
-        if self.link != "logit":
-            raise ValueError(f'model must have link="logit" to be sampled, got {self.link!r}')
         data, _ = labelled_rows(self, X, y, sample_weight)
         held = data.collect()
         c, p = self._mode_.shape
         first, scale = int(self.fit_intercept), self._standardizer_.scale
         precision = np.append(np.zeros(first), self.alpha_ * scale * scale)
         target = LogisticPosterior(
-            rows=self._design(held.X),
+            rows=self._with_intercept(np.asarray(held.X, dtype=np.float64)),
             codes=np.asarray(held.y, dtype=np.int64).ravel(),
             weights=np.asarray(held.row_weights, dtype=np.float64),
             mode=self._mode_,
             root=self._root_,
             precision=np.tile(precision, (c, 1)),
             contrasts=self._contrasts_,
+            link=self.link,
         )
         columns = np.diag(np.append(np.ones(first), scale))
         if first:
@@ -373,6 +376,7 @@ class LogisticPosterior:
     root: np.ndarray  # (c p, c p)
     precision: np.ndarray  # (c, p), of the prior
     contrasts: np.ndarray  # (K, c)
+    link: str = "logit"
 
     def coefficients(self, u: np.ndarray) -> np.ndarray:
         """Return coefficients (..., c, p)."""
@@ -381,18 +385,34 @@ class LogisticPosterior:
     def __call__(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log density of each u, a row a chain, and its gradient."""
         coef = self.coefficients(u)
+        log_likelihood, slope = self._of_two(coef) if coef.shape[-2] == 1 else self._of_many(coef)
+        pull = self.precision * coef
+        value = log_likelihood - 0.5 * np.sum(pull * coef, axis=(-1, -2))
+        return value, (slope - pull).reshape(*u.shape[:-1], -1) @ self.root
+
+    def _of_two(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Σ w log p(±η) of two classes, and its gradient by the coefficients (..., 1, p)."""
+        sign = np.where(self.codes == 1, 1.0, -1.0) * float(self.contrasts[1, 0] - self.contrasts[0, 0])
+        margin = sign * (coef[..., 0, :] @ self.rows.T)
+        if self.link == "probit":
+            loss, by_margin, _ = probit_loss(margin)
+        else:
+            small = np.exp(-np.abs(margin))
+            loss = np.log1p(small) - np.minimum(margin, 0.0)
+            by_margin = -np.where(margin > 0.0, small, 1.0) / (1.0 + small)
+        slope = (-self.weights * sign * by_margin) @ self.rows
+        return -(loss @ self.weights), slope[..., None, :]
+
+    def _of_many(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Σ w log p of the classes of the rows, and its gradient by the coefficients (..., c, p)."""
         eta = (coef @ self.rows.T).swapaxes(-1, -2) @ self.contrasts.T  # (..., n, K)
         eta -= eta.max(axis=-1, keepdims=True)
         total = np.log(np.exp(eta).sum(axis=-1, keepdims=True))
         own = np.take_along_axis(eta, np.broadcast_to(self.codes[:, None], (*eta.shape[:-1], 1)), axis=-1)
-        pull = self.precision * coef
-        value = np.sum(self.weights * (own - total)[..., 0], axis=-1) - 0.5 * np.sum(
-            pull * coef, axis=(-1, -2)
-        )
         residual = -np.exp(eta - total)
         residual += np.arange(eta.shape[-1]) == self.codes[:, None]
-        slope = ((self.weights[:, None] * residual) @ self.contrasts).swapaxes(-1, -2) @ self.rows - pull
-        return value, slope.reshape(*u.shape[:-1], -1) @ self.root
+        slope = ((self.weights[:, None] * residual) @ self.contrasts).swapaxes(-1, -2) @ self.rows
+        return (own - total)[..., 0] @ self.weights, slope
 
 
 def _log_expected(z: np.ndarray, *, activations: Any, contrasts: np.ndarray) -> np.ndarray:

@@ -249,7 +249,7 @@ class TableColumns:
                     f"{sizes[i] - 1}; {hint}{DECLARE}"
                 )
             if unseen == "missing":
-                _warn_unseen(label, int(high[i]))
+                warn_unseen(label, int(high[i]))
         if not len(odd):
             return x
         return np.where(x >= sizes, sizes.astype(np.float64) if unseen == "extra" else np.nan, x)
@@ -471,7 +471,7 @@ def _looked_up(values: np.ndarray, table: tuple[Any, ...], name: Any, unseen: st
         if all(found is None or np.isnan(found) for found in flat):
             _check_type(unknown, table, name)
         if unseen == "missing":
-            _warn_unseen(name, unknown)
+            warn_unseen(name, unknown)
         other = float(len(table)) if unseen == "extra" else np.nan
         flat = [other if found is None else found for found in flat]
     return np.asarray(flat, dtype=np.float64).reshape(values.shape)
@@ -489,7 +489,7 @@ def _check_type(value: Any, table: tuple[Any, ...], name: Any) -> None:
         )
 
 
-def _warn_unseen(name: Any, unknown: Any) -> None:
+def warn_unseen(name: Any, unknown: Any) -> None:
     warnings.warn(
         f"X: the column {name!r} has categories that it did not have when the model was fitted, such as "
         f"{unknown!r}: they are taken as missing",

@@ -263,16 +263,18 @@ def hyperparameter_sampler(prior: Prior, groups: Sequence[Observations]) -> Post
     values, vectors = np.linalg.eigh(curvature)
     low, high = prior.bounds.T
     # No direction is wider than the bounds.
-    variance = (vectors**2) @ (1.0 / np.maximum(values, 12.0 / np.max((high - low) ** 2)))
+    root = vectors / np.sqrt(np.maximum(values, 12.0 / np.max((high - low) ** 2)))
+    inside = (target.theta(center) - low) * (high - target.theta(center)) / (high - low)
     names = tuple(name for part in prior.parts for name in part.theta_names)
 
     def variables(draws: dict[str, np.ndarray]) -> dict[str, Any]:
         return {"theta": target.theta(draws["x"])}
 
     return PosteriorSampler(
-        step=nuts(target, True, vectorized=False),
-        start=lambda rng, n: center + 0.3 * rng.standard_normal((n, len(center))),
+        # Warm-up begins with the scales of the approximation: gradients are dear.
+        step=replace(nuts(target, True, mass="dense", vectorized=False), root=root / inside[:, None]),
+        start=lambda rng, n: center + rng.standard_normal((n, len(center))) @ root.T / inside,
         variables=variables,
-        approximation={"theta": (theta, np.sqrt(variance))},
+        approximation={"theta": (theta, np.linalg.norm(root, axis=1))},
         names={"theta": names},
     )

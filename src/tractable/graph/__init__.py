@@ -2,6 +2,7 @@
 
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.elimination import EliminationOrder
+from tractable.graph.estimator import BayesianNetworkDensity
 from tractable.graph.learning import chow_liu_tree, fit_network
 from tractable.graph.linear_gaussian import LinearGaussianNetwork
 from tractable.graph.network import BayesianNetwork
@@ -20,6 +21,7 @@ from tractable.graph.separation import (
 
 __all__ = [
     "BayesianNetwork",
+    "BayesianNetworkDensity",
     "DirectedGraph",
     "EliminationOrder",
     "Independence",

@@ -276,9 +276,15 @@ def _from_networkx(given: Any) -> DirectedGraph:
 
 
 def _numbers(nodes: Iterable[Node], named: Iterable[Node], count: int) -> np.ndarray:
-    """Return the positions of nodes that are named."""
-    positions = {node: i for i, node in enumerate(nodes)}
-    return np.fromiter(map(positions.__getitem__, named), dtype=np.int64, count=count)
+    """Return the positions of nodes that are named; of whole numbers without a look-up for each."""
+    nodes = list(nodes)
+    if nodes and set(map(type, nodes)) == {int} and min(nodes) >= 0 and max(nodes) < 4 * len(nodes):
+        found = np.fromiter(named, dtype=np.int64, count=count)
+        positions = np.zeros(4 * len(nodes), dtype=np.int64)
+        positions[nodes] = np.arange(len(nodes))
+        return positions[found]
+    places = {node: i for i, node in enumerate(nodes)}
+    return np.fromiter(map(places.__getitem__, named), dtype=np.int64, count=count)
 
 
 def _grouped(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, list[Node]]:

@@ -1,9 +1,10 @@
 """Variable elimination: sums and maxima of products of factors, one variable after the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
-from math import prod
-from operator import mul
+from math import log, prod
+from typing import Any
+
+import numpy as np
 
 from tractable.distributions.table.factor import MOST_CELLS, Axis, Factor
 from tractable.value import value
@@ -120,15 +121,108 @@ def eliminate(factors: Iterable[Factor], gone: Iterable[str], *, maximize: bool 
         waiting[_first(factor, turn)].append(factor)
     steps, log_scale = [], 0.0
     for i, name in enumerate(plan.order):
-        product = reduce(mul, waiting[i])
+        product, log_size = _product(waiting[i])
         steps.append((name, product))
-        reduced, log_size = (product.max(name) if maximize else product.sum(name)).rescaled()
+        reduced = product.max(name) if maximize else product.sum(name)
         waiting[_first(reduced, turn)].append(reduced)
         log_scale += log_size
-    whole, log_size = reduce(mul, waiting[-1]).rescaled()
+    whole, log_size = _product(waiting[-1])
     return Eliminated(factor=whole, log_scale=log_scale + log_size, steps=tuple(steps))
+
+
+def _product(factors: Sequence[Factor]) -> tuple[Factor, float]:
+    """Return the product of factors, over its largest value, and the logarithm of that.
+
+    It is divided after every factor: a product of many observations is too small for a number.
+    """
+    product, log_scale = factors[0].rescaled()
+    for factor in factors[1:]:
+        product, log_size = (product * factor).rescaled()
+        log_scale += log_size
+    return product, log_scale
 
 
 def _first(factor: Factor, turn: Mapping[str, int]) -> int:
     """Return the turn of the variable of a factor that goes first."""
     return min((turn.get(name, len(turn)) for name, _ in factor.axes), default=len(turn))
+
+
+#: Variables of a table, and tables of a product, that one call of `einsum` takes.
+MOST_AXES, MOST_OPERANDS = 20, 16
+
+
+class BucketTree:
+    """A product of factors, all variables of which are summed out once, for the marginals of each.
+
+    A variable's bucket holds the factors that have it and none that goes before, and the sums of earlier
+    buckets. The sum over the variable goes to the bucket of the next of the others. Backwards along the same
+    edges, the marginal of a bucket is its product times that of the next bucket over the sum it was given
+    (Dechter 1999). Factors are NumPy arrays: a product and its sum are one call of `einsum`.
+
+    Parameters
+    ----------
+    factors : iterable of (array, tuple of str)
+        Values, and the variables of their axes.
+    order : sequence of str
+        All variables, in the order of elimination.
+    """
+
+    def __init__(self, factors: Iterable[tuple[np.ndarray, tuple[str, ...]]], order: Sequence[str]) -> None:
+        self.turn = {name: i for i, name in enumerate(order)}
+        turn = self.turn
+        self._held: list[list[Any]] = [[] for _ in order]
+        self._sums: list[np.ndarray] = []
+        self._next: list[int] = []
+        self._beliefs: dict[int, np.ndarray] = {}
+        self.log_mass = 0.0
+        for values, names in factors:
+            axes = [turn[name] for name in names]
+            if axes:
+                self._held[min(axes)] += [values, axes]
+            else:
+                self.log_mass += log(values) if values > 0.0 else -np.inf
+        self._around: list[list[int]] = []
+        for held in self._held:
+            around = sorted({j for axes in held[1::2] for j in axes})
+            self._around.append(around)
+            found = np.einsum(*held, around[1:])
+            largest = float(found.max())
+            if largest > 0.0:
+                found = found / largest
+                self.log_mass += log(largest)
+            else:
+                self.log_mass = -np.inf
+            following = around[1] if len(around) > 1 else -1
+            if following >= 0:
+                self._held[following] += [found, around[1:]]
+            self._sums.append(found)
+            self._next.append(following)
+
+    def marginal(self, name: str) -> np.ndarray:
+        """Return the probabilities of a variable, not yet one in sum."""
+        i = self.turn[name]
+        return np.einsum(self._belief(i), self._around[i], [i])
+
+    def _belief(self, i: int) -> np.ndarray:
+        """Return the product of all factors, summed over what is in other buckets alone."""
+        path = [i]
+        while path[-1] not in self._beliefs and self._next[path[-1]] >= 0:
+            path.append(self._next[path[-1]])
+        for j in reversed(path):
+            if j in self._beliefs:
+                continue
+            outside: list[Any] = []
+            following, shared = self._next[j], self._around[j][1:]
+            if following >= 0:
+                above = np.einsum(self._beliefs[following], self._around[following], shared)
+                below = self._sums[j]
+                outside = [np.divide(above, below, out=np.zeros_like(above), where=below > 0.0), shared]
+            self._beliefs[j] = np.einsum(*self._held[j], *outside, self._around[j])
+        return self._beliefs[i]
+
+
+def is_small(plan: EliminationOrder, axes: Sequence[Sequence[str]]) -> bool:
+    """Whether a `BucketTree` suits factors: tables of few cells, and few factors that have a variable."""
+    turn = {name: i for i, name in enumerate(plan.order)}
+    held = np.bincount([min(turn[name] for name in names) for names in axes if names], minlength=1)
+    return plan.cells <= 2**14 and plan.width < MOST_AXES and int(held.max()) <= MOST_OPERANDS

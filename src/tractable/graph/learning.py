@@ -1,12 +1,14 @@
 """Networks learned from a table: the most likely tree of its columns, and tables by relative frequencies."""
 
-from itertools import combinations
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tractable.distributions import ProbabilityTable
-from tractable.distributions.table.rows import columns_of, levels_of
+from tractable.distributions.checks import check_nonnegative, row_weights
+from tractable.distributions.table.factor import MOST_CELLS
+from tractable.distributions.table.rows import columns_of, levels_of, row_codes
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.network import BayesianNetwork
 
@@ -33,26 +35,81 @@ def chow_liu_tree(
     >>> print(chow_liu_tree(rows, root="b"))
     b -> a; b -> c
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
-
     columns = columns_of(X, None)
     names = list(columns)
     if root is not None and root not in names:
         raise ValueError(f"root must be a column of X, got {root!r}; it has {', '.join(names)}")
-    levels = {name: levels_of(column) for name, column in columns.items()}
-    weights = np.zeros((len(names), len(names)))
-    for i, j in combinations(range(len(names)), 2):
-        pair = {names[k]: columns[names[k]] for k in (i, j)}
-        axes = {name: levels[name] for name in pair}
-        table = ProbabilityTable.fit(pair, sample_weight, axes=axes, pseudocounts=pseudocounts)
-        information = float(table.mutual_information(names[i], names[j]))
-        weights[i, j] = -1.0 - max(information, 0.0)  # zero would be no edge at all
-    tree = minimum_spanning_tree(csr_array(weights))
-    first = 0 if root is None else names.index(root)
-    parent = breadth_first_order(tree, first, directed=False)[1]
-    edges = [(names[parent[i]], name) for i, name in enumerate(names) if i != first]
-    return DirectedGraph(nodes=names, edges=edges)
+    if np.ndim(pseudocounts):
+        raise ValueError(f"pseudocounts must be one number, added to every cell, got {pseudocounts!r:.60}")
+    check_nonnegative("pseudocounts", np.asarray(pseudocounts, dtype=np.float64))
+    axes = [(name, levels_of(column)) for name, column in columns.items()]
+    codes = np.stack([np.asarray(row_codes(axis, columns[axis[0]])) for axis in axes], axis=1)
+    weights = np.asarray(row_weights(sample_weight, np.empty(len(codes))))
+    sizes = [len(levels) for _, levels in axes]
+    information = mutual_informations(pair_counts(codes, weights, sizes) + pseudocounts, sizes)
+    parent = spanning_tree(information, 0 if root is None else names.index(root))
+    return DirectedGraph(
+        nodes=names, edges=[(names[i], name) for i, name in zip(parent, names, strict=True) if i >= 0]
+    )
+
+
+def pair_counts(codes: np.ndarray, weights: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Return how often levels of any two columns occur together, (Σ sizes, Σ sizes).
+
+    Parameters
+    ----------
+    codes : array (n, d) of int
+        Rows, -1 where an entry is missing, which counts in no pair.
+    weights : array (n,)
+        How often each counts.
+    sizes : sequence of int
+        Number of levels of each column.
+    """
+    from scipy.sparse import csr_array
+
+    total = sum(sizes)
+    if total * total > MOST_CELLS:
+        raise ValueError(f"X must have fewer levels for a tree: its columns have {total} together")
+    seen = codes >= 0
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    where = (codes + starts)[seen]
+    ones = csr_array((np.ones(len(where)), where, ends), shape=(len(codes), total))
+    weighted = csr_array((np.repeat(weights, seen.sum(axis=1)), where, ends), shape=ones.shape)
+    return (ones.T @ weighted).toarray()
+
+
+def mutual_informations(counts: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Return Σ p(a, b) log p(a, b) / p(a) p(b) of every two columns, from `pair_counts`, (d, d).
+
+    Each is of the rows in which both were observed; 0 where there is none.
+    """
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+    def summed(x: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(np.add.reduceat(x, starts, axis=0), starts, axis=1)
+
+    def spread(x: np.ndarray) -> np.ndarray:
+        return np.repeat(np.repeat(x, sizes, axis=0), sizes, axis=1)
+
+    total = spread(summed(counts))
+    rows = np.repeat(np.add.reduceat(counts, starts, axis=1), sizes, axis=1)  # of a, where b was observed
+    columns = np.repeat(np.add.reduceat(counts, starts, axis=0), sizes, axis=0)
+    some = counts > 0.0
+    ratio = np.where(some, counts, 1.0) * np.where(some, total, 1.0)
+    ratio /= np.where(some, rows, 1.0) * np.where(some, columns, 1.0)
+    share = np.where(some, counts / np.where(some, total, 1.0), 0.0)
+    return np.maximum(summed(share * np.log(ratio)), 0.0)
+
+
+def spanning_tree(information: np.ndarray, root: int) -> list[int]:
+    """Return the parent of each column, -1 of the root, in the tree of greatest sum over its edges."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+    tree = minimum_spanning_tree(csr_array(np.triu(-1.0 - information, 1)))  # zero would be no edge at all
+    parent = breadth_first_order(tree, root, directed=False)[1]
+    return [int(i) if i >= 0 else -1 for i in parent]
 
 
 def fit_network(
@@ -61,7 +118,8 @@ def fit_network(
     """Return the network over a graph whose tables are the (smoothed) relative frequencies of rows.
 
     It is the maximum likelihood estimate without pseudo-counts, and the posterior mean under a Dirichlet
-    prior with them. Combinations of levels of the parents that no row has get a uniform table.
+    prior with them. Combinations of levels of the parents that no row has get a uniform table. Rows with
+    missing entries are fitted by `BayesianNetworkDensity`.
 
     Parameters
     ----------

@@ -23,11 +23,21 @@ from tractable.distributions.table.factor import (
 from tractable.distributions.table.rows import decoded, encoded, is_labelled
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.graph.directed import DirectedGraph
-from tractable.graph.elimination import Eliminated, EliminationOrder, eliminate, elimination_order
+from tractable.graph.elimination import (
+    BucketTree,
+    Eliminated,
+    EliminationOrder,
+    eliminate,
+    elimination_order,
+    is_small,
+)
+from tractable.graph.families import Families, log_probabilities
 from tractable.value import set_fields, value
 
-#: Cells of a marginal that is looked up for many rows; with more, each row is summed out by itself.
-MOST_LOOKED_UP = 2**20
+#: Cells of a marginal that is looked up for many rows; with more, the rows themselves are summed out.
+MOST_LOOKED_UP = 2**12
+
+_ALL = slice(None)
 
 
 @value
@@ -79,10 +89,13 @@ class BayesianNetwork(VectorDistribution):
         found = _checked_tables(tables)
         set_fields(self, tables=found, evidence=())
         _ = self.graph  # which refuses a cycle
-        seen = dict(evidence)
+        self._observe(dict(evidence))
+
+    def _observe(self, seen: dict[str, Any]) -> None:
+        """Set what was observed, which must be possible."""
         for name, level in seen.items():
             code_of(self._axis(name), level)
-        if len(seen) == len(found):
+        if len(seen) == len(self.tables):
             raise ValueError("evidence must leave at least one variable free")
         set_fields(self, evidence=tuple(seen.items()))
         if seen and not np.isfinite(self.log_evidence):
@@ -101,7 +114,7 @@ class BayesianNetwork(VectorDistribution):
         seen = dict(self.evidence)
         return tuple(table.axes[0] for table in self.tables if table.names[0] not in seen)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The variables that are not observed."""
         return tuple(name for name, _ in self.axes)
@@ -120,11 +133,19 @@ class BayesianNetwork(VectorDistribution):
         return self._axis(name)[1]
 
     def _axis(self, name: str) -> Axis:
-        for table in self.tables:
-            if table.names[0] == name:
-                return table.axes[0]
-        known = ", ".join(table.names[0] for table in self.tables)
-        raise ValueError(f"there is no variable {name!r}: the network has {known}")
+        if name not in self._by_name:
+            known = ", ".join(list(self._by_name)[:12]) + (", …" if len(self.tables) > 12 else "")
+            raise ValueError(f"there is no variable {name!r}: the network has {known}")
+        return self._by_name[name].axes[0]
+
+    @cached_property
+    def _variables(self) -> dict[str, tuple[str, ...]]:
+        """The variables of the table of each, the given ones first."""
+        return {name: tuple(v for v, _ in (*t.given, *t.axes)) for name, t in self._by_name.items()}
+
+    @cached_property
+    def _by_name(self) -> dict[str, ProbabilityTable]:
+        return {table.names[0]: table for table in self.tables}
 
     # Inference
 
@@ -138,6 +159,10 @@ class BayesianNetwork(VectorDistribution):
         if not seen:
             return 0.0
         needed = set(seen) | self.graph.ancestors(seen)
+        if seen == dict(self.evidence):
+            tree = self._tree(frozenset(needed))
+            if tree is not None:
+                return tree.log_mass
         factors = [table.factor.reduce(seen) for table in self.tables if table.names[0] in needed]
         found = eliminate(factors, _others(factors, ()))
         total = float(found.factor.total)
@@ -148,6 +173,12 @@ class BayesianNetwork(VectorDistribution):
         keep = [self.names[i] for i in self._resolved(dims)]
         if not keep:
             raise ValueError("dims must name at least one variable")
+        if len(keep) == 1:
+            asked = {keep[0], *dict(self.evidence)}
+            tree = self._tree(frozenset(asked | self.graph.ancestors(asked)))
+            if tree is not None:
+                values = tree.marginal(keep[0])
+                return ProbabilityTable(probabilities=values / values.sum(), axes=[self._axis(keep[0])])
         return ProbabilityTable.from_factor(self._eliminated(keep).factor.transpose(keep))
 
     def joint(self) -> ProbabilityTable:
@@ -189,8 +220,16 @@ class BayesianNetwork(VectorDistribution):
             return self.joint().condition(dict(zip(names, levels, strict=True)))
         if not names:
             return self
-        seen = {**dict(self.evidence), **dict(zip(names, levels, strict=True))}
-        return BayesianNetwork(tables=self.tables, evidence=seen)
+        return self._observing(dict(zip(names, levels, strict=True)))
+
+    def _observing(self, more: Mapping[str, Any]) -> "BayesianNetwork":
+        """Return the network with more evidence: the tables are checked, and their graph is known."""
+        found = object.__new__(BayesianNetwork)
+        set_fields(found, tables=self.tables, evidence=self.evidence)
+        shared = ("graph", "_by_name", "_variables", "_plans", "_plain")
+        found.__dict__.update({name: getattr(self, name) for name in shared})
+        found._observe({**dict(self.evidence), **more})
+        return found
 
     def most_probable(self) -> dict[str, Any]:
         """Return the most probable explanation: the levels of all variables of largest p(x | evidence)."""
@@ -204,6 +243,56 @@ class BayesianNetwork(VectorDistribution):
         keep = [self.names[i] for i in self._resolved(dims)]
         factors = self._relevant(keep)
         return elimination_order([factor.axes for factor in factors], _others(factors, keep))
+
+    def _tree(self, needed: frozenset[str]) -> BucketTree | None:
+        """Return what the tables of some variables give at the evidence; None where they are not small.
+
+        It holds the answers for all of these variables; one for more of them serves fewer.
+        """
+        for held, tree in self._trees.items():
+            if needed <= held:
+                return tree
+        if not self._plain:
+            return None
+        seen = dict(self.evidence)
+        key = (needed, frozenset(seen))
+        names = [name for name in self._by_name if name in needed]
+        if key not in self._plans:
+            axes = [
+                [a for a in (*self._by_name[name].given, *self._by_name[name].axes) if a[0] not in seen]
+                for name in names
+            ]
+            plan = elimination_order(axes, [name for name in names if name not in seen])
+            fits = is_small(plan, [[a for a, _ in scope] for scope in axes])
+            self._plans[key] = plan.order if fits else None
+        order = self._plans[key]
+        if order is not None:
+            at = {name: code_of(self._axis(name), level) for name, level in seen.items()}
+            factors = []
+            for name in names:
+                variables = self._variables[name]
+                index = tuple(at.get(v, _ALL) for v in variables)
+                factors.append(
+                    (self._by_name[name].probabilities[index], tuple(v for v in variables if v not in at))
+                )
+            self._trees[needed] = BucketTree(factors, order)
+            return self._trees[needed]
+        return None
+
+    @cached_property
+    def _trees(self) -> dict[frozenset[str], BucketTree]:
+        return {}
+
+    @cached_property
+    def _plans(self) -> dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...] | None]:
+        """Orders of elimination by the tables that are needed and what is observed, whatever was seen."""
+        return {}
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the tables are NumPy's, of double precision."""
+        values = [table.probabilities for table in self.tables]
+        return all(isinstance(p, np.ndarray) and p.dtype == np.float64 for p in values)
 
     def _eliminated(self, keep: Sequence[str], *, maximize: bool = False) -> Eliminated:
         factors = self._factors if maximize else self._relevant(keep)
@@ -262,16 +351,16 @@ class BayesianNetwork(VectorDistribution):
         if prod(len(self.axes[i][1]) for i in dims) <= MOST_LOOKED_UP:
             return self.marginal(dims).log_prob(rows)
         flat = to_numpy(rows).reshape(-1, rows.shape[-1])
-        found, where = np.unique(flat, axis=0, return_inverse=True)
-        scores = np.array([self._log_probability(dims, row) for row in found])
-        return self._numbers(scores[where.reshape(-1)].reshape(rows.shape[:-1]))
-
-    def _log_probability(self, dims: tuple[int, ...], row: np.ndarray) -> float:
-        axes = [self.axes[i] for i in dims]
-        if not all(codes_of(levels, x)[1] for (_, levels), x in zip(axes, row, strict=True)):
-            return -np.inf
-        seen = {name: x for (name, _), x in zip(axes, row.tolist(), strict=True)}
-        return self._log_mass({**dict(self.evidence), **seen}) - self.log_evidence
+        codes = np.full((len(flat), len(self.tables)), -1)
+        known = np.ones(len(flat), dtype=bool)
+        position = self.graph.positions
+        for name, level in self.evidence:
+            codes[:, position[name]] = code_of(self._axis(name), level)
+        for i, x in zip(dims, flat.T, strict=True):
+            codes[:, position[self.names[i]]], here = codes_of(self.axes[i][1], x)
+            known &= here
+        found = log_probabilities(*families_of(self.tables), codes) - self.log_evidence
+        return self._numbers(np.where(known, found, -np.inf).reshape(rows.shape[:-1]))
 
     def _sample(self, n: int, rng: Any) -> Array:
         codes: dict[str, np.ndarray] = {}
@@ -294,14 +383,11 @@ class BayesianNetwork(VectorDistribution):
             pairs: list[tuple[str, Factor]] = [(self.names[0], first), *steps]
             left = [name for name in self.names if name not in dict(pairs)]
             pairs += [
-                (name, self._table(name).factor.reduce(dict(self.evidence))) for name in self._ordered(left)
+                (name, self._by_name[name].factor.reduce(dict(self.evidence))) for name in self._ordered(left)
             ]
         else:
-            pairs = [(name, self._table(name).factor) for name in self.graph.topological_order]
+            pairs = [(name, self._by_name[name].factor) for name in self.graph.topological_order]
         return [_cumulative(name, factor) for name, factor in pairs]
-
-    def _table(self, name: str) -> ProbabilityTable:
-        return next(table for table in self.tables if table.names[0] == name)
 
     def _ordered(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.graph.topological_order if name in set(names)]
@@ -391,6 +477,16 @@ def _others(factors: Iterable[Factor], keep: Sequence[str]) -> list[str]:
     """Return the variables of factors but for some, each once."""
     names = dict.fromkeys(name for factor in factors for name in factor.names)
     return [name for name in names if name not in set(keep)]
+
+
+def families_of(tables: Sequence[ProbabilityTable]) -> tuple[Families, np.ndarray]:
+    """Return the tables of a network as one vector of cells."""
+    position = {table.names[0]: j for j, table in enumerate(tables)}
+    families = Families(
+        parents=tuple(tuple(position[name] for name, _ in table.given) for table in tables),
+        sizes=tuple(len(table.axes[0][1]) for table in tables),
+    )
+    return families, np.concatenate([to_numpy(t._mass).astype(np.float64).ravel() for t in tables])  # noqa: SLF001
 
 
 def _cumulative(name: str, factor: Factor) -> tuple[str, np.ndarray, tuple[str, ...]]:

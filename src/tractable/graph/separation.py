@@ -340,10 +340,13 @@ def _unreached(graph: DirectedGraph, x: set[Node], y: set[Node], given: set[Node
     observed = np.zeros(n, dtype=bool)
     observed[seen] = True
     opened = _reached(n, children, parents, seen)
-    up, down, back = ~observed[children], ~observed[parents], opened[children]
+    up, down, back = (
+        np.flatnonzero(mask) for mask in (~observed[children], ~observed[parents], opened[children])
+    )
     # Nodes entered from a child have their own position, those entered from a parent n more.
-    sources = [children[up], parents[down], n + parents[down], n + children[back]]
-    targets = [parents[up], n + children[down], n + children[down], parents[back]]
+    below, above = n + children[down], parents[down]
+    sources = [children[up], above, n + above, n + children[back]]
+    targets = [parents[up], below, below, parents[back]]
     found = _reached(2 * n, np.concatenate(sources), np.concatenate(targets), ends)
     return not (found[:n] | found[n:])[others].any()
 

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze, to_numpy
 from tractable.distributions.distribution import Distribution
+from tractable.distributions.gamma import Gamma
 from tractable.value import parameters, value
 
 #: Where a search looks for a hyper-parameter that has no bounds of its own.
@@ -91,9 +92,12 @@ class Hyperparameter:
         return 0.0 if self.prior is None else float(np.sum(to_numpy(self.prior.log_prob(self.value))))
 
     def log_prior_gradient(self) -> np.ndarray:
-        """Return d log p(exp θ)/dθ of each number, by differences; zeros without a prior."""
+        """Return d log p(exp θ)/dθ of each number, by differences but of a Gamma; zeros without a prior."""
         if self.prior is None:
             return np.zeros(len(self.numbers))
+        if isinstance(self.prior, Gamma):
+            found = to_numpy(self.prior.shape) - 1.0 - to_numpy(self.prior.rate) * self.value
+            return np.broadcast_to(found, self.numbers.shape).copy()
         # Each number has a density of its own: differences of all at once, of fourth order.
         factors = np.exp(STEP * np.array([1.0, -1.0, 2.0, -2.0]))
         density = to_numpy(self.prior.log_prob(np.multiply.outer(factors, self.value)))

@@ -15,10 +15,12 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_number,
+    check_values,
     check_weights,
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.scores import held_with_weights, reduced
+from tractable.covariance.shapes import CovariancePrior
 from tractable.data import Batch, is_streamed
 from tractable.value import value
 
@@ -172,6 +174,30 @@ class EMMixture(DensityMixin, EMEstimator):
         """Return checked rows as events of `distribution_`."""
         self._density()
         return check_columns(self, X)
+
+
+def standardized_prior(
+    given: Any, dof: float | None, scale: np.ndarray, n_components: int
+) -> CovariancePrior:
+    """Return the inverse Wishart prior of the covariances of standardized columns.
+
+    `given` and `dof` are the parameters `covariance_prior` and `degrees_of_freedom_prior` of a mixture, and
+    `scale` (d,) multiplies its columns.
+    """
+    d = len(scale)
+    if dof is not None:
+        check_number("degrees_of_freedom_prior", dof, above=d - 1.0)
+    if given is None:
+        if dof is not None:
+            raise ValueError('degrees_of_freedom_prior needs a covariance_prior; "data" is one')
+        return CovariancePrior.none(d)
+    if isinstance(given, str):
+        if given != "data":
+            raise ValueError(f'covariance_prior must be "data", a matrix or None, got {given!r}')
+        scatter = np.eye(d) / n_components ** (2.0 / max(d, 1))
+    else:
+        scatter = check_values("covariance_prior", given, (d, d), definite=True) * scale[:, None] * scale
+    return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
 
 
 def information_criteria(model: Any, X: Any, sample_weight: Any = None) -> dict[str, float]:

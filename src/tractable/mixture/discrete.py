@@ -5,10 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.base import check_number
-from tractable.data import is_frame
-from tractable.data.table_columns import TableColumns, coded_frame, learn_columns
 from tractable.mixture.table.estimator import BaseTableMixture
-from tractable.value import replace
 
 
 class BernoulliMixture(BaseTableMixture):
@@ -161,30 +158,3 @@ class CategoricalMixture(BaseTableMixture):
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
         """The categories of each column."""
         return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
-
-    def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
-        rows = None if is_frame(X) else _text(X)
-        if rows is None:
-            return super()._coded(X, leave, reset=reset)
-        if reset:
-            self._columns_ = replace(self._learn_columns(rows), library=None, types=None)
-        return coded_frame(rows, self._columns_, self.unseen).to_numpy()
-
-    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, None, leave, codes=True)
-
-
-def _text(X: Any) -> Any:
-    """Return rows of text as a frame; None where they are numbers, or no rows."""
-    import pandas as pd
-
-    if not isinstance(X, (np.ndarray, list, tuple)):
-        return None
-    try:
-        found = np.asarray(X)
-    except ValueError:
-        return None
-    if found.ndim != 2 or not found.size or found.dtype.kind not in "OUT":
-        return None
-    frame = pd.DataFrame(found.astype(object))
-    return frame if any(isinstance(v, str) for v in found.astype(object).ravel()) else None

@@ -26,7 +26,7 @@ _KINDS = {
     "BandwidthSearch NearestNeighborDensity AdaptiveKernelDensity",
     "distributions": "Univariate GridPosterior MultivariateNormal MultivariateStudentT MultivariateLaplace "
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
-    "graphs": "DirectedGraph Separation BayesianNetwork",
+    "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
     "manifold": "Embedding NeighborhoodReport",

@@ -1,5 +1,6 @@
 """Candidate models of a target: each is fitted to rows and predicts distributions for new ones."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from tractable.classification import LinearDiscriminant, LogisticRegression, NaiveBayes, QuadraticDiscriminant
 from tractable.distributions import Categorical, Normal, StudentT
 from tractable.linear_model import BayesianRidge, LinearRegression
-from tractable.mixture import MixtureOfRegressors, TableMixture
+from tractable.mixture import CollapsedComponentWarning, MixtureOfRegressors, TableMixture
 from tractable.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tractable.value import value
 
@@ -58,15 +59,15 @@ def regressors() -> tuple[Candidate, ...]:
     """Return the candidates for a target of numbers; the first uses no other column."""
     return (
         Candidate(name="the mean alone", learn=_mean_alone),
-        Candidate(name="LinearRegression", learn=_encoded(LinearRegression), rows_each=2.0),
-        Candidate(name="BayesianRidge", learn=_encoded(BayesianRidge)),
-        Candidate(name="KNeighborsRegressor", learn=_near_numbers),
+        Candidate(name="linear regression", learn=_encoded(LinearRegression), rows_each=2.0),
+        Candidate(name="Bayesian ridge regression", learn=_encoded(BayesianRidge)),
+        Candidate(name="nearest-neighbour regression", learn=_near_numbers),
         Candidate(
-            name="MixtureOfRegressors",
+            name="mixture of regressions",
             learn=_encoded(lambda: MixtureOfRegressors(2, alpha=1.0, n_init=2, random_state=0)),
             rows_each=10.0,
         ),
-        Candidate(name="TableMixture", learn=_joint),
+        Candidate(name="mixture of all columns", learn=_joint),
         Candidate(name="gradient boosting", learn=_boosted_numbers),
     )
 
@@ -75,11 +76,13 @@ def classifiers() -> tuple[Candidate, ...]:
     """Return the candidates for a target of classes, coded 0, 1, …; the first uses no other column."""
     return (
         Candidate(name="the base rate", learn=_base_rate),
-        Candidate(name="LogisticRegression", learn=_encoded(LogisticRegression)),
-        Candidate(name="LinearDiscriminant", learn=_encoded(lambda: LinearDiscriminant(shrinkage="auto"))),
-        Candidate(name="QuadraticDiscriminant", learn=_quadratic),
-        Candidate(name="NaiveBayes", learn=_naive),
-        Candidate(name="KNeighborsClassifier", learn=_near_classes),
+        Candidate(name="logistic regression", learn=_encoded(LogisticRegression)),
+        Candidate(
+            name="linear discriminant analysis", learn=_encoded(lambda: LinearDiscriminant(shrinkage="auto"))
+        ),
+        Candidate(name="quadratic discriminant analysis", learn=_quadratic),
+        Candidate(name="naive Bayes", learn=_naive),
+        Candidate(name="nearest-neighbour voting", learn=_near_classes),
         Candidate(name="gradient boosting", learn=_boosted_classes),
     )
 
@@ -283,7 +286,9 @@ def _joint(X: Any, y: np.ndarray) -> Predict:
     joint = numbers.shape[1] <= MAX_JOINT and len(numbers.isna().drop_duplicates()) <= MAX_JOINT
     sizes = [("full", k) for k in (1, 2, 4)] if joint else [("diag", k) for k in (1, 2, 4, 6)]
     options: Any = {"unseen": "missing", "random_state": 0}
-    models = [TableMixture(k, covariance_type=shape, **options).fit(table) for shape, k in sizes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapsedComponentWarning)  # those are not chosen
+        models = [TableMixture(k, covariance_type=shape, **options).fit(table) for shape, k in sizes]
     model = min(models, key=lambda m: (m.collapsed_.any(), m.bic(table)))
 
     def predict(new: Any) -> Any:

@@ -135,7 +135,7 @@ def _grouping(table: Table, found: FittedMixtures, members: Membership) -> Group
         n_found = found_again(found, members)
         if n_found < MIN_FOUND * N_RESAMPLES:
             doubt = (
-                f"the same groups were found in {n_found} of {N_RESAMPLES} random samples of the rows only"
+                f"the same groups were found only in {n_found} of {N_RESAMPLES} random samples of the rows"
             )
     return Grouping(n_components=k, gain=gain, share_sure=sure, n_found=n_found, doubt=doubt)
 
@@ -271,8 +271,15 @@ def _done(found: FittedMixtures, target: str | None) -> str:
         f"{number_of(n, 'row')}{whole}; of the numbers of components{shapes} the integrated "
         f"completed likelihood (ICL) chose one{besides}. Its components are called groups if they are much "
         "better than one, most rows are sure, few rows lie between them, and random samples of the rows "
-        f"give the same.{skewed}"
+        f"give the same.{skewed}{_prior_text(found)}"
     )
+
+
+def _prior_text(found: FittedMixtures) -> str:
+    """Return that there is a prior on the covariances, if there is."""
+    if found.choice.best_model.covariance_prior is None:
+        return ""
+    return " A prior on the covariances keeps components from shrinking to single values."
 
 
 def _headline(grouping: Grouping, differences: list[list[Difference]]) -> str:
@@ -281,8 +288,8 @@ def _headline(grouping: Grouping, differences: list[list[Difference]]) -> str:
         return ""
     columns = _setting_apart(differences)
     apart = f", set apart most by {listed(columns, 3)}" if columns else ""
-    again = f"random samples of the rows gave the same groups {grouping.n_found} times of {N_RESAMPLES}"
-    return f"The rows fall into {grouping.n_components} groups{apart}; {again}."
+    again = f"found again in {grouping.n_found} of {N_RESAMPLES} random samples of the rows"
+    return f"The rows fall into {grouping.n_components} groups{apart}, {again}."
 
 
 def _setting_apart(differences: list[list[Difference]]) -> list[str]:

@@ -202,7 +202,8 @@ def _code(one: Reversal) -> str:
 def _with_correlation(pair: Pair) -> str:
     if pair.correlation is None:
         return ""
-    return f", correlation {pair.correlation:.2f} ({pair.low:.2f} to {pair.high:.2f})"
+    r, interval = _correlation(pair)
+    return f", correlation {r} ({interval})"
 
 
 def _other(pair: Pair, target: str | None) -> str:
@@ -231,7 +232,10 @@ def _grid(title: str, pairs: list[Pair], target: str | None = None) -> Grid:
 def _correlation(pair: Pair) -> tuple[str, str]:
     if pair.correlation is None:
         return "", ""
-    return f"{pair.correlation:.2f}", f"{pair.low:.2f} to {pair.high:.2f}"
+    ends = pair.low, pair.high
+    decimals = next(k for k in range(2, 7) if k == 6 or f"{ends[0]:.{k}f}" != f"{ends[1]:.{k}f}")
+    low, high = (f"{end:.{decimals}f}" for end in ends)
+    return f"{pair.correlation:.{decimals}f}", f"{low} to {high}"
 
 
 def _notes(table: Table, once: Table) -> tuple[str, ...]:
@@ -268,8 +272,8 @@ def reversals(table: Table, pairs: list[Pair]) -> list[Reversal]:
     """Return the pairs of numbers whose correlation has the other sign within groups, the strongest first.
 
     The correlation within groups is that of the pooled deviations from the means of the groups, and compared
-    with the correlation over the same rows; it must be at least 0.1, and neither interval of 95 % may contain
-    0. Each pair has the groups of its largest one.
+    with the correlation over the same rows; both must be at least 0.1 in size, and neither interval of 95 %
+    may contain 0. Each pair has the groups of its largest one.
     """
     found = []
     groups = {name: coded(table, name) for name in table.names("category", "boolean")}
@@ -297,7 +301,9 @@ def _within(pair: Pair, by: str, x: np.ndarray, y: np.ndarray, codes: np.ndarray
         within, len(x) - groups + 1
     )  # each further mean takes a degree of freedom
     ends = correlation_interval(overall, len(x))
-    significant = low * high > 0 and ends[0] * ends[1] > 0 and abs(within) >= MIN_CORRELATION
+    significant = (
+        low * high > 0 and ends[0] * ends[1] > 0 and min(abs(within), abs(overall)) >= MIN_CORRELATION
+    )
     if not significant or overall * within > 0:
         return None
     return Reversal(pair=pair, by=by, n=len(x), overall=overall, within=within, low=low, high=high)

@@ -1,4 +1,4 @@
-"""A map of the rows: their first two principal components."""
+"""Maps of the rows: their first two principal components, and t-SNE, which keeps neighbours together."""
 
 import warnings
 from typing import Any
@@ -8,6 +8,8 @@ import numpy as np
 from tractable.data.names import number_of
 from tractable.density import GaussianDensity
 from tractable.engines.principal_components import components_of
+from tractable.manifold import TSNE
+from tractable.metrics import trustworthiness
 from tractable.plotting.style import COLOURS, legend, legend_label
 from tractable.report.clusters import grouping_of
 from tractable.report.mixtures import fitted_mixtures, membership
@@ -39,6 +41,12 @@ from tractable.value import value
 #: Rows and columns of the map, at most.
 MAX_ROWS, MAX_COLUMNS = 5_000, 60
 
+#: Rows of a map of neighbours, steps of its search, and the share of the variance a plane alone may show.
+MIN_NEAR, MAX_NEAR, NEAR_STEPS, MAX_SHOWN = 50, 1_000, 500, 0.95
+
+#: Neighbours of a row that are compared in a map and among the rows.
+NEIGHBOURS = 10
+
 #: The kinds of columns that are not used.
 UNUSED = ("category", "boolean", "date", "text", "identifier")
 
@@ -46,7 +54,7 @@ UNUSED = ("category", "boolean", "date", "text", "identifier")
 MAX_NAMED, MAX_DIRECTIONS = 4, 5
 
 #: Directions in the scree plot, columns with an arrow, and categories with a colour.
-MAX_BARS, MAX_ARROWS, MAX_VALUES = 20, 6, 7
+MAX_BARS, MAX_ARROWS, MAX_VALUES = 20, 6, 10
 
 
 @value
@@ -70,6 +78,16 @@ class PrincipalAxes:
         return self.variances / self.variances.sum()
 
 
+@value
+class NeighbourMap:
+    """A map by t-SNE of some rows, and how far the neighbours in it and in the plane are neighbours."""
+
+    rows: np.ndarray  # (n,), their positions
+    embedding: np.ndarray  # (n, 2)
+    trust: float  # trustworthiness of the map
+    trust_of_plane: float
+
+
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the principal components of the rows; None with fewer than two columns of numbers."""
     rows = chosen_rows(table, target or (), most_numbers=MAX_COLUMNS, most_categories=0)
@@ -85,19 +103,24 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     chance = chance_variance(len(z), max(len(names), candidates))
     beyond = int((axes.variances > chance).sum())
     colours, by = _colours(table, part, target)
+    near = neighbour_map(z, axes)
     return Section(
         key="map",
         title="A map of the rows",
         done=_done(rows, len(part), n_missing),
-        meaning=_meaning(axes, names, beyond),
+        meaning=_meaning(axes, names, beyond) + _near_text(near),
         assumptions=(
             "Differences count in standard deviations of each column, all columns alike, and relations "
             "between columns are straight lines; a plane hides what the other directions hold."
+        )
+        + (
+            " In a map of neighbours distances between groups, and their sizes, mean nothing." if near else ""
         ),
-        code=_code(table, rows, part),
+        code=_code(table, rows, part, near),
         pictures=(
             _scree_picture(axes.explained_variance_ratio, chance / len(names)),
             _map_picture(scores, axes, names, colours, by, rng),
+            *([] if near is None else [_near_picture(near, colours, by)]),
         ),
         tables=(_directions(axes, names),),
         notes=(
@@ -107,8 +130,31 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         findings={
             "shares": axes.explained_variance_ratio[:MAX_DIRECTIONS].tolist(),
             "n_beyond_chance": beyond,
+            "trustworthiness": None if near is None else [near.trust, near.trust_of_plane],
             "directions": [_main_columns(axes, names, j)[:MAX_NAMED] for j in range(2)],
         },
+    )
+
+
+def neighbour_map(z: np.ndarray, axes: PrincipalAxes) -> NeighbourMap | None:
+    """Return a map of standardised rows by t-SNE; None of few rows, or where the plane shows nearly all."""
+    if len(z) < MIN_NEAR or axes.explained_variance_ratio[:2].sum() > MAX_SHOWN:
+        return None
+    rows = np.sort(np.random.default_rng(0).permutation(len(z))[:MAX_NEAR])
+    part = z[rows]
+    embedding = TSNE(max_iter=NEAR_STEPS, random_state=0).fit_transform(part)
+    plane = part @ axes.directions[:, :2]
+    trust, of_plane = (trustworthiness(part, at, n_neighbors=NEIGHBOURS) for at in (embedding, plane))
+    return NeighbourMap(rows=rows, embedding=embedding, trust=trust, trust_of_plane=of_plane)
+
+
+def _near_text(near: NeighbourMap | None) -> str:
+    if near is None:
+        return ""
+    return (
+        f" The map of neighbours (t-SNE of {number_of(len(near.rows), 'row')}) puts rows side by side that "
+        f"are alike in all columns: its neighbourhoods are right by {near.trust:.2f}, those of the plane by "
+        f"{near.trust_of_plane:.2f}, where 1 is fully (trustworthiness of {NEIGHBOURS} neighbours)."
     )
 
 
@@ -139,7 +185,8 @@ def _standardised(part: Any) -> tuple[np.ndarray, int, PrincipalAxes]:
 def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
     """Return the values that rows are coloured by, and their name."""
     if target is not None:
-        return table.frame[target].loc[part.index], target
+        entries = table.frame[target].loc[part.index]
+        return (entries if entries.dtype.kind == "f" else _frequent(entries)), target
     found = fitted_mixtures(table)
     if found is None:
         return None, ""
@@ -149,7 +196,18 @@ def _colours(table: Table, part: Any, target: str | None) -> tuple[Any, str]:
     if not grouping_of(table, None, found, members).natural:
         return None, ""
     labels = pd.Series(members.labels + 1, index=found.rows.frame.index)
-    return labels.reindex(part.index).map(lambda k: None if np.isnan(k) else str(int(k))), "cluster"
+    return _frequent(
+        labels.reindex(part.index).map(lambda k: None if np.isnan(k) else str(int(k)))
+    ), "cluster"
+
+
+def _frequent(entries: Any) -> Any:
+    """Return categories in order, those that are not among the most frequent as missing."""
+    from pandas import CategoricalDtype
+
+    values = entries.value_counts().index[:MAX_VALUES].tolist()
+    numbers = all(str(level).lstrip("-").isdecimal() for level in values)
+    return entries.astype(CategoricalDtype(sorted(values, key=int if numbers else str)))
 
 
 def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
@@ -171,7 +229,7 @@ def _meaning(axes: PrincipalAxes, names: list[str], beyond: int) -> str:
     enough = int(np.searchsorted(np.cumsum(axes.explained_variance_ratio), 0.9 - 1e-12)) + 1
     leading = "Only the first holds" if beyond == 1 else f"The first {beyond} hold"
     return (
-        f"The map shows {first + second:.0%} of the variance, {first:.0%} along its first direction, which "
+        f"The map shows {first + second:.1%} of the variance, {first:.1%} along its first direction, which "
         f"is mostly {listed(_main_columns(axes, names, 0)[:3])}; nine tenths need "
         f"{number_of(enough, 'direction')} of {len(names)}. {leading if beyond else 'None of them holds'} "
         "more than columns without any relation would show."
@@ -200,7 +258,7 @@ def _directions(axes: PrincipalAxes, names: list[str]) -> Grid:
     )
 
 
-def _code(table: Table, rows: ChosenRows, part: Any) -> str:
+def _code(table: Table, rows: ChosenRows, part: Any, near: NeighbourMap | None) -> str:
     sample = "" if part is rows.frame else f"rows = rows.sample({MAX_ROWS}, random_state=0)\n"
     lines = f"{rows.code}{sample}z = (rows - rows.mean()) / rows.std(ddof=0)\n"
     names = "principal_axes"
@@ -214,6 +272,12 @@ def _code(table: Table, rows: ChosenRows, part: Any) -> str:
     else:
         lines += "axes = principal_axes(tractable.Moments.of(z.to_numpy()))\nz = z.to_numpy()\n"
     lines += "print(axes.explained_variance_ratio)\nscores = z @ axes.directions[:, :2]\n"
+    if near is not None:
+        lines += (
+            f"part = np.sort(np.random.default_rng(0).permutation(len(z))[:{MAX_NEAR}])\n"
+            f"near = tractable.TSNE(max_iter={NEAR_STEPS}, random_state=0).fit_transform(z[part])\n"
+            f"print(tractable.trustworthiness(z[part], near, n_neighbors={NEIGHBOURS}))\n"
+        )
     imports = f"{imports_for(lines)}from tractable.report import {names}\n"
     return code_head(table, imports) + lines
 
@@ -260,6 +324,21 @@ def _map_picture(
         )
 
 
+def _near_picture(near: NeighbourMap, colours: Any, by: str) -> Picture:
+    """Draw the map of neighbours."""
+    with canvas(height=4.4) as (figure, ax):
+        _points(figure, ax, near.embedding, None if colours is None else colours.iloc[near.rows], by)
+        ax.set(xticks=[], yticks=[], aspect="equal")
+        ax.spines[["left", "bottom"]].set_visible(False)
+        return picture_of(
+            figure,
+            alt=f"A map of neighbours{', coloured by ' + by if by else ''}",
+            caption="Rows side by side are alike in all columns together (t-SNE). How far apart groups are, "
+            "and how large, means nothing here.",
+            pixels=len(near.rows) > MAX_VECTOR,
+        )
+
+
 def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None:
     style: dict[str, Any] = {"s": 14, "lw": 0, "alpha": 0.7}
     if colours is None:
@@ -270,17 +349,15 @@ def _points(figure: Any, ax: Any, xy: np.ndarray, colours: Any, by: str) -> None
         drawn = ax.scatter(*xy[known].T, c=colours[known], cmap="viridis", **style)
         figure.colorbar(drawn, ax=ax, label=by, shrink=0.8)
     else:
-        values = list(colours.value_counts().index[:MAX_VALUES])
-        if by == "cluster":
-            values = sorted(values)
-        rest = ~colours.isin(values).to_numpy()
+        values = list(colours.cat.categories)
+        rest = colours.isna().to_numpy()
         if rest.any():
             ax.scatter(*xy[rest].T, color="0.75", label="other", **style)
         for j, level in enumerate(values):
-            mine = (colours == level).to_numpy()
-            label = legend_label(str(level)[:30])
-            ax.scatter(*xy[mine].T, color=COLOURS[j], marker=MARKERS[j], label=label, **style)
-        legend(ax, head=by[:40])
+            mine, turn = (colours == level).to_numpy(), j // len(COLOURS)
+            label, marker = legend_label(shortened(str(level), 16)), MARKERS[(j + turn) % len(MARKERS)]
+            ax.scatter(*xy[mine].T, color=COLOURS[j % len(COLOURS)], marker=marker, label=label, **style)
+        legend(ax, beside=True, head=shortened(by, 16))  # beside the map, where it covers nothing
 
 
 def _arrows(ax: Any, scores: np.ndarray, loadings: np.ndarray, names: list[str]) -> None:

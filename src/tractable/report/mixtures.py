@@ -121,8 +121,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collapsed components are marked in the choice
         if mixed:
-            types = _table_shapes(part[list(rows.numbers)])
-            choice = _table_mixtures(part, numbers, types)
+            choice, prior = _table_mixtures(part, numbers, _table_shapes(part[list(rows.numbers)]))
         else:
             shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
             choice, prior = _gaussian_mixtures(part, numbers, shapes)
@@ -130,7 +129,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     fitted = "rows" + (f".drop(index={modelled.index[far].tolist()!r})" if far.any() else "")
     fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
     code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
-    lines = _table_code(choice) if mixed else _gaussian_code(numbers, prior)
+    lines = _table_code(choice, prior) if mixed else _gaussian_code(numbers, prior)
     return FittedMixtures(
         rows=rows,
         modelled=modelled,
@@ -215,13 +214,22 @@ def _table_shapes(numbers: Any) -> tuple[str, ...]:
     return TABLE_SHAPES if several else ("diag",)
 
 
-def _table_mixtures(part: Any, numbers: range, types: tuple[str, ...]) -> ComponentChoice:
+def _table_mixtures(part: Any, numbers: range, types: tuple[str, ...]) -> tuple[ComponentChoice, Any]:
+    """Return mixtures of a table, and their `covariance_prior`: one if without it all of several collapse."""
+    found = _growing_mixtures(part, numbers, types, None)
+    if found.collapsed.shape[1] == 1 or not found.collapsed[:, 1:].all():
+        return found, None
+    return _growing_mixtures(part, numbers, types, "data"), "data"
+
+
+def _growing_mixtures(part: Any, numbers: range, types: tuple[str, ...], prior: Any) -> ComponentChoice:
     """Return mixtures of one component, of two, …, up to where more of them make all criteria worse."""
     models: list[list[Any]] = [[] for _ in types]
     criteria: list[list[dict[str, float]]] = [[] for _ in types]
+    options: dict[str, Any] = {"covariance_prior": prior, "unseen": "missing", "n_init": 2, "random_state": 0}
     for k in numbers:
         for one, of_type, found in zip(types, models, criteria, strict=True):
-            model = TableMixture(k, covariance_type=one, n_init=2, unseen="missing", random_state=0).fit(part)
+            model = TableMixture(k, covariance_type=one, **options).fit(part)
             of_type.append(model)
             found.append(information_criteria(model, part))
         if k < numbers[-1] and all(_gets_worse(found) for found in criteria):
@@ -258,11 +266,12 @@ def _gaussian_code(numbers: range, prior: str | None) -> str:
     )
 
 
-def _table_code(choice: ComponentChoice) -> str:
+def _table_code(choice: ComponentChoice, prior: str | None) -> str:
+    options = "" if prior is None else f"covariance_prior={prior!r}, "
     return (
         "models = [\n"
         "    tractable.TableMixture(\n"
-        '        k, covariance_type=shape, n_init=2, unseen="missing", random_state=0\n'
+        f'        k, covariance_type=shape, {options}n_init=2, unseen="missing", random_state=0\n'
         "    ).fit(PART)\n"
         f"    for shape in {choice.covariance_types!r}\n"
         f"    for k in range(1, {int(choice.n_components[-1]) + 1})\n]\n"

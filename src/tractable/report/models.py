@@ -37,6 +37,7 @@ from tractable.report.page import (
     Picture,
     Section,
     canvas,
+    capitalised,
     number_and_error,
     number_text,
     picture_of,
@@ -64,7 +65,7 @@ MAX_INTERVALS, MAX_COLUMNS = 200, 12
 LEVELS = np.arange(1, 10) / 10.0
 
 #: Models that integrate over missing entries.
-MARGINALISING = ("NaiveBayes", "QuadraticDiscriminant", "TableMixture")
+MARGINALISING = ("naive Bayes", "quadratic discriminant analysis", "mixture of all columns")
 
 #: How sentences begin that limit what is said of a model.
 CAVEATS = ("They are too", "It never says", "Its probabilities are too")
@@ -151,13 +152,15 @@ def _compared_models(
     failed: list[str] = []
     for candidate in candidates:
         if width * candidate.rows_each > 0.8 * len(rows.y):
-            failed.append(f"{candidate.name} left out: too few rows for {number_of(width, 'column')}.")
+            failed.append(
+                f"{capitalised(candidate.name)} left out: too few rows for {number_of(width, 'column')}."
+            )
             continue
         try:
             found.append(held_out(candidate, rows.X, rows.y, splits))
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             logging.getLogger("tractable").info("%s left out: %r", candidate.name, error)
-            failed.append(f"{candidate.name} left out: it cannot be fitted to these rows.")
+            failed.append(f"{capitalised(candidate.name)} left out: it cannot be fitted to these rows.")
     return found, failed
 
 
@@ -246,7 +249,7 @@ def _missing_note(rows: ModelRows, found: list[HeldOut]) -> tuple[str, ...]:
     if not ran:
         models = "No model marginalises"
     else:
-        models = f"{listed(ran)} {'marginalises' if len(ran) == 1 else 'marginalise'}"
+        models = f"{capitalised(listed(ran))} {'marginalises' if len(ran) == 1 else 'marginalise'}"
     them = "the missing entry" if n_missing == 1 else f"the {n_missing:,} missing entries"
     note = (
         f"{models} {them}; for other models missing numbers are replaced by the mean, with an indicator "
@@ -327,9 +330,9 @@ def _headline(rows: ModelRows, target: str, base: HeldOut, ranked: Ranked) -> st
 
 def _predicts_best(base: HeldOut, ranked: Ranked, target: str) -> str:
     """Return which model predicts best, or that others predict as well."""
-    name = ranked[0][0].name
+    name = capitalised(ranked[0][0].name)
     well = "as well as any" if _as_good(base, ranked) else "best"
-    return f"{name[:1].upper()}{name[1:]} predicts {target} {well}."
+    return f"{name} predicts {target} {well}."
 
 
 def _as_good(base: HeldOut, ranked: Ranked) -> list[str]:

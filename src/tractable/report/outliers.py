@@ -1,6 +1,8 @@
 """Outliers: rows of low density under a mixture, and the entries that make them so."""
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,11 @@ from tractable.report.rows import code_head, imports_for, listed, sampled, unuse
 from tractable.report.table import Table
 from tractable.value import value
 
-#: Rows in the table, those of the lowest density.
-MAX_LISTED = 8
+#: Rows in the table, those of the lowest density: as many as are outliers, within these numbers.
+MIN_LISTED, MAX_LISTED = 3, 8
+
+#: An end of a column that this share of the rows has exactly is a limit of the quantity.
+AT_LIMIT = 0.01
 
 #: A component of a smaller weight than this may consist of outliers.
 MIN_SHARE = 0.03
@@ -48,6 +53,12 @@ INDEPENDENT = {
     "diag": " Within a component columns are independent, so that of the rest of a row only what it says "
     "about the component counts: an entry that follows from another may be called unexpected.",
 }
+
+#: If more rows than this share are outliers, part of them are the tails of columns, and the page says so.
+MANY_SHARE = 0.01
+
+#: Tail probabilities below this are compared by densities: they are beyond the digits of a distribution.
+LEAST_TAIL = 1e-12
 
 #: The probability that a table without outliers is said to have some.
 CHANCE = 0.05
@@ -92,6 +103,18 @@ class UnexpectedEntry:
 
 
 @value
+class ColumnFacts:
+    """What is known of the numbers of a table besides a model of them."""
+
+    logged: tuple[str, ...] = ()  # columns whose logarithms are modelled
+    years: tuple[str, ...] = ()  # columns whose numbers are written without commas
+    limits: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict
+    )  # of columns, as they are modelled
+    scales: Mapping[str, float] = field(default_factory=dict)  # their standard deviations
+
+
+@value
 class FarEnd:
     """The smallest or the largest number of a column of the whole table, farther out than chance allows."""
 
@@ -110,14 +133,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         return None
     frame = found.rows.frame
     limit = max(EXPECTED / len(frame), 5.0 / N_DRAWS)
-    model, scores, left = _density(found, limit, rng)
+    model, scores, left = _density(found, max(1.0 / len(frame), 1.0 / N_DRAWS), rng)
     beyond = scores.beyond(limit)
     fits = len(beyond) <= max(MAX_SHARE * len(frame), 3)
     limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
-    numbers = found.modelled.select_dtypes("number")
-    positive = tuple(numbers.columns[(numbers.min() >= 0.0).to_numpy()])
-    years = tuple(column.name for column in table.columns if column.is_year)
-    listed_rows = [(i, _unexpected(found, model, i, positive, years)) for i in scores.order[:MAX_LISTED]]
+    facts, most = _column_facts(table, found), max(min(len(flagged), MAX_LISTED), MIN_LISTED)
+    listed_rows = [(i, _unexpected(found, model, i, facts)) for i in scores.order[:most]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
@@ -208,14 +229,35 @@ def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.nd
     return limit, beyond[:0]
 
 
-def _unexpected(
-    found: FittedMixtures, model: Any, i: int, positive: tuple[str, ...], years: tuple[str, ...]
-) -> list[UnexpectedEntry]:
+def _column_facts(table: Table, found: FittedMixtures) -> ColumnFacts:
+    """Return what is known of the numbers of a table, besides the model."""
+    numbers = found.modelled[list(found.rows.numbers)]
+    return ColumnFacts(
+        logged=found.logged,
+        years=tuple(column.name for column in table.columns if column.is_year),
+        limits={name: limits_of(numbers[name].dropna().to_numpy()) for name in numbers},
+        scales={name: float(numbers[name].std(ddof=0)) for name in numbers},
+    )
+
+
+def limits_of(x: np.ndarray) -> tuple[float, float]:
+    """Return the limits of a quantity: 0 if it is nowhere below, and ends that many rows have exactly.
+
+    Examples
+    --------
+    >>> limits_of(np.r_[np.arange(90.0), np.full(10, 100.0)]), limits_of(np.arange(-5.0, 100.0))
+    ((0.0, 100.0), (-inf, inf))
+    """
+    low, high = float(x.min()), float(x.max())
+    many = max(3, AT_LIMIT * len(x))
+    least = low if np.sum(x == low) >= many else (0.0 if low >= 0.0 else -np.inf)
+    return least, high if np.sum(x == high) >= many else np.inf
+
+
+def _unexpected(found: FittedMixtures, model: Any, i: int, facts: ColumnFacts) -> list[UnexpectedEntry]:
     """Return the unexpected entries of a row, in the units of the table."""
     row = found.modelled.iloc[i].dropna().to_dict()
-    return unexpected_entries(
-        model, row, found.rows.categories, logged=found.logged, positive=positive, years=years
-    )
+    return unexpected_entries(model, row, found.rows.categories, facts=facts)
 
 
 def _headline(
@@ -263,14 +305,15 @@ def why_not(table: Table, target: str | None) -> str:
 def _density(
     found: FittedMixtures, limit: float, rng: np.random.Generator
 ) -> tuple[Any, OutlierScores, np.ndarray]:
-    """Return a mixture of the rows without outliers, the scores of all rows, and the rows left out.
+    """Return a mixture of the rows without the most extreme, the scores of all rows, and the rows left out.
 
-    Outliers of one fit are left out of the next, because they would inflate the covariances (masking).
+    Rows beyond the limit of one fit are left out of the next, because outliers would inflate the covariances
+    (masking), and because draws of new rows are like rows that a model was not fitted to.
     """
     frame = found.modelled
     model = _robust_choice(found)
     left = found.far
-    scores = outlier_scores(model, frame, rng)
+    scores = outlier_scores(model, frame, rng, found.n_fitted)
     for _ in range(3):
         outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit
         if np.array_equal(outlying, left) or outlying.mean() > 0.1:
@@ -283,7 +326,7 @@ def _density(
         if again.collapsed_.any():
             break
         model, left = again, outlying
-        scores = outlier_scores(model, frame, rng)
+        scores = outlier_scores(model, frame, rng, found.n_fitted)
     return model, scores, left
 
 
@@ -303,15 +346,15 @@ def _robust_choice(found: FittedMixtures) -> Any:
 
 
 def _done(model: Any, left: np.ndarray, logged: tuple[str, ...]) -> str:
-    again = ", fitted without the outliers," if left.any() else ""
+    again = ", fitted without the least probable rows," if left.any() else ""
     parts = number_of(int(model.n_components), "component")
     skewed = (
         f" Of {listed(logged)} the logarithm was modelled: positive and strongly skewed." if logged else ""
     )
     return (
         f"The log density of each row was taken under a mixture of {parts}{again} and compared with "
-        f"{N_DRAWS:,} draws from it; for the most extreme rows each entry was compared with its distribution "
-        f"given the rest of the row.{skewed}"
+        f"{N_DRAWS:,} new rows drawn from it, whose spread includes the uncertainty of its parameters; for "
+        f"the most extreme rows each entry was compared with its distribution given the others.{skewed}"
     )
 
 
@@ -335,9 +378,24 @@ def _meaning(
     columns = listed(dict.fromkeys(entry.column for entry in found))
     rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
     return (
-        f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
-        f"{_first_row(table, frame, listed_rows)}."
-    ) + (f" Columns with unexpected entries: {columns}." if columns else "")
+        (
+            f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
+            f"{_first_row(table, frame, listed_rows)}."
+        )
+        + (f" Columns with unexpected entries: {columns}." if columns else "")
+        + _many(frame, flagged)
+    )
+
+
+def _many(frame: Any, flagged: np.ndarray) -> str:
+    """Return what to think of many outliers."""
+    share = len(flagged) / len(frame)
+    if share <= MANY_SHARE or len(flagged) <= MAX_LISTED:
+        return ""
+    return (
+        f" They are {share:.1%} of the rows: most will be of columns with longer tails than the model's, "
+        "and no mistakes."
+    )
 
 
 def _grid(
@@ -357,8 +415,8 @@ def _grid(
         title="The most extreme rows",
         head=("row", *keys, "as extreme", "log density below the median", "because of"),
         rows=tuple(rows),
-        note="Rows are counted from 1. Expected: the interval of 90% given the rest of the row, or the most "
-        "probable category; an unexpected entry is not used to judge the next.",
+        note="Rows are counted from 1. Expected: the interval of 90%, or the most probable category, given "
+        "the entries of the row that are not unexpected.",
     )
 
 
@@ -366,7 +424,7 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
     params: dict[str, Any] = {"n_init": 2, "random_state": 0}
     if found.mixed:
         params["unseen"] = "missing"
-    elif model.covariance_prior is not None:
+    if model.covariance_prior is not None:
         params = {"covariance_prior": model.covariance_prior, **params}
     params = {"covariance_type": model.covariance_type, **params}
     options = ", ".join(f"{name}={value!r}" for name, value in params.items())
@@ -471,15 +529,20 @@ def _unexpected_pair(frame: Any, numbers: tuple[str, ...], outlying: list[Any]) 
     return order[0], str(correlations.idxmax())
 
 
-def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierScores:
+def outlier_scores(
+    model: Any, frame: Any, rng: np.random.Generator, n_fitted: int | None = None
+) -> OutlierScores:
     """Return the tail probabilities of rows, compared with draws of the same missing pattern.
 
-    Rows of rare patterns are not scored.
+    Rows of rare patterns are not scored. With `n_fitted`, the number of rows of the fit, draws are as
+    uncertain as its parameters.
     """
     log_density = np.asarray(model.score_samples(frame))
     missing = frame.isna().to_numpy()
     patterns, which, counts = np.unique(missing, axis=0, return_inverse=True, return_counts=True)
-    drawn = model.sample(N_DRAWS, random_state=rng)[0]
+    drawn, labels = model.sample(N_DRAWS, random_state=rng)
+    if n_fitted is not None:
+        drawn = predictive_draws(model, drawn, labels, n_fitted, rng)
     tails, below = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
     common = np.argsort(-counts, kind="stable")[:MAX_PATTERNS]
     usual = {}
@@ -493,41 +556,77 @@ def outlier_scores(model: Any, frame: Any, rng: np.random.Generator) -> OutlierS
     return OutlierScores(tails=tails, below=below, usual=np.median(most) - most)
 
 
+def predictive_draws(model: Any, drawn: Any, labels: Any, n_fitted: int, rng: np.random.Generator) -> Any:
+    """Return draws of a mixture with the uncertainty of its means and covariances.
+
+    New rows of a normal with estimated parameters are distributed as Student's t: a deviation from the mean
+    is √((N_k + 1) / χ²) times that of a draw, where N_k is the number of rows of the component, and χ² has
+    N_k less the d columns degrees of freedom, or less one where columns are independent (Bishop 2.160).
+    """
+    if isinstance(drawn, np.ndarray):
+        numbers = list(range(drawn.shape[1]))
+        x = drawn
+    else:
+        numbers = [j for j, name in enumerate(drawn.columns) if model.kinds_[name] == "normal"]
+        x = drawn.iloc[:, numbers].to_numpy(dtype=np.float64)
+    if not numbers:
+        return drawn
+    means = np.asarray(model.distribution_.components.mean)[:, numbers]
+    rows = np.maximum(model.weights_ * n_fitted, 1.0)
+    if model.covariance_type == "tied":
+        rows = np.full(len(rows), float(n_fitted))
+    width = 1 if model.covariance_type == "diag" else len(numbers)
+    if getattr(model, "covariance_prior", None) is not None:
+        rows = rows + len(numbers) + 2.0  # its degrees of freedom
+    dof = np.maximum(rows - width, 1.0)[labels]
+    shape = (len(x), len(numbers) if width == 1 else 1)
+    factor = np.sqrt((rows[labels] + 1.0)[:, None] / rng.chisquare(dof[:, None], shape))
+    x = means[labels] + (x - means[labels]) * factor
+    if isinstance(drawn, np.ndarray):
+        return x
+    return drawn.assign(**{drawn.columns[j]: x[:, i] for i, j in enumerate(numbers)})
+
+
 def unexpected_entries(
     model: Any,
     row: dict[str, Any],
     categories: tuple[str, ...],
     most: int = 3,
     *,
-    logged: tuple[str, ...] = (),
-    positive: tuple[str, ...] = (),
-    years: tuple[str, ...] = (),
+    facts: ColumnFacts | None = None,
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
     The most improbable entry is taken first and left out of the conditions of the others. If it is not
     unexpected it is the only one, and there is none if it is within its interval of 90 %: then the entries
-    are expected one by one, and the row is improbable by all of them together. Entries of the
-    columns `logged` are logarithms, and returned without them; those of `positive` are nowhere below zero;
-    those of `years` are written without commas.
+    are expected one by one, and the row is improbable by all of them together. What is expected of each is
+    given the entries that are not unexpected. `facts` are what is known of the columns.
     """
-    found: list[UnexpectedEntry] = []
+    facts = facts or ColumnFacts()
     known = dict(row)
-    while known and len(found) < most:
+    left: list[str] = []
+    while known and len(left) < most:
         given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
-        name = min(known, key=lambda one: _tail(given_rest[one], known[one]))
-        tail = _tail(given_rest[name], known[name])[0]
-        if tail > (UNEXPECTED if found else 1.0 - INTERVAL):
+        name = min(known, key=lambda one: _rank(given_rest[one], known[one], facts.scales.get(one, 1.0)))
+        tail = _tail(given_rest[name], known[name])
+        if tail > (UNEXPECTED if left else 1.0 - INTERVAL):
             break
-        least = 0.0 if name in positive and name not in logged else -np.inf
-        style: Any = {"logged": name in logged, "commas": name not in years}
-        expected, entry = _expected(given_rest[name], least, **style), known.pop(name)
-        if name in logged:
-            entry = float(np.exp(entry))
-        shown = _shown(entry, commas=name not in years)
-        found.append(UnexpectedEntry(column=name, entry=shown, expected=expected, tail=tail))
+        left.append(name)
+        del known[name]
         if tail > UNEXPECTED:
             break
+    found: list[UnexpectedEntry] = []
+    for name in left:  # given the entries that are as expected
+        rest = _conditional(model, {**known, name: row[name]}, name, name in categories)
+        tail, logged, commas = _tail(rest, row[name]), name in facts.logged, name not in facts.years
+        if tail > (UNEXPECTED if found else 1.0 - INTERVAL):
+            continue
+        limits = facts.limits.get(name, (-np.inf, np.inf))
+        expected = _expected(rest, limits, logged=logged, commas=commas)
+        entry = float(np.exp(row[name])) if logged else row[name]
+        found.append(
+            UnexpectedEntry(column=name, entry=_shown(entry, commas=commas), expected=expected, tail=tail)
+        )
     return found
 
 
@@ -542,22 +641,34 @@ def _conditional(model: Any, known: dict[str, Any], name: str, category: bool) -
     return dict(zip(levels, probabilities.tolist(), strict=True))
 
 
-def _tail(rest: Any, entry: Any) -> tuple[float, float]:
-    """Return the probability of an entry as extreme, and minus its standard score to break ties at zero."""
+def _tail(rest: Any, entry: Any) -> float:
+    """Return the probability of an entry as extreme."""
     if isinstance(rest, dict):
         mine = rest.get(entry, 0.0)
-        return sum(p for p in rest.values() if p <= mine * (1.0 + 1e-9)), 0.0
-    tail = 2.0 * min(float(rest.cdf(entry)), float(rest.survival(entry)))
-    return min(1.0, tail), -abs(float(entry) - float(rest.mean)) / float(rest.stddev)
+        return float(sum(p for p in rest.values() if p <= mine * (1.0 + 1e-9)))
+    return min(1.0, 2.0 * min(float(rest.cdf(entry)), float(rest.survival(entry))))
 
 
-def _expected(rest: Any, least: float, *, logged: bool, commas: bool = True) -> str:
-    """Return the most probable level, or the interval of 90 % above the least number there is, in words."""
+def _rank(rest: Any, entry: Any, scale: float) -> tuple[float, float]:
+    """Return how improbable an entry is: its tail, and its log density in units of the column.
+
+    log p(row) = log p(entry | others) + log p(others): the entry of the least density leaves the most
+    probable others. It decides between entries that are all far beyond what is expected, as where one wrong
+    number contradicts several right ones.
+    """
+    tail = max(_tail(rest, entry), LEAST_TAIL)
+    if isinstance(rest, dict):
+        return tail, float(np.log(max(rest.get(entry, 0.0), np.finfo(float).tiny)))
+    return tail, float(rest.log_prob(entry)) + float(np.log(scale or 1.0))
+
+
+def _expected(rest: Any, limits: tuple[float, float], *, logged: bool, commas: bool = True) -> str:
+    """Return the most probable level, or the interval of 90 % within the limits of the column, in words."""
     if isinstance(rest, dict):
         best = max(rest, key=lambda level: rest[level])
         return f"{best} ({rest[best]:.0%})"
-    low, high = (max(float(end), least) for end in rest.interval(INTERVAL))
-    low, high = (np.exp(end) if logged else end for end in (low, high))
+    low, high = np.clip(rest.interval(INTERVAL), *limits).tolist()
+    low, high = (float(np.exp(end)) if logged else end for end in (low, high))
     return f"{number_text(low, commas=commas)} to {number_text(high, commas=commas)}"
 
 

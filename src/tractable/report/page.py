@@ -276,6 +276,17 @@ def shortened(text: str, most: int = 22) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def capitalised(text: str) -> str:
+    """Return a text as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> capitalised("gradient boosting of BMI")
+    'Gradient boosting of BMI'
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def number_text(x: float, digits: int = 4, *, commas: bool = True) -> str:
     """Return a number for readers: so many digits, no trailing zeros, and commas between thousands.
 

@@ -15,9 +15,15 @@ from tractable.testing.joint_laws import check_gaussian, check_joint, check_prod
 from tractable.testing.kernel_laws import check_kernel
 from tractable.testing.map_laws import check_map
 from tractable.testing.mixture_laws import check_mixture
+from tractable.testing.network_laws import check_network
 from tractable.testing.persistence_laws import check_persistence
 from tractable.testing.picture_laws import check_picture
 from tractable.testing.process_laws import check_process
+from tractable.testing.reference_posteriors import (
+    REFERENCE_POSTERIORS,
+    ReferencePosterior,
+    check_reference,
+)
 from tractable.testing.sampler_laws import (
     Calibration,
     SampledTarget,
@@ -30,8 +36,10 @@ from tractable.testing.statistic_laws import check_statistic
 from tractable.testing.table_laws import check_table
 
 __all__ = [
+    "REFERENCE_POSTERIORS",
     "Calibration",
     "FiniteChain",
+    "ReferencePosterior",
     "SampledTarget",
     "check_array_function",
     "check_cluster_score",
@@ -45,10 +53,12 @@ __all__ = [
     "check_kernel",
     "check_map",
     "check_mixture",
+    "check_network",
     "check_persistence",
     "check_picture",
     "check_process",
     "check_product",
+    "check_reference",
     "check_sampler",
     "check_statistic",
     "check_table",

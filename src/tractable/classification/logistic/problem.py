@@ -20,7 +20,7 @@ from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
-BLOCK, BLOCK_ENTRIES = 2**15, 2**21
+BLOCK, BLOCK_ENTRIES = 2**16, 2**21
 #: Rows of a block whose intermediate arrays stay in cache.
 SMALL_BLOCK = 2**11
 #: Rows whose curvature stands for that of all: fewer where there are many coefficients, a row of which takes
@@ -218,7 +218,7 @@ class LogisticProblem:
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
         of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
-        found = fold(of, self.sample, rows=SMALL_BLOCK, n_threads=1)
+        found = fold(of, self.sample, rows=SMALL_BLOCK)
         terms, size = found[:-1] + np.abs(self.ridge * coef), found[-1]
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         some = terms > tol * size

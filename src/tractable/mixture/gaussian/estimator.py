@@ -16,7 +16,6 @@ from tractable.base import (
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import (
     SHAPES,
-    CovariancePrior,
     CovarianceShape,
     collapsed_components,
     compact_form,
@@ -28,7 +27,7 @@ from tractable.covariance.shapes import (
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.engines import fold
 from tractable.engines.kmeans import INIT_PARAMS
-from tractable.mixture.base import EMMixture
+from tractable.mixture.base import EMMixture, standardized_prior
 from tractable.mixture.gaussian.model import (
     GaussianParameters,
     GaussianSums,
@@ -310,7 +309,9 @@ class GaussianMixture(BaseGaussianMixture):
             standardizer=standardizer,
             shape=self._shape(),
             floor=variance_floor(self.reg_covar, standardizer),
-            prior=self._standardized_prior(standardizer),
+            prior=standardized_prior(
+                self.covariance_prior, self.degrees_of_freedom_prior, standardizer.scale, self.n_components
+            ),
             n_components=self.n_components,
             init_params=self.init_params,
             given=self._given_parameters(standardizer),
@@ -339,24 +340,6 @@ class GaussianMixture(BaseGaussianMixture):
 
     def _is_regular(self, params: GaussianParameters, problem: GaussianProblem) -> bool:
         return not bool(np.any(self._collapsed(params, problem)))
-
-    def _standardized_prior(self, standardizer: Standardizer) -> CovariancePrior:
-        """Return the inverse Wishart prior of standardized columns."""
-        d, scale = len(standardizer.scale), standardizer.scale
-        given, dof = self.covariance_prior, self.degrees_of_freedom_prior
-        if dof is not None:
-            check_number("degrees_of_freedom_prior", dof, above=d - 1.0)
-        if given is None:
-            if dof is not None:
-                raise ValueError('degrees_of_freedom_prior needs a covariance_prior; "data" is one')
-            return CovariancePrior.none(d)
-        if isinstance(given, str):
-            if given != "data":
-                raise ValueError(f'covariance_prior must be "data", a matrix or None, got {given!r}')
-            scatter = np.eye(d) / self.n_components ** (2.0 / d)
-        else:
-            scatter = check_values("covariance_prior", given, (d, d), definite=True) * scale[:, None] * scale
-        return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
 
     def _given_parameters(self, standardizer: Standardizer) -> dict[str, Any]:
         """Return the initial parameters that the user gave, checked and standardized."""

@@ -10,33 +10,22 @@ from tractable.base import (
     ModelTags,
     Rows,
     check_choice,
-    check_columns,
     check_number,
-    refuse_foreign,
 )
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.density import LogLikelihood
+from tractable.base.table_rows import TableSummary, check_table_rows, coded_table, table_events, table_score
 from tractable.covariance import Full
 from tractable.covariance.shapes import collapsed_components, rounding_columns
-from tractable.data import Source, is_frame
+from tractable.data import TableColumns
 from tractable.data.source import mapped
-from tractable.data.table_columns import (
-    TableColumns,
-    binarized,
-    coded_frame,
-    columns_of,
-    filled,
-    learn_columns,
-    table_of,
-)
+from tractable.data.table_columns import binarized, filled, table_of
 from tractable.distributions import Mixture
 from tractable.engines import fold
-from tractable.mixture.base import EMMixture
+from tractable.mixture.base import EMMixture, standardized_prior
 from tractable.mixture.table.model import (
     RowCheck,
     TableEncoding,
     TableParameters,
-    TableSummary,
     drawn,
     expected,
 )
@@ -59,7 +48,7 @@ class BaseTableMixture(EMMixture):
 
     _collapse = (
         "they have lost their rows, or their rows have one value of a normal column, where the likelihood "
-        "has no bound; use fewer of them or a larger reg_covar"
+        "has no bound; use fewer of them, a covariance_prior or a larger reg_covar"
     )
     #: The kind of columns that are not declared and have no type.
     _default: ClassVar[str] = "normal"
@@ -68,6 +57,7 @@ class BaseTableMixture(EMMixture):
     unseen: str = "error"
     binarize: float | None = None
     covariance_type: str = "diag"
+    covariance_prior: Any = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -78,36 +68,22 @@ class BaseTableMixture(EMMixture):
     # Rows
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
-        leave = sample_weight if isinstance(sample_weight, str) else None
-        refuse_foreign(X)
-        rows = super()._validate_rows(self._coded(X, leave, reset=reset), y, sample_weight, reset=reset)
-        if not reset:
-            return replace(rows, data=mapped(rows.data, self._row_check()))
-        if not hasattr(self, "_columns_"):
-            names = getattr(self, "feature_names_in_", None)
-            self._columns_ = columns_of(names, self.n_features_in_, self.kinds, self._default)
-        if self.binarize is None:
+        rows = check_table_rows(self, super()._validate_rows, X, y, sample_weight, reset=reset)
+        if not reset or self.binarize is None:
             return rows
         return replace(rows, data=mapped(rows.data, partial(binarized, threshold=self.binarize)))
 
     def _coded(self, X: Any, leave: Any = None, *, reset: bool = False) -> Any:
-        """Return a table as numbers, the categories of frames by their codes."""
-        if not is_frame(X):
-            return X
-        if reset:
-            self._columns_ = self._learn_columns(X, () if leave is None else (leave,))
-        return coded_frame(X, self._columns_, self.unseen)
+        return coded_table(self, X, leave, reset=reset, categorical=self._default == "categorical")
 
-    def _learn_columns(self, frame: Any, leave: Any = ()) -> TableColumns:
-        return learn_columns(frame, self.kinds, leave)
+    def _events(self, X: Any) -> np.ndarray:
+        return table_events(self, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        return table_score(self, X, sample_weight)
 
     def _row_check(self) -> RowCheck:
         return RowCheck(encoding=self._encoding_, binarize=self.binarize, unseen=self.unseen)
-
-    def _events(self, X: Any) -> np.ndarray:
-        self._density()
-        refuse_foreign(X)
-        return self._row_check()(check_columns(self, self._coded(X)))
 
     # Fitting
 
@@ -125,6 +101,12 @@ class BaseTableMixture(EMMixture):
             n_components=self.n_components,
             alpha=float(self.alpha),
             reg_covar=self._standardized_reg_covar(encoding),
+            prior=standardized_prior(
+                self.covariance_prior,
+                None,
+                encoding.standardizer[encoding.normal].scale,
+                self.n_components,
+            ),
             total=total,
             unseen=unseen,
         )
@@ -183,13 +165,6 @@ class BaseTableMixture(EMMixture):
 
     # Queries
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        density, rows = self._density(), self._validate_rows(X, None, sample_weight, reset=False)
-        if isinstance(rows.data, Source):
-            total = rows.data.reduce(LogLikelihood(density=density))
-            return float(total[0] / total[1])
-        return float(np.average(density.log_prob(rows.data), weights=rows.weights))
-
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some.
 
@@ -214,7 +189,8 @@ class TableMixture(BaseTableMixture):
 
     Estimates are posterior modes under weak priors: `alpha` pseudo-observations of each category and of the
     average count in each component, and `reg_covar` on the variances, without which a component may collapse
-    on one value. The objective includes the log priors, and never decreases.
+    on one value; `covariance_prior` keeps it from getting near one. The objective includes the log priors,
+    and never decreases.
 
     Parameters
     ----------
@@ -233,6 +209,10 @@ class TableMixture(BaseTableMixture):
         Pseudo-observations; 0 is maximum likelihood.
     reg_covar : float, optional
         Added to the variances of normal columns; 1e-6 of each column's variance by default.
+    covariance_prior : {"data"} or array of shape (p, p), optional
+        The scale Ψ of an inverse Wishart prior on the covariance of the p normal columns of every component,
+        Σ_k = (S_k + Ψ) / (N_k + 2p + 3), which keeps components from collapsing; with "diag", on variances.
+        "data" is the columns' variances over K^(2/p), as in `GaussianMixture`.
     tol : float
         The search ends when an iteration raises the objective of a row, on average, by less.
     max_iter, n_init : int
@@ -308,6 +288,7 @@ class TableMixture(BaseTableMixture):
         covariance_type: str = "diag",
         alpha: float = 1.0,
         reg_covar: float | None = None,
+        covariance_prior: Any = None,
         tol: float = 1e-5,
         max_iter: int = 500,
         n_init: int = 1,
@@ -317,7 +298,7 @@ class TableMixture(BaseTableMixture):
     ) -> None:
         super().__init__(n_components, tol, max_iter, n_init, warm_start, random_state)
         self.kinds, self.unseen, self.covariance_type = kinds, unseen, covariance_type
-        self.alpha, self.reg_covar = alpha, reg_covar
+        self.alpha, self.reg_covar, self.covariance_prior = alpha, reg_covar, covariance_prior
 
     @property
     def kinds_(self) -> dict[Any, str]:

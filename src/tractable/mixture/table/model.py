@@ -7,10 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tractable.arrays.grouping import by_pattern
+from tractable.base.table_rows import TableSummary
 from tractable.covariance import Full
 from tractable.covariance.shapes import scale_columns
 from tractable.data import Batch, TableColumns
-from tractable.data.table_columns import MOST_CATEGORIES, binarized, ranges
+from tractable.data.table_columns import MOST_CATEGORIES, binarized
 from tractable.distributions import (
     Bernoulli,
     Categorical,
@@ -22,7 +23,7 @@ from tractable.distributions import (
 )
 from tractable.distributions.independent_columns import Categories, log_average_counts, some_columns
 from tractable.primitives.em import PatternRows, group_by_pattern
-from tractable.statistics import ColumnSummary, Standardizer
+from tractable.statistics import Standardizer
 from tractable.value import value
 
 #: Entries of the arrays that a block of rows makes.
@@ -39,23 +40,6 @@ class TableParameters:
     rates: np.ndarray  # (K, number of columns of counts)
     ones: np.ndarray  # (K, number of binary columns), probabilities of one
     probabilities: np.ndarray  # (K, number of categories of all categorical columns)
-
-
-@value
-class TableSummary:
-    """Moments and extremes of each column, and which columns hold whole numbers."""
-
-    columns: ColumnSummary
-    whole: np.ndarray
-
-    @classmethod
-    def of(cls, x: Any, weights: Any = None) -> "TableSummary":
-        """Summarise a block of rows; missing entries and rows of weight zero count for nothing."""
-        counted = x if weights is None else x[np.asarray(weights) > 0]
-        return cls(columns=ColumnSummary.of(x, weights), whole=ranges(counted)[2])
-
-    def __add__(self, other: "TableSummary") -> "TableSummary":
-        return TableSummary(columns=self.columns + other.columns, whole=self.whole & other.whole)
 
 
 @value

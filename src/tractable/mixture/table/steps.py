@@ -9,7 +9,8 @@ import numpy as np
 from tractable.arrays import log_det_cholesky
 from tractable.arrays.log_space import LOG_2PI, log_sum_exp
 from tractable.base import Rows
-from tractable.covariance import Full
+from tractable.covariance import Diagonal, Full
+from tractable.covariance.shapes import CovariancePrior
 from tractable.data import Batch, Prepared, as_source, sample_rows
 from tractable.distributions.independent_columns import ColumnScores, smoothed_rates, some_columns
 from tractable.engines.em import EMProblem
@@ -212,8 +213,9 @@ class TableProblem(EMProblem):
 
     `alpha` pseudo-observations of each category, and of the average count, are a Dirichlet and a gamma prior;
     `reg_covar` is added to the standardized variances of normal columns as if every entry had an error of
-    that variance (where columns have covariances, every entry of every row). All three are in the objective,
-    which both steps increase.
+    that variance (where columns have covariances, every entry of every row). `prior` is an inverse Wishart
+    prior on the covariances, or on the variances. All of them are in the objective, which both steps
+    increase.
     """
 
     rows: Rows | None  # None for an M-step alone
@@ -221,6 +223,7 @@ class TableProblem(EMProblem):
     n_components: int
     alpha: float
     reg_covar: np.ndarray  # (number of normal columns,)
+    prior: CovariancePrior
     total: float = 0.0  # weight of the rows with an observed entry
     unseen: float = 0.0  # weight of the others
 
@@ -246,7 +249,7 @@ class TableProblem(EMProblem):
             scores = replace(scores, log_weights=scores.log_weights - floor)
         else:
             scores = replace(scores, log_norm=scores.log_norm - 0.5 * self.reg_covar / params.variances)
-        return TableExpectation(params=params, scores=scores, penalty=self._log_prior(scores))
+        return TableExpectation(params=params, scores=scores, penalty=self._log_prior(scores, params))
 
     def maximize(self, sums: TableSums) -> TableParameters:
         """Return the averages of the sums; a component without rows keeps its parameters."""
@@ -256,9 +259,13 @@ class TableProblem(EMProblem):
         if encoding.joint:
             variances = sums.second / some[:, :, None] - step[:, :, None] * step[:, None, :]
             variances = 0.5 * (variances + variances.transpose(0, 2, 1)) + np.diag(self.reg_covar)
+            mass, pseudo = sums.mass[:, :, None], self.prior.scatter
         else:
             variances = np.maximum(sums.second / some - step * step, 0.0) + self.reg_covar
-        there = (sums.mass > 0)[:, :, None] if encoding.joint else sums.mass > 0
+            mass, pseudo = sums.mass, np.diag(self.prior.scatter)
+        if self.prior.weight:
+            variances = (mass * variances + pseudo) / (mass + self.prior.weight)
+        there = mass + self.prior.weight > 0
         rows = sums.seen_ones + 2.0 * alpha
         return TableParameters(
             weights=sums.weight / sums.weight.sum(),
@@ -311,14 +318,20 @@ class TableProblem(EMProblem):
         codes = [_indicators(x[:, j], int(n)) for j, n in zip(where, sizes, strict=True)]
         return np.concatenate([flat, *codes], axis=1, dtype=np.float64, casting="unsafe")
 
-    def _log_prior(self, scores: ColumnScores) -> float:
-        """Return the log priors: α Σ log θ of categories, and α Σ (m log r/m - (r - m)) of rates r."""
+    def _log_prior(self, scores: ColumnScores, params: TableParameters) -> float:
+        """Return the log priors: α Σ log θ of categories, α Σ (m log r/m - (r - m)) of rates r, log p(Σ)."""
+        found = 0.0
+        if self.prior.weight:
+            joint = self.encoding.joint
+            found = self.prior.log_prob(
+                Full.jittered(params.variances) if joint else Diagonal(variances=params.variances)
+            )
         if not self.alpha:
-            return 0.0
+            return found
         average, rates = self.encoding.average, scores.columns.rate
         counts = average * scores.log_ratio - (rates - average)
         categories = scores.log_one.sum() + scores.log_zero.sum() + scores.tables.sum()
-        return self.alpha * float(categories + counts.sum())
+        return found + self.alpha * float(categories + counts.sum())
 
 
 def _indicators(codes: np.ndarray, size: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.graph import BayesianNetwork, DirectedGraph, Separation
+from tractable.graph import BayesianNetwork, BayesianNetworkDensity, DirectedGraph, Separation
 from tractable.plotting.plot import picture
 from tractable.plotting.style import COLOURS, title
 
@@ -22,6 +22,12 @@ def _graph(x: DirectedGraph, ax: Any) -> Any:
 def _network(x: BayesianNetwork, ax: Any) -> Any:
     """Draw the graph of a network; what was observed is filled."""
     return _drawn(ax, x.graph, {name: "0.8" for name, _ in x.evidence}, set())
+
+
+@picture.register
+def _fitted(x: BayesianNetworkDensity, ax: Any, *, data: Any = None) -> Any:  # noqa: ARG001
+    """Draw the graph of a fitted network; rows, of `data`, are not drawn."""
+    return _network(x.distribution_, ax)
 
 
 @picture.register
@@ -61,7 +67,8 @@ def _drawn(ax: Any, graph: DirectedGraph, filled: dict[Any, Any], active: set[An
         )
     for node, (across, up) in places.items():
         box = {"boxstyle": "round,pad=0.4", "facecolor": filled.get(node, "white"), "edgecolor": "0.3"}
-        ax.text(across, up, str(node), ha="center", va="center", bbox=box)
+        ink = "white" if filled.get(node) == COLOURS[0] else "black"
+        ax.text(across, up, str(node), ha="center", va="center", color=ink, bbox=box)
     ends = np.array(list(places.values()) or [(0.0, 0.0)])
     ax.scatter(*ends.T, s=1.0, color="0.3")
     low, high = ends.min(axis=0) - 0.7, ends.max(axis=0) + 0.7
