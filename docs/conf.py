@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
                 "decomposition",
                 "clusters",
                 "maps",
+                "graphs",
                 "densities",
                 "classification",
                 "sampling",

@@ -25,13 +25,17 @@ settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 def pytest_configure(config):
     """Say whether slow cases are asked for before any test is collected."""
     quick.ALONE = config.option.markexpr == "not slow"
-    gc.disable()  # what is collected stays
 
 
-def pytest_collection_finish():
-    """Thousands of tests that are held are not looked through again at each collection of garbage."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect the tests: thousands that stay, through which the garbage collector does not look again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

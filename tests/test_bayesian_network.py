@@ -1,12 +1,14 @@
 """Bayesian networks: every answer equals the one of the joint table."""
 
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.rows.alarm_marginal import of_pgmpy
 
 import tractable
 from catalogue import cross
@@ -203,6 +205,32 @@ def test_linear_gaussian_networks_are_normal(rng):
     assert d_separated(model.graph, "x", "z") is False
     chain = LinearGaussianNetwork(coefficients={"a": {}, "b": {"a": 2.0}, "c": {"b": -1.0}}).joint()
     assert abs(chain.condition({"b": 0.3}).covariance[0, 1]) < 1e-15  # a and c given b
+
+
+#: Networks that pgmpy carries, where it is installed (it is a peer of the benchmarks).
+PGMPYS = ("asia", "cancer", "earthquake", "sachs", "survey", "alarm", "child") if find_spec("pgmpy") else ()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_answers_are_those_of_pgmpy(rng):
+    for name in PGMPYS:
+        from pgmpy.inference import VariableElimination
+        from pgmpy.utils import get_example_model
+
+        theirs = get_example_model(name)
+        ours, elimination = of_pgmpy(theirs), VariableElimination(theirs)
+        for n_seen in (0, 1, 3):
+            row = ours.decode(ours.sample(1, rng=rng))[0]
+            where = rng.choice(ours.dim, n_seen, replace=False)
+            seen = {ours.names[i]: row[i] for i in where}
+            given = ours.condition(seen) if seen else ours
+            for asked in rng.choice(given.names, 2, replace=False).tolist():
+                found = elimination.query([asked], evidence=seen, show_progress=False)
+                wanted = dict(zip(found.state_names[asked], found.values, strict=True))
+                np.testing.assert_allclose(
+                    given.marginal(asked).probabilities, [wanted[v] for v in given.levels(asked)], atol=1e-9
+                )
 
 
 @pytest.mark.parametrize(("call", "match"), [

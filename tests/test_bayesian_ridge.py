@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
+import tractable
+from quick import some
 from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, RidgeCV
 from tractable.linear_model import NoiseVanishedWarning, hierarchical_predictive, log_evidence
 from tractable.linear_model.bayes import evidence
@@ -102,6 +104,55 @@ def test_no_other_precisions_have_more_evidence(X, y, intercept):
         assert direct == pytest.approx(best, rel=1e-12)
     for prior, noise in [(1.05, 1.0), (0.95, 1.0), (1.0, 1.05), (1.0, 0.95), (1.1, 1.1), (3.0, 0.5)]:
         assert at(model.lambda_ * prior, model.alpha_ * noise) < best
+
+
+def unlike_columns(seed):
+    """Years of school and an income, in their own units: of one precision for both there are two maxima."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100, 3)) * [2.7, 4000.0, 30.0] + [10.7, 6800.0, 29.0]
+    y = X @ [4.0, 0.0015, 0.0] + 7.0 * rng.standard_normal(100)
+    return X, y
+
+
+def evidence_on_a_grid(X, y, intercept):
+    """The evidence at every ratio of the precisions, with the noise that is best there."""
+    centred, targets, n = X - X.mean(axis=0) * intercept, y - y.mean() * intercept, len(y) - intercept
+    U, s, _ = np.linalg.svd(centred, full_matrices=False)
+    z = U.T @ targets
+    rest = max(targets @ targets - z @ z, 0.0)
+    for ratio in np.logspace(-9, 9, 73) * np.median(s) ** 2:
+        noise = (np.sum(z**2 * ratio / (s**2 + ratio)) + rest) / n
+        known = BayesianLinearRegression.from_precisions(
+            noise_precision=1.0 / noise, prior_precision=ratio / noise, fit_intercept=intercept
+        )
+        yield known.fit(X, y).log_evidence_
+
+
+@pytest.mark.spec("BLR-15")
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", some(range(8), 3))
+def test_no_start_on_a_grid_finds_more_evidence(seed, intercept):
+    """Columns in units of their own, where a search from one start stopped at a lower maximum."""
+    X, y = unlike_columns(seed)
+    found = np.array(list(evidence_on_a_grid(X, y, intercept)))
+    best = BayesianRidge(fit_intercept=intercept, **FLAT).fit(X, y).log_evidence_
+    assert found.max() <= best + 1e-9 * abs(best)
+    assert best < found.max() + 1.0  # the grid is near it
+    if intercept:
+        rises = np.diff(found) > 0.0
+        assert np.sum(rises[:-1] & ~rises[1:]) > 1  # there is a lower maximum to stop at
+    for start in (1e-6, 1.0, 1e6):
+        other = BayesianRidge(fit_intercept=intercept, lambda_init=start, **FLAT).fit(X, y)
+        assert other.log_evidence_ <= best + 1e-9 * abs(best)
+
+
+@pytest.mark.parametrize("name", some(["diabetes", "iris", "old_faithful", "penguins"], 2))
+def test_no_start_finds_more_evidence_of_a_real_table(name):
+    table = tractable.datasets.load(name).frame.select_dtypes("number").dropna()
+    for target in table.columns:
+        X, y = table.drop(columns=target).to_numpy(float), table[target].to_numpy(float)
+        best = BayesianRidge(**FLAT).fit(X, y).log_evidence_
+        assert max(evidence_on_a_grid(X, y, True)) <= best + 1e-9 * abs(best)
 
 
 @pytest.mark.spec("BLR-18", "E000-43")

@@ -8,6 +8,7 @@ from gallery_pages import page, pages
 #: Pages that take their time.
 SLOW = {
     "plot_co2",
+    "plot_counts_in_cells",
     "plot_forecast",
     "plot_gp_classifier",
     "plot_many_rows",
@@ -29,6 +30,14 @@ def test_carbon_dioxide_rises_with_the_seasons():
     assert 0.8 <= found["held"] <= 1.0
     assert found["error"] < 0.7
     assert 5.0 < found["swing"] < 7.0
+
+
+@pytest.mark.slow
+def test_counts_in_cells_have_a_peak_and_a_scale_in_each_direction():
+    found = page("kernels", "plot_counts_in_cells").names
+    assert found["counts"].sum() == 52
+    assert np.all(found["scales"] > 0.0)
+    assert found["rate"].max() > 10.0 * found["rate"].min()
 
 
 @pytest.mark.slow

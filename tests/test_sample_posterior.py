@@ -1,6 +1,7 @@
 """Posteriors of models by Markov chains, against exact ones, grids and calibration by simulation."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import log_ndtr
 
@@ -280,6 +281,27 @@ def test_whole_weights_of_a_mixture_are_repeated_rows():
     np.testing.assert_allclose(weighted["means"], repeated["means"], rtol=1e-3)
     with pytest.raises(ValueError, match="sample_weight"):
         sample_posterior(mixture(), rows, sample_weight=counts + 0.5, **short)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (BayesianLogisticRegression(alpha=1.0), LABELS),
+        (RobustRegression(), Y),
+        (Lasso(alpha=0.1), Y),
+        (BayesianLinearRegression(prior_precision=0.5, noise_shape=2.0, noise_scale=1.0), Y),
+        (BayesianGaussianMixture(2, random_state=0), None),
+        (GaussianProcessRegressor(), Y),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_frames_keep_their_names(model, y):
+    """Without a warning; names of columns are those of entries."""
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    short = {"n_samples": 5, "n_warm_up": 2, "n_chains": 2, "rng": 0}
+    found = sample_posterior(model, frame, y, **short)
+    if "coef" in found.chains.draws:
+        assert [row for row in found.chains.summary().index if row.startswith("coef")][-1] == "coef[height]"
 
 
 def test_steps_of_models_are_pure(rng):

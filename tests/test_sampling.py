@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import tractable
-from rows.samplers import COVARIANCE, MEAN, NORMAL, conditional, draw_normal, log_normal, named
+from rows.samplers import COVARIANCE, MEAN, NORMAL, ROWS, conditional, draw_normal, log_normal, named
 from tractable.distributions import Beta, Gamma, Mixture, MultivariateNormal, Normal, Uniform
 from tractable.sampling import (
     RandomWalk,
@@ -15,6 +15,7 @@ from tractable.sampling import (
     inverse_transform,
     metropolis_hastings,
     monte_carlo,
+    nuts,
     rejection,
     sample,
     slice,  # noqa: A004
@@ -406,6 +407,28 @@ START = np.zeros((2, 2))
 def test_bad_input_is_one_clear_error(call, named):
     with np.errstate(all="ignore"), pytest.raises(ValueError, match=named):
         call()
+
+
+def test_a_function_of_batches_alone_is_a_target():
+    """``x[:, 0]`` does not work for one point."""
+    chains = sample(metropolis_hastings(lambda x: -0.5 * x[:, 0] ** 2), np.zeros((4, 1)), 20, rng=0)
+    both = sample(nuts(lambda x: -0.5 * x[:, 0] ** 2, lambda x: -x[:, :1]), np.zeros((4, 1)), 20, rng=0)
+    assert chains.n_draws == both.n_draws == 20
+
+
+@pytest.mark.parametrize("slope", [lambda x: x[:, :1], lambda x: 1.0, lambda x: x @ np.eye(7)])
+def test_a_gradient_of_another_shape_is_one_clear_error(slope):
+    with pytest.raises(ValueError, match="gradient must return the shape of the points"):
+        sample(nuts(lambda x: -np.sum(x * x, axis=-1), slope), np.zeros((4, 3)), 10)
+
+
+def test_every_sampler_has_a_row():
+    """A step is a public class that `sample` can begin."""
+    import tractable.sampling as package
+
+    public = {one for one in vars(package).values() if isinstance(one, type) and hasattr(one, "begin")}
+    assert len(public) >= 5
+    assert public == {type(row.make().step) for row in ROWS}
 
 
 def test_draws_of_exact_samplers_agree(rng):

@@ -281,6 +281,9 @@ def test_a_diagonal_covariance_is_linear_in_the_columns_and_less_expressive(rng)
     expected = norm.logpdf(x, scale=np.sqrt(variances)).sum(axis=1)
     np.testing.assert_allclose(p.log_prob(x), expected, rtol=1e-10)
     assert diagonal.n_free == D
+    fitted = tractable.GaussianDensity(covariance_type="diag").fit(x)  # and so is its statistic
+    np.testing.assert_allclose(fitted.distribution_.variance, x.var(axis=0), rtol=1e-9)
+    assert fitted.statistic_.scatter.shape == (D,)
     correlated = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.9], [0.9, 1.0]], 2000)
     scores = {
         kind: GaussianMixture(1, covariance_type=kind, random_state=0).fit(correlated).score(correlated)

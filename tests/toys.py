@@ -34,8 +34,8 @@ class Average(RegressorMixin, Estimator):
     def fit(self, X, y, sample_weight=None):
         check_held("X", X)
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        y = column_or_1d(rows.y, warn=True)
-        w = np.ones(len(y)) if rows.weights is None else rows.weights
+        held = rows.source.collect()  # whose columns may be named
+        y, w = column_or_1d(held.y, warn=True), held.row_weights
         self.mean_ = np.average(y, weights=w)
         self.variance_ = np.average((y - self.mean_) ** 2, weights=w) + 1e-12
         self.weight_ = w.sum()

@@ -32,6 +32,7 @@ PUBLIC: dict[str, str] = {
     "GaussianMixture": "tractable.mixture",
     "GaussianNB": "tractable.classification",
     "GaussianProcessClassifier": "tractable.gaussian_process",
+    "GaussianProcessPoissonRegressor": "tractable.gaussian_process",
     "GaussianProcessRegressor": "tractable.gaussian_process",
     "GenerativeClassifier": "tractable.classification",
     "Histogram": "tractable.density",

@@ -135,6 +135,7 @@ from tractable.engines import elbo as elbo
 from tractable.engines.fold import fold as fold
 from tractable.gaussian_process import BayesianCommittee as BayesianCommittee
 from tractable.gaussian_process import GaussianProcessClassifier as GaussianProcessClassifier
+from tractable.gaussian_process import GaussianProcessPoissonRegressor as GaussianProcessPoissonRegressor
 from tractable.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tractable.gaussian_process import NystromGaussianProcess as NystromGaussianProcess
 from tractable.gaussian_process import StateSpaceGaussianProcess as StateSpaceGaussianProcess

@@ -253,6 +253,15 @@ class TestLogisticRegression:
                 ask()
         with pytest.raises(ValueError, match="class_weight"):
             LogisticRegression(class_weight="balanced").fit(X, y).proba_interval(X)
+        for weights in ("balanced", {0: 0.2, 1: 3.0}):
+            both = LogisticRegression(1.0, class_weight=weights).fit(X, y)
+            for ask in (both.coef_interval, both.intercept_interval):
+                with pytest.raises(ValueError, match="class_weight beside a penalty"):
+                    ask()
+        same = LogisticRegression(1.0, class_weight={0: 3.0, 1: 3.0}).fit(X, y)
+        np.testing.assert_allclose(
+            same.coef_interval(), LogisticRegression(3.0).fit(X, y).coef_interval(), rtol=1e-5
+        )
         with pytest.warns(UserWarning, match="separate"):
             separable = LogisticRegression(np.inf).fit(X, X[:, 0] > 0.0)
         with pytest.raises(ValueError, match="separate"):

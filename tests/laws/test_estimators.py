@@ -39,10 +39,24 @@ def first_of_each_kind(checked):
 FIRST, OTHERS = first_of_each_kind(CHECKED)
 
 
+#: Models whose fits take longest: the validation that scikit-learn checks is that of models beside them.
+COSTLY = {
+    "AdaptiveKernelDensity",
+    "BayesianLogisticRegression",
+    "GaussianProcessClassifier",
+    "GaussianProcessRegressor",
+    "LeastMeanSquares",
+    "RobustRegression",
+    "StudentTMixture",
+    "TSNE",
+}
+
+
 def shared_out(checks):
     """Scikit-learn's checks, those that `make test` leaves to `make test-all` marked slow.
 
-    The first class of a package meets all of them, the others, which share its code, every fifth in turn.
+    The first class of a package meets all of them; the others, which share its code, and those whose fits
+    take longest meet every fifth in turn.
     """
     name, cases = checks.args
     leaders = {package_of(estimator): type(estimator) for estimator in reversed(FIRST)}
@@ -51,7 +65,8 @@ def shared_out(checks):
     for i, case in enumerate(cases):
         estimator, check = getattr(case, "values", case)
         kind = type(estimator)
-        late = leaders[package_of(estimator)] is not kind and (i + kinds.index(kind)) % 5
+        some = leaders[package_of(estimator)] is not kind or kind.__name__ in COSTLY
+        late = some and (i + kinds.index(kind)) % 5
         if not (late and quick.ALONE):
             marks = [*getattr(case, "marks", ()), *([pytest.mark.slow] if late else [])]
             shared.append(pytest.param(estimator, check, marks=marks))

@@ -202,6 +202,18 @@ class AnswersTheFirstBatch(GaussianDensity):
         return super().score_samples(X[0] if isinstance(X, list) else X)
 
 
+class ScoresWithoutWeights(GaussianDensity):
+    def score(self, X, y=None, sample_weight=None):
+        return super().score(X)
+
+
+class ForgetsNamedWeights(GaussianDensity):
+    def fit(self, X, y=None, sample_weight=None):
+        if isinstance(sample_weight, str):
+            X, sample_weight = X.drop(columns=sample_weight), None
+        return super().fit(X, y, sample_weight)
+
+
 class DividesByItsSpread(GaussianDensity):
     """In units of the spread of each column, whatever that is."""
 
@@ -274,7 +286,9 @@ class FirstBatchOnly(GaussianDensity):
         ("extreme_scales_change_the_scale_alone", Overflows),
         ("degenerate_rows_are_answered_or_refused", SilentNaN),
         ("predicting_changes_nothing", Counts),
+        ("columns_of_a_frame_may_be_named", ForgetsNamedWeights),
         ("subnormal_rows_are_answered_or_refused", DividesByItsSpread),
+        ("scores_count_rows_by_their_weights", ScoresWithoutWeights),
         ("column_names_are_remembered", ForgetsNames),
         ("density_questions_agree", ScoresTheSum),
         ("pieces_make_the_whole", StartsAgain),

@@ -9,6 +9,7 @@ from tractable.distributions import Gamma
 from tractable.kernels import RBF, Constant, Feature, Kernel, Linear, Matern, Product, Scaled, Sum, White
 from tractable.kernels.base import column_of
 from tractable.testing import kernel_laws
+from tractable.value import replace
 
 
 class Lopsided(RBF):
@@ -127,12 +128,30 @@ class TakesNoFeatures(Feature):
         return 1
 
 
+class RateOfTheRoughest(Matern):
+    """Takes 1/ℓ for the rate of every smoothness, and not √(2ν)/ℓ."""
+
+    def markov_terms(self):
+        (term,) = super().markov_terms()
+        return (replace(term, rate=1.0 / self.length_scale),)
+
+
+class NoDerivative(Matern):
+    """Its states are not stationary: the variance of the derivative is that of the function, halved."""
+
+    def markov_terms(self):
+        (term,) = super().markov_terms()
+        return (replace(term, stationary=term.stationary * np.array([[1.0, 0.0], [0.0, 0.5]])),)
+
+
 PRIOR = {"length_scale": 2.0, "length_scale_prior": Gamma(shape=3.0, rate=2.0)}
 MUTANTS = [
     (kernel_laws.matrix_is_symmetric, Lopsided),
     (kernel_laws.matrix_is_positive_semidefinite, DistanceOfPeriods),
     (kernel_laws.diagonal_is_that_of_the_matrix, DiagonalWithoutNoise),
     (kernel_laws.blocks_of_rows_make_the_matrix, NoiseOfBlocks),
+    (kernel_laws.states_have_the_covariance_of_the_kernel, RateOfTheRoughest),
+    (kernel_laws.states_have_the_covariance_of_the_kernel, NoDerivative),
     (kernel_laws.gradient_is_the_derivative, HalfGradient),
     (kernel_laws.gradient_is_the_derivative, partial(GradientInNaturalUnits, 3.0)),
     (kernel_laws.gradient_is_the_derivative, partial(ForgetsTheOtherFactor, [RBF(), Linear()])),

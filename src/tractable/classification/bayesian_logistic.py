@@ -243,7 +243,11 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         return z @ self._mode_.T, root
 
     def _design(self, X: Any) -> np.ndarray:
-        z = self._standardizer_.transform(check_columns(self, X))
+        return self._with_intercept(check_columns(self, X))
+
+    def _with_intercept(self, X: np.ndarray) -> np.ndarray:
+        """Return the standardized columns of rows that are checked, after a column of ones."""
+        z = self._standardizer_.transform(X)
         return np.column_stack([np.ones(len(z)), z]) if self.fit_intercept else z
 
     def _check_size(self) -> None:
@@ -320,7 +324,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         first, scale = int(self.fit_intercept), self._standardizer_.scale
         precision = np.append(np.zeros(first), self.alpha_ * scale * scale)
         target = LogisticPosterior(
-            rows=self._design(held.X),
+            rows=self._with_intercept(np.asarray(held.X, dtype=np.float64)),
             codes=np.asarray(held.y, dtype=np.int64).ravel(),
             weights=np.asarray(held.row_weights, dtype=np.float64),
             mode=self._mode_,

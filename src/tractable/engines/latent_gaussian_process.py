@@ -59,20 +59,26 @@ class LatentProcess:
         white = solve_triangular(self.lower, np.sqrt(self.expansion.curvature)[:, None] * cross.T)
         return cross @ self.dual, np.maximum(diagonal - np.einsum("ij,ij->j", white, white), 0.0)
 
-    def leave_one_out(self, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, diagonal: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and variance of f_n without the likelihood of row n, in the approximation at the mode.
+
+        Of a row that counts several times, without one of them.
 
         Parameters
         ----------
         diagonal : array (n,)
             That of C.
+        counts : array (n,)
+            How often each row counts.
         """
         weight = self.expansion.curvature
         own = np.diagonal(inverse_in_place(self.lower.copy()))  # diagonal of B⁻¹
         known = weight > LEVEL
-        safe = np.where(known, weight, 1.0)
-        variance = np.where(known, np.maximum(1.0 - own, 0.0) / (safe * own), diagonal)
-        return self.mode - self.expansion.slope * variance, variance
+        gone = np.minimum(1.0, 1.0 / counts)  # a row of less than one is left out whole
+        learned = np.maximum(1.0 - own, 0.0)  # W_n Σ_nn
+        safe = np.where(known, weight * (1.0 - gone * learned), 1.0)
+        variance = np.where(known, learned / safe, diagonal)
+        return self.mode - gone * self.expansion.slope * variance, variance
 
     def gradient_weights(self, matrix: np.ndarray) -> np.ndarray:
         """Return the lower triangle of Ω with ∂ log p(y)/∂θ = Σ_nm Ω_nm ∂C_nm/∂θ.

@@ -248,8 +248,8 @@ def jacobian_of(kernel: Any) -> np.ndarray:
     Examples
     --------
     >>> from tractable.kernels import Matern
-    >>> jacobian_of(2.0 * Matern(3.0)).round().tolist()
-    [[1.0, 0.0], [0.0, -1.0]]
+    >>> np.allclose(jacobian_of(2.0 * Matern(3.0)), [[1.0, 0.0], [0.0, -1.0]])
+    True
     """
     theta, here = kernel.theta, _logs(kernel)
     columns = [_logs(kernel.with_theta(theta + row)) - here for row in np.eye(len(theta))]

@@ -10,6 +10,7 @@ from tractable.gaussian_process.latent import LatentModel
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
 from tractable.gaussian_process.nystrom import NystromGaussianProcess
+from tractable.gaussian_process.poisson import GaussianProcessPoissonRegressor
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.state_space import StateSpaceGaussianProcess
 
@@ -20,6 +21,7 @@ __all__ = [
     "FunctionParts",
     "GaussianProcess",
     "GaussianProcessClassifier",
+    "GaussianProcessPoissonRegressor",
     "GaussianProcessRegressor",
     "KernelCandidate",
     "KernelDiagnosis",

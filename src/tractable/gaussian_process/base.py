@@ -70,6 +70,30 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
             return Normal(mean=mean, variance=variance)
         return StudentT(dof=self.residual_dof_, location=mean, scale=np.sqrt(self._widening_ * variance))
 
+    def predict_quantiles(
+        self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True
+    ) -> np.ndarray:
+        """Return quantiles of the predictive distribution at probabilities `alpha`, (n_samples, len(alpha)).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        alpha : array of probabilities
+            Levels of the quantiles, between 0 and 1.
+        include_noise : bool
+            Whether they are of a new target (default) or of the function; of the function there are none
+            where the approximation is too coarse for them.
+        """
+        check_fitted(self)
+        if not include_noise and (reason := self._too_coarse()):
+            raise ValueError(f"include_noise=False has no interval here: {reason}")
+        return super().predict_quantiles(X, alpha, include_noise=include_noise)
+
+    def _too_coarse(self) -> str:
+        """Return why intervals of the function would not cover what they say; nothing where they do."""
+        return ""
+
     def _moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return means and variances of the function at rows, (q,) each."""
         raise NotImplementedError(f"{type(self).__name__} must implement _moments")

@@ -7,44 +7,33 @@ import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky
 from tractable.arrays.log_space import log_softmax
-from tractable.arrays.random import as_generator
 from tractable.base import (
     ClassifierMixin,
-    Estimator,
-    FitInterrupted,
     ModelTags,
     all_or_nothing,
     check_choice,
-    check_count,
     check_fitted,
     check_labels,
     check_number,
 )
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
-from tractable.distributions import Gamma
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
 from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
 from tractable.engines.glm.losses import LINKS, helmert_contrasts
 from tractable.engines.latent_gaussian_process import latent_process, softmax_process
 from tractable.engines.mode_search import golden_section
-from tractable.gaussian_process.explain import Relevance, column_relevance
-from tractable.gaussian_process.latent import Approximation, LatentModel, learned_process, with_nu
-from tractable.gaussian_process.search import OPTIMIZERS, default_kernel, warn_of_search
+from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess, LatentModel, with_nu
 from tractable.kernels import Kernel
-from tractable.statistics.moments import DiagonalMoments
-from tractable.statistics.standardizer import Standardizer
 
 #: How several classes may be modelled.
 MULTI_CLASS = ("softmax", "one_vs_rest")
 #: The variance of the latent function that the default kernel begins with.
 LATENT_VARIANCE = 4.0
-#: Where the default kernel's variance is looked for.
-LATENT_BOUNDS = (1e-3, 1e2)
 #: Logarithms of the exponents between which that of coupled probabilities is looked for.
 COUPLING = (-2.0, 2.0)
 
 
-class GaussianProcessClassifier(ClassifierMixin, Estimator):
+class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
     """Gaussian process classification: p(C₂ | x) = σ(f(x)), f ~ GP(0, k), by Laplace's approximation.
 
     The posterior of the latent function at the rows is approximated by a normal distribution at its mode,
@@ -144,9 +133,15 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         max_iter: int = 200,
         random_state: Any = None,
     ) -> None:
-        self.kernel, self.link, self.multi_class, self.nu = kernel, link, multi_class, nu
-        self.optimizer, self.n_restarts_optimizer = optimizer, n_restarts_optimizer
-        self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
+        super().__init__(
+            kernel,
+            optimizer=optimizer,
+            n_restarts_optimizer=n_restarts_optimizer,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
+        self.link, self.multi_class, self.nu = link, multi_class, nu
 
     @all_or_nothing(afresh=True, square=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -173,27 +168,12 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
                 f"y has {n_classes}"
             )
         self.X_train_, self.sample_weight_ = rows.data, rows.weights
-        self._codes_ = np.asarray(codes, dtype=np.int64)
-        kernel = with_nu(self._kernel(rows.data), float(self.nu))
-        rng = as_generator(self.random_state)
-        options: dict[str, Any] = {
-            "n_restarts": self.n_restarts_optimizer,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-        }
-        with np.errstate(over="ignore", under="ignore"):
-            self._models_ = tuple(
-                learned_process(
-                    kernel, rows.data, approximate, optimize=self.optimizer is not None, rng=rng, **options
-                )
-                for approximate in self._approximations()
-            )
+        kernel = with_nu(self._kernel(LATENT_VARIANCE), float(self.nu))
+        each = self._one_row_for_each(kernel)
+        self._codes_ = np.asarray(codes, dtype=np.int64)[each]
+        self._learn(kernel)
         self._set_fitted()
-        if any(model.search.interrupted for model in self._models_):
-            raise FitInterrupted
-        for model in self._models_:
-            given = self.kernel is not None and self.optimizer is not None
-            warn_of_search(model.search, self.max_iter, [kernel], given=given)
+        self._warn_of_searches()
         return self
 
     def latent_mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -215,45 +195,6 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             return np.stack(means, axis=1), np.stack(variances, axis=1)
         mean, spread = found[0]
         return mean, np.einsum("ncc->nc", spread) if spread.ndim == 3 else spread
-
-    def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
-        """Return Laplace's log evidence at other hyper-parameters, and on request its gradient.
-
-        Parameters
-        ----------
-        theta : array (p,), optional
-            Logarithms of the free hyper-parameters, as in `theta_`; those of the fit when not given.
-        eval_gradient : bool
-            Whether to return the gradient too.
-        """
-        check_fitted(self)
-        if theta is None and not eval_gradient:
-            return self.log_evidence_
-        at = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
-        if at.shape != self.theta_.shape or not np.all(np.isfinite(at)):
-            raise ValueError(f"theta must be {len(self.theta_)} finite numbers, got {theta!r}")
-        parts = np.split(at, len(self._models_))
-        found = [
-            model.log_evidence(part, approximate, gradient=eval_gradient)
-            for model, part, approximate in zip(self._models_, parts, self._approximations(), strict=True)
-        ]
-        total = sum(value for value, _ in found)
-        return (total, np.concatenate([gradient for _, gradient in found])) if eval_gradient else total
-
-    def relevance(self) -> Relevance:
-        """Return how much each column matters to the latent function (automatic relevance determination)."""
-        check_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        shown = tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
-        return column_relevance(
-            lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1), self.X_train_, shown
-        )
-
-    @property
-    def theta_(self) -> np.ndarray:
-        """Logarithms of the free hyper-parameters, (p,)."""
-        check_fitted(self)
-        return np.concatenate([model.kernel.theta for model in self._models_])
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x), (n_samples, n_classes)."""
@@ -277,8 +218,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
 
     def _approximations(self) -> list[Approximation]:
         """Return Laplace's approximation of each latent function, or of all together."""
-        n, k = len(self.X_train_), len(self.classes_)
-        weights = np.ones(n) if self.sample_weight_ is None else self.sample_weight_
+        k, weights = len(self.classes_), self._weights()
         if k > 2 and self.multi_class == "softmax":
             return [partial(_several_classes, targets=np.eye(k)[self._codes_], weights=weights)]
         likelihood = BernoulliProbit() if self.link == "probit" else BernoulliLogit()
@@ -288,50 +228,27 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             for c in which
         ]
 
-    def _kernel(self, x: np.ndarray) -> Kernel:
-        if self.kernel is None:
-            standardizer = Standardizer.from_moments(DiagonalMoments.of(x, self.sample_weight_))
-            kernel = default_kernel(standardizer, list(range(x.shape[1])), LATENT_VARIANCE)
-            # Laplace's evidence of separated classes rises with the variance, and is poor where it is large.
-            prior = Gamma(shape=2.0, rate=2.0 / LATENT_VARIANCE)
-            return kernel.with_params(scale_prior=prior, scale_bounds=LATENT_BOUNDS)
-        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        if not np.isfinite(kernel.diagonal(x)).all():
-            raise ValueError("kernel must be finite at the rows of X, and overflows")
-        return kernel
-
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        super()._check_parameters()
         check_choice("link", self.link, LINKS)
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_number("nu", self.nu, least=0.0)
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
 
     def _set_fitted(self) -> None:
         models: tuple[LatentModel, ...] = self._models_
         one = len(models) == 1
         self.kernel_ = models[0].kernel if one else tuple(model.kernel for model in models)
-        self.log_evidence_ = float(sum(model.process.log_evidence for model in models))
         modes = [model.process.mode for model in models]
         self.latent_mode_ = modes[0] if one else np.stack(modes, axis=1)
-        self.converged_ = all(model.search.converged and model.process.converged for model in models)
-        self.n_iter_ = max(1, *(model.search.n_iter for model in models))
         self.coupling_ = 1.0 if one else self._coupled()
 
     def _coupled(self) -> float:
         """Return the power of highest leave-one-out probability of the classes of the rows."""
-        left = []
+        left, weights = [], self._weights()
         for model in self._models_:
-            moments = model.process.leave_one_out(model.kernel.diagonal(self.X_train_))
+            moments = model.process.leave_one_out(model.kernel.diagonal(self.X_train_), weights)
             left.append(self._log_odds_pair(*moments)[1])
         each, rows = np.stack(left, axis=1), np.arange(len(self._codes_))
-        weights = np.ones(len(rows)) if self.sample_weight_ is None else self.sample_weight_
 
         def probability(log_power: np.ndarray) -> np.ndarray:
             logs = log_softmax(np.exp(log_power)[:, None, None] * each)

@@ -81,7 +81,8 @@ class BayesianCommittee(ScalableGaussianProcess):
 
     It is approximate: blocks count as independent given the function at the queries. `predict_joint` combines
     at all queries at once, which is the nearer to the exact process the more queries there are;
-    `predict_dist` at each alone. `compare_to_exact` measures it. The hyper-parameters, of all members,
+    `predict_dist` at each alone, where bands of the function are too narrow, so that intervals are of targets
+    alone. `compare_to_exact` measures it. The hyper-parameters, of all members,
     maximise the sum of the evidences of the blocks. The mean of the targets is subtracted.
 
     Parameters
@@ -287,6 +288,14 @@ class BayesianCommittee(ScalableGaussianProcess):
     def _moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = self._combined(x, self._members_)
         return self.offset_ + mean, variance
+
+    def _too_coarse(self) -> str:
+        if self.n_subsets_ == 1:
+            return ""
+        return (
+            "members are combined at each row alone, as if they were independent there, and bands of the "
+            "function are too narrow. Ask for intervals of targets, or for predict_joint"
+        )
 
     def _combined(self, x: np.ndarray, members: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return means and variances of the function at rows by members, each row alone, (q,) each."""

@@ -5,14 +5,23 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.random import as_generator
+from tractable.base import Estimator, FitInterrupted, check_choice, check_count, check_fitted, check_number
+from tractable.distributions import Gamma
 from tractable.engines.newton import NewtonResult
-from tractable.gaussian_process.search import best_of_searches
+from tractable.gaussian_process.explain import Relevance, column_relevance
+from tractable.gaussian_process.search import OPTIMIZERS, best_of_searches, default_kernel, warn_of_search
 from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
+from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.standardizer import Standardizer
 from tractable.value import value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
 BLOCK_ENTRIES = 2**20
+
+#: Where the variance of the latent function of the default kernel is looked for.
+LATENT_BOUNDS = (1e-3, 1e2)
 
 #: From the covariance of the rows, and C⁻¹f where to start, to Laplace's approximation.
 Approximation = Callable[[np.ndarray, np.ndarray | None], Any]
@@ -75,6 +84,145 @@ class LatentModel:
             if not gradient:
                 return approximate(kernel(self.x), None).log_evidence, np.empty(0)
             return _evaluated(kernel, self.x, approximate, None)[:2]
+
+
+class LatentGaussianProcess(Estimator):
+    """What models of a latent function share: the search, the evidence, moments and relevance.
+
+    A subclass stores its rows in `X_train_` and `sample_weight_`, supplies Laplace's approximation of each
+    latent function, `_approximations`, and learns by `_learn`.
+    """
+
+    X_train_: np.ndarray
+    sample_weight_: np.ndarray | None
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        optimizer: str | None = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        tol: float = 1e-8,
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel, self.optimizer, self.n_restarts_optimizer = kernel, optimizer, n_restarts_optimizer
+        self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
+
+    def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
+        """Return Laplace's log evidence at other hyper-parameters, and on request its gradient.
+
+        Parameters
+        ----------
+        theta : array (p,), optional
+            Logarithms of the free hyper-parameters, as in `theta_`; those of the fit when not given.
+        eval_gradient : bool
+            Whether to return the gradient too.
+        """
+        check_fitted(self)
+        if theta is None and not eval_gradient:
+            return self.log_evidence_
+        at = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
+        if at.shape != self.theta_.shape or not np.all(np.isfinite(at)):
+            raise ValueError(f"theta must be {len(self.theta_)} finite numbers, got {theta!r}")
+        parts = np.split(at, len(self._models_))
+        found = [
+            model.log_evidence(part, approximate, gradient=eval_gradient)
+            for model, part, approximate in zip(self._models_, parts, self._approximations(), strict=True)
+        ]
+        total = sum(value for value, _ in found)
+        return (total, np.concatenate([gradient for _, gradient in found])) if eval_gradient else total
+
+    def relevance(self) -> Relevance:
+        """Return how much each column matters to the latent function (automatic relevance determination)."""
+        check_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        shown = tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
+        return column_relevance(
+            lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1), self.X_train_, shown
+        )
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """Logarithms of the free hyper-parameters, (p,)."""
+        check_fitted(self)
+        return np.concatenate([model.kernel.theta for model in self._models_])
+
+    def _weights(self) -> np.ndarray:
+        """Return how often each row counts, (n,)."""
+        return np.ones(len(self.X_train_)) if self.sample_weight_ is None else self.sample_weight_
+
+    def _one_row_for_each(self, kernel: Kernel) -> np.ndarray:
+        """Return the positions of the rows that are learned from, and take these.
+
+        Where the kernel has noise of each row's own, a row that counts twice is two: each has its own.
+        """
+        weights, every = self.sample_weight_, np.arange(len(self.X_train_))
+        if weights is None or not kernel.has_noise:
+            return every
+        if not np.array_equal(weights, np.round(weights)):
+            raise ValueError(
+                "sample_weight must be whole numbers where the kernel has noise of each row (nu or White)"
+            )
+        each = np.repeat(every, weights.astype(np.int64))
+        self.X_train_, self.sample_weight_ = self.X_train_[each], None
+        return each
+
+    def _approximations(self) -> list[Approximation]:
+        """Return Laplace's approximation of each latent function, or of all together."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _approximations")
+
+    def _kernel(self, variance: float) -> Kernel:
+        """Return the kernel that was given, or the default of a latent function of that variance."""
+        if self.kernel is None:
+            standardizer = Standardizer.from_moments(DiagonalMoments.of(self.X_train_, self.sample_weight_))
+            kernel = default_kernel(standardizer, list(range(self.X_train_.shape[1])), variance)
+            # Laplace's evidence may rise with the variance, and is poor where it is large.
+            prior = Gamma(shape=2.0, rate=2.0 / variance)
+            return kernel.with_params(scale_prior=prior, scale_bounds=LATENT_BOUNDS)
+        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
+        if not np.isfinite(kernel.diagonal(self.X_train_)).all():
+            raise ValueError("kernel must be finite at the rows of X, and overflows")
+        return kernel
+
+    def _learn(self, kernel: Kernel) -> None:
+        """Set the approximations at the hyper-parameters of highest evidence, and what all fits have."""
+        rng = as_generator(self.random_state)
+        with np.errstate(over="ignore", under="ignore"):
+            self._models_ = tuple(
+                learned_process(
+                    kernel,
+                    self.X_train_,
+                    approximate,
+                    optimize=self.optimizer is not None,
+                    rng=rng,
+                    n_restarts=self.n_restarts_optimizer,
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                )
+                for approximate in self._approximations()
+            )
+        self.log_evidence_ = float(sum(model.process.log_evidence for model in self._models_))
+        self.converged_ = all(m.search.converged and m.process.converged for m in self._models_)
+        self.n_iter_ = max(1, *(model.search.n_iter for model in self._models_))
+
+    def _warn_of_searches(self) -> None:
+        """Warn of searches that did not converge or ended at a bound; raise where one was interrupted."""
+        if any(model.search.interrupted for model in self._models_):
+            raise FitInterrupted
+        given = self.kernel is not None and self.optimizer is not None
+        for model in self._models_:
+            warn_of_search(model.search, self.max_iter, [model.kernel], given=given)
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        if self.optimizer is not None:
+            check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
+        check_count("max_iter", self.max_iter, least=1)
+        check_number("tol", self.tol, least=0.0)
+        as_generator(self.random_state, name="random_state")
 
 
 def learned_process(

@@ -36,6 +36,9 @@ from tractable.statistics.standardizer import Standardizer
 INDUCING = ("kmeans", "pivoted_cholesky")
 #: Rows that are held: of which inducing points are chosen, and on which the exact process is compared.
 MOST_HELD = 20_000
+#: The mean variance that the points leave out at the rows, relative to σ², up to which intervals of the
+#: function cover what they say.
+MOST_LOST = 0.05
 #: Entries of the matrix between new rows and inducing points.
 BLOCK_ENTRIES = 2**20
 
@@ -49,7 +52,9 @@ class NystromGaussianProcess(ScalableGaussianProcess):
     approximation Q = K_NM K_MM⁻¹ K_MN. With the rows themselves as points it is the exact process.
 
     It is approximate where the function varies between points: the mean is smoother there, and variances
-    larger. `compare_to_exact` measures it on some of the rows, and `trace_gap_` is the error of the matrix.
+    larger. `compare_to_exact` measures it on some of the rows, and `trace_gap_` is the error of the matrix:
+    where it is above 5 % of σ² a row, and hyper-parameters were learned, intervals of the function are not
+    offered; those of targets are.
 
     Exact over several passes, given the points: every evaluation of the bound is two folds over rows in
     memory, in files or in a stream that can be repeated. The mean of the targets is subtracted.
@@ -129,7 +134,7 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         noise_variance: float | None = None,
         optimizer: str | None = "fmin_l_bfgs_b",
         n_restarts_optimizer: int = 0,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
         max_iter: int = 200,
         random_state: Any = None,
     ) -> None:
@@ -190,7 +195,8 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         )
         self.lower_bound_, self.trace_gap_ = self._posterior_.lower_bound, self._posterior_.trace_gap
         self.jitter_ = self._posterior_.points.jitter
-        self._set_learned(prior, search, float(moments.total), 1.0)
+        self._total_ = float(moments.total)
+        self._set_learned(prior, search, self._total_, 1.0)
         return self
 
     def compare_to_exact(self, n: int = 1000) -> ExactComparison:
@@ -222,6 +228,16 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         ]
         means, variances = zip(*found, strict=True)
         return self.offset_ + np.concatenate(means), np.concatenate(variances)
+
+    def _too_coarse(self) -> str:
+        lost = self.trace_gap_ / (self._total_ * self.noise_variance_)
+        if not self._n_learned_ or lost <= MOST_LOST:
+            return ""
+        return (
+            f"{len(self.inducing_points_)} inducing points leave out {lost:.0%} of the noise variance at the "
+            "rows (trace_gap_), which the hyper-parameters learned take for noise: bands of the function "
+            "are too narrow. Give more points (n_inducing), or ask for intervals of targets"
+        )
 
     def _evidence(self, data: Any, at: Prior) -> tuple[float, np.ndarray]:
         """Return the bound and its gradient."""

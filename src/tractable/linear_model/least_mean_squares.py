@@ -539,7 +539,10 @@ def _squared_lengths(phi: np.ndarray) -> np.ndarray:
 def _with_one_target(rows: Rows) -> Rows:
     """Return rows with one target each; a column vector in memory is warned of once."""
     if isinstance(rows.data, Source):
-        return rows
+        if not rows.data.in_memory:
+            return rows
+        held = rows.data.collect()  # a frame whose columns are named is shuffled as its arrays are
+        rows = Rows(data=held.X, y=held.y, weights=held.weights)
     if not is_numpy_array(rows.data):
         raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
     return replace(rows, y=column_or_1d(rows.y, warn=True))

@@ -8,6 +8,7 @@ go on.
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import floor, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,17 +161,22 @@ class _Run:
             return False
         if target_ess is None or self.n_kept >= self.most:
             return True
+        if not self._is_time_to_look(n_samples):
+            return False
         found = self.chains()
-        return (
-            min(
-                float(np.min(effective_sample_size(x, kind)))
-                for x in found.draws.values()
-                for kind in ("bulk", "tail")
-            )
-            >= target_ess
-            if found.n_draws >= 4
-            else False
-        )
+        if found.n_draws < 4:
+            return False
+        sizes = (effective_sample_size(x, kind) for x in found.draws.values() for kind in ("bulk", "tail"))
+        return all(float(np.min(size)) >= target_ess for size in sizes)
+
+    def _is_time_to_look(self, n_samples: int) -> bool:
+        """Whether there are a tenth more draws than at the last look: looks cost as much as all of them.
+
+        It depends on the number of steps alone, so that a run that is resumed ends where it would have.
+        """
+        before = max(self.n_steps - BLOCK - self.n_warm_up, 0) // self.thin
+        looks = [floor(log(max(n, 1) / n_samples) / log(1.1)) for n in (before, self.n_kept)]
+        return before < n_samples or looks[0] < looks[1]
 
     def advance(self, rng: np.random.Generator) -> int:
         """Take the steps of one block, and return how many they were."""

@@ -141,7 +141,7 @@ def as_target(
             asked = _first_of(log_prob)
         vectorized = _takes_batch(asked, start)
         if vectorized and callable(gradient):
-            vectorized = np.shape(gradient(start)) == start.shape
+            vectorized = _gradient_takes_batch(gradient, start)
     return Target(log_prob=log_prob, gradient=gradient, vectorized=bool(vectorized))
 
 
@@ -158,7 +158,9 @@ def _takes_batch(log_prob: Callable[[Any], Any], start: np.ndarray) -> bool:
     try:
         single = np.array([float(to_numpy(np.asarray(log_prob(one)))) for one in start[:2]])
     except (TypeError, ValueError, IndexError) as error:
-        one = _whole(log_prob, start)
+        if _shape_of(log_prob, start) == start.shape[:1]:  # it takes nothing but a batch
+            return True
+        one = _shape_of(log_prob, start) == ()
         raise ValueError(
             "log_prob cannot be evaluated at "
             + ("each row of start: give one row a chain, such as np.tile(start, (4, 1))" if one else "start")
@@ -175,11 +177,22 @@ def _takes_batch(log_prob: Callable[[Any], Any], start: np.ndarray) -> bool:
     return bool(np.allclose(found[: len(single)], single, rtol=1e-9, equal_nan=True))
 
 
-def _whole(log_prob: Callable[[Any], Any], start: np.ndarray) -> bool:
+def _shape_of(function: Callable[[Any], Any], x: np.ndarray) -> tuple[int, ...] | None:
+    """Return the shape of what a function returns; None where it cannot be evaluated."""
     try:
-        return np.shape(log_prob(start)) == ()
-    except Exception:  # noqa: BLE001
-        return False
+        return np.shape(function(x))
+    except Exception:  # noqa: BLE001  (whatever a function of one point raises for many)
+        return None
+
+
+def _gradient_takes_batch(gradient: Callable[[Any], Any], start: np.ndarray) -> bool:
+    of_all, of_one = _shape_of(gradient, start), _shape_of(gradient, start[0])
+    if of_all != start.shape and of_one != start.shape[1:]:
+        raise ValueError(
+            f"gradient must return the shape of the points: at {start.shape} it returns {of_all}, at one "
+            f"point {start.shape[1:]} {of_one}, where None is an error"
+        )
+    return of_all == start.shape
 
 
 def _check_slope(wrong: np.ndarray, x: np.ndarray) -> None:

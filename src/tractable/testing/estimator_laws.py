@@ -28,6 +28,8 @@ def example(estimator: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     if not tags.target_tags.required:
         return X, None
     y = X @ np.arange(1.0, N_COLUMNS + 1) + 0.1 * rng.standard_normal(N_ROWS)
+    if tags.target_tags.positive_only:  # counts
+        y = np.round(2.0 + y - y.min())
     return X, (y > np.median(y)).astype(int) if tags.estimator_type == "classifier" else y
 
 
@@ -243,6 +245,19 @@ def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:
     assert_same_predictions(learn(estimator, X, y, sample_weight=np.ones(len(X))), learn(estimator, X, y), X)
 
 
+def scores_count_rows_by_their_weights(estimator: Any, rng: np.random.Generator) -> None:
+    """`score` with integer weights is that of repeated rows; so is the score of a stream with weights."""
+    if not hasattr(estimator, "score"):
+        return
+    X, y = example(estimator, rng)
+    fitted, times = learn(estimator, X, y), rng.integers(0, 4, len(X))
+    repeated = fitted.score(np.repeat(X, times, axis=0), None if y is None else np.repeat(y, times))
+    np.testing.assert_allclose(fitted.score(X, y, sample_weight=times), repeated, rtol=1e-9)
+    parts = (slice(0, 20), slice(20, None))
+    batches = [(X[part], None if y is None else y[part], times[part]) for part in parts]
+    np.testing.assert_allclose(fitted.score(batches), repeated, rtol=1e-9)
+
+
 def extreme_scales_change_the_scale_alone(estimator: Any, rng: np.random.Generator) -> None:
     """Columns of 1e100 and of 1e-100 give finite answers, and log densities that differ by log |scale|."""
     takes = estimator.__sklearn_tags__().input_tags
@@ -320,6 +335,23 @@ def column_names_are_remembered(estimator: Any, rng: np.random.Generator) -> Non
     assert_close(predictions(fitted, frame), predictions(learn(estimator, X, y), X))
     with refusal("", fitted):
         predictions(fitted, frame.rename(columns={"a": "z"}))
+
+
+def columns_of_a_frame_may_be_named(estimator: Any, rng: np.random.Generator) -> None:
+    """Targets and weights by the names of their columns are those columns, in `fit` and in `score`."""
+    import pandas as pd
+
+    X, y = example(estimator, rng)
+    weights = rng.integers(1, 4, len(X)).astype(float)
+    rows = pd.DataFrame(X, columns=["a", "b", "c"])
+    whole = rows.assign(counted=weights) if y is None else rows.assign(counted=weights, told=y)
+    name = None if y is None else "told"
+    named = learn(estimator, whole, name, sample_weight="counted")
+    given = learn(estimator, rows, y, sample_weight=weights)
+    assert_close(predictions(named, rows), predictions(given, rows))
+    if hasattr(estimator, "score"):
+        found = named.score(whole, name, sample_weight="counted")
+        np.testing.assert_allclose(found, given.score(rows, y, sample_weight=weights), rtol=1e-7)
 
 
 def density_questions_agree(estimator: Any, rng: np.random.Generator) -> None:

@@ -227,8 +227,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
 
         With a squared penalty it is that of the posterior under the prior coef ~ N(0, C), by Laplace's
         approximation. After an L1 penalty has chosen coefficients no such interval covers: there is none, nor
-        for separable classes. Without a penalty it needs three rows of the rarest class for each parameter,
-        the intercept included: of fewer, intervals of 0.9 cover 0.98, and of 0.5 less.
+        for separable classes, nor of a penalty beside class weights that are not all the same. Without a
+        penalty it needs three rows of the rarest class for each parameter, the intercept included: of fewer,
+        intervals of 0.9 cover 0.98, and of 0.5 less.
         """
         self._check_intervals()
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
@@ -284,6 +285,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
         self._rarest_ = float(np.min(summary.class_weight))
+        self._weighs_classes_ = factors is not None and bool(np.ptp(factors) > 0.0)
         return LogisticProblem(
             data=with_class_weights(data, factors),
             link=Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
@@ -351,6 +353,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise ValueError(
                 f"l1_ratio is {self.l1_ratio}: intervals after a selection of coefficients by an L1 penalty "
                 "would not have their nominal coverage; use l1_ratio=0 or C=inf"
+            )
+        if self._weighs_classes_ and np.isfinite(self.C):
+            raise ValueError(
+                "class_weight beside a penalty: the loss is that of no posterior, so intervals would not "
+                "have their nominal coverage; use C=inf, or class_weight=None"
             )
         if self.separable_:
             raise ValueError(

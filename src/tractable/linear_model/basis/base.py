@@ -16,6 +16,8 @@ from tractable.base import (
     check_weights,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.data import is_frame
+from tractable.data.frames import split_frame
 from tractable.linear_model.rows import as_floats
 from tractable.statistics.rows import counts
 
@@ -36,8 +38,11 @@ class Basis(TransformerMixin, Estimator):
         Parameters
         ----------
         X, y, sample_weight
-            Rows (n_samples, n_features), and how often each counts; y is ignored.
+            Rows (n_samples, n_features), and how often each counts; y is ignored. Of a frame, y and
+            sample_weight may be names of columns.
         """
+        if is_frame(X):
+            X, _, sample_weight = split_frame(X, y if isinstance(y, str) else None, sample_weight)
         rows = as_floats(check_columns(self, X, reset=True))
         weights = check_weights(sample_weight, rows)
         xp, weights = namespace_of(rows), counts(weights, rows)

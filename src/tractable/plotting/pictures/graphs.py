@@ -67,7 +67,8 @@ def _drawn(ax: Any, graph: DirectedGraph, filled: dict[Any, Any], active: set[An
         )
     for node, (across, up) in places.items():
         box = {"boxstyle": "round,pad=0.4", "facecolor": filled.get(node, "white"), "edgecolor": "0.3"}
-        ax.text(across, up, str(node), ha="center", va="center", bbox=box)
+        ink = "white" if filled.get(node) == COLOURS[0] else "black"
+        ax.text(across, up, str(node), ha="center", va="center", color=ink, bbox=box)
     ends = np.array(list(places.values()) or [(0.0, 0.0)])
     ax.scatter(*ends.T, s=1.0, color="0.3")
     low, high = ends.min(axis=0) - 0.7, ends.max(axis=0) + 0.7
