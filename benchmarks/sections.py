@@ -36,7 +36,7 @@ SECTIONS = {
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Sampling": ("chain_diagnostics", "metropolis_gaussian", "mixture_gibbs", "nuts_*"),
     "Graphs": ("d_separation", "alarm_marginal"),
-    "Data and distributions": ("compare*", "fold_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "Data and distributions": ("compare*", "fold_*", "parquet_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
     "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }

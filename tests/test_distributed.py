@@ -41,7 +41,8 @@ def client():
     from distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-    with LocalCluster(**options) as cluster, Client(cluster) as found:
+    patience = {"distributed.comm.timeouts.connect": "120s"}  # processes start slowly on a busy machine
+    with dask.config.set(patience), LocalCluster(**options) as cluster, Client(cluster) as found:
         yield found
 
 

@@ -85,6 +85,8 @@ def test_the_report_says_its_means():
         (np.full((10, 2), np.inf), np.zeros((10, 2)), {"n_neighbors": 2}, "X"),
         (np.zeros((10, 2)), np.zeros((10, 2)), {"metric": "miles", "n_neighbors": 2}, "metric"),
         (np.zeros((20, 2)), np.zeros((20, 2)), {"metric": "precomputed"}, "X must be a square"),
+        (np.triu(np.ones((20, 20)), 1), np.zeros((20, 2)), {"metric": "precomputed"}, "X must be symmetric"),
+        (np.ones((20, 20)), np.zeros((20, 2)), {"metric": "precomputed"}, "X must be zero on the diagonal"),
     ],
 )
 def test_refusals(X, Z, options, named):

@@ -49,6 +49,7 @@ def slow_gradient(joint, Z):
 def test_joint_probabilities_by_the_definition(rng, monkeypatch, compiled):
     if compiled:
         monkeypatch.setattr("tractable.primitives.COMPILED_WORK", 0)
+        monkeypatch.setattr("tractable.primitives.tsne.DENSE", 0)
     X = rng.normal(size=(40, 4)) * 1e3
     model = TSNE(perplexity=7.0, max_iter=1).fit(X)
     joint = model._joint(exact=True)
@@ -276,6 +277,14 @@ def test_starts(rng):
     np.testing.assert_allclose(kept, given - given.mean(axis=0), atol=1e-12)
     line = TSNE(max_iter=1, learning_rate=1e-300).fit_transform(np.arange(20.0)[:, None])
     assert np.linalg.matrix_rank(line / 1e-4, tol=1e-3) == 2
+
+
+@pytest.mark.parametrize("method", ["exact", "fft"])
+def test_more_dimensions_than_the_rows_have(rng, method):
+    model = TSNE(n_components=40, method=method, max_iter=60).fit(rng.normal(size=(30, 3)))
+    assert np.isfinite(model.embedding_).all()
+    assert np.all(np.std(model.embedding_, axis=0) > 0.0)
+    assert np.isfinite(model.kl_divergence_)
 
 
 def test_an_interrupted_descent_keeps_the_map_so_far(rng, monkeypatch):

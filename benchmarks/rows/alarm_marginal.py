@@ -1,5 +1,6 @@
 """A marginal given evidence in the network of an alarm system for patients."""
 
+import warnings
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -13,10 +14,12 @@ ASKED = ("HYPOVOLEMIA", "LVFAILURE", "CATECHOL", "INTUBATION", "KINKEDTUBE")
 
 
 def setup(size, folder):  # noqa: ARG001  (pgmpy carries the network)
-    from pgmpy.inference import VariableElimination
-    from pgmpy.utils import get_example_model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what pgmpy imports
+        from pgmpy.inference import VariableElimination
+        from pgmpy.utils import get_example_model
 
-    model = get_example_model("alarm")
+        model = get_example_model("alarm")
     return SimpleNamespace(
         network=of_pgmpy(model), elimination=VariableElimination(model), asked=ASKED[:size]
     )

@@ -35,7 +35,7 @@ def check(mine, theirs):
 
 ROW = Row(
     name="tsne_200k",
-    shows="t-SNE of 200,000 × 50 rows; openTSNE has 20,000: 1× is a tenth of its time a point.",
+    shows="t-SNE of 200,000 × 50 rows (heavy); openTSNE has 20,000: 1× is a tenth of its time a point.",
     setup=setup,
     size=(200_000, 50),
     dry_size=(13_000, 6),

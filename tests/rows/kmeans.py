@@ -8,6 +8,7 @@ STOCHASTIC = {"check_sample_weight_equivalence_on_dense_data": SHUFFLED}
 ROWS = [
     Row("KMeans", lambda: KMeans(3, random_state=0), exempt=STOCHASTIC),
     Row("KMeans-random", lambda: KMeans(2, init="random", random_state=1), exempt=STOCHASTIC),
+    Row("KMeans-parallel", lambda: KMeans(3, init="k-means||", random_state=0), exempt=STOCHASTIC),
     Row("KMeans-one", lambda: KMeans(1)),
     Row("KMeans-lloyd", lambda: KMeans(4, algorithm="lloyd", n_init=2, random_state=2), exempt=STOCHASTIC),
     Row(

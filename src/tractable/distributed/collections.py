@@ -80,12 +80,12 @@ def _of_array(X: Any, y: Any, weights: Any) -> DaskSource:
     X = one_chunk_of_columns(X)
     sizes = X.chunks[0]
     beside = {name: _beside(name, given, sizes) for name, given in (("y", y), ("weights", weights))}
-    load = delayed(_Loaded(columns=None, width=int(X.shape[1])))
-    parts = zip(X.to_delayed().ravel(), *(_column(part, len(sizes)) for part in beside.values()), strict=True)
-    tasks = [load(i, *part) for i, part in enumerate(parts)]
+    load = _Loaded(columns=None, width=int(X.shape[1]))
+    columns = (_column(part, len(sizes)) for part in beside.values())
+    parts = list(zip(X.to_delayed().ravel(), *columns, strict=True))
     known = None if any(map(isnan, sizes)) else [int(n) for n in sizes]
     n_bytes = None if known is None else float(X.nbytes)
-    partitions = Partitions(tasks, n_rows=known, n_bytes=n_bytes, kind="Array")
+    partitions = Partitions(load, parts, n_rows=known, n_bytes=n_bytes, kind="Array")
     return _checked(DaskSource(partitions=partitions, width=int(X.shape[1])))
 
 
@@ -94,11 +94,10 @@ def _of_frame(X: Any, y: Any, weights: Any) -> DaskSource:
     frame_source(meta, *(v if isinstance(v, (str, list, tuple)) else None for v in (y, weights)))
     roles = frame_roles(list(meta.columns), y, weights)
     X = X[list(roles.columns)]
-    load = delayed(_Loaded(columns=roles, width=len(roles.features)))
-    parts = zip(X.to_delayed(), *columns_beside(X, roles, y, weights), strict=True)
-    tasks = [load(i, *part) for i, part in enumerate(parts)]
+    load = _Loaded(columns=roles, width=len(roles.features))
+    parts = list(zip(X.to_delayed(), *columns_beside(X, roles, y, weights), strict=True))
     files = files_of(X)
-    partitions = Partitions(tasks, kind="DataFrame", files=files)
+    partitions = Partitions(load, parts, kind="DataFrame", files=files)
     source = DaskSource(partitions=partitions, width=len(roles.features), names=roles.feature_names)
     return source if files else _checked(source)
 
@@ -147,9 +146,7 @@ def _of_delayed(parts: list[Any], y: Any, weights: Any) -> DaskSource:
         if other[2:] != first[2:]:
             raise ValueError(f"partition {i} and the first do not both have targets, or weights")
     width, names = first[:2]
-    load = delayed(_delayed_batch)
-    tasks = [load(part, i, y, weights) for i, part in enumerate(parts)]
-    partitions = Partitions(tasks, kind="Delayed")
+    partitions = Partitions(_Delayed(y=y, weights=weights), [(part,) for part in parts], kind="Delayed")
     partitions.note(found.sizes)
     return _with_rows(DaskSource(partitions=partitions, width=width, names=names))
 
@@ -211,10 +208,13 @@ def _column(part: Any, n: int) -> Sequence[Any]:
 def _checked(source: DaskSource) -> DaskSource:
     """Return a source whose partitions have been looked at, where their sizes are not known already."""
     if source.partitions.n_rows is None:
-        measure = delayed(Sizes.of)
-        (found,) = computed(tree([measure(task) for task in source.partitions.tasks(once=True)]))
-        source.partitions.note(found)
+        tasks = source.partitions.apply(_measured, None, once=True)
+        source.partitions.note(source.partitions.summed(tasks))
     return _with_rows(source)
+
+
+def _measured(_: Any, batch: Batch, __: int) -> Sizes:
+    return Sizes.of(batch)
 
 
 def _with_rows(source: DaskSource) -> DaskSource:
@@ -286,6 +286,17 @@ def _described(part: Any, number: int, y: Any, weights: Any) -> _Descriptions:
         names = frame_source(frame, *(v for v in (y, weights))).feature_names
     said = batch.X.shape[1], names, batch.y is not None, batch.weights is not None
     return _Descriptions(descriptions=(said,), sizes=Sizes.of(batch))
+
+
+@value
+class _Delayed:
+    """A delayed partition as a batch; runs on a worker."""
+
+    y: Any
+    weights: Any
+
+    def __call__(self, number: int, part: Any) -> Batch:
+        return _delayed_batch(part, number, self.y, self.weights)
 
 
 def _delayed_batch(part: Any, number: int, y: Any, weights: Any) -> Batch:

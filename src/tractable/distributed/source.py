@@ -33,8 +33,10 @@ class Partitions:
 
     Parameters
     ----------
-    tasks : list of Delayed
-        One a partition.
+    load : callable
+        ``load(number, *parts)`` makes a batch of one partition, on a worker.
+    parts : list of tuples of Delayed
+        What it is made of: rows, targets and weights.
     n_rows : list of int, optional
         Rows of each, where they are known.
     n_bytes : float, optional
@@ -47,30 +49,52 @@ class Partitions:
 
     def __init__(
         self,
-        tasks: list[Any],
+        load: Callable[..., Batch],
+        parts: list[tuple[Any, ...]],
         *,
         n_rows: list[int] | None = None,
         n_bytes: float | None = None,
         kind: str,
         files: Sequence[Any] = (),
     ) -> None:
-        self._tasks, self.n_rows, self.n_bytes, self.kind, self._files = tasks, n_rows, n_bytes, kind, files
+        self._load, self._parts, self._files = load, parts, files
+        self.n_rows, self.n_bytes, self.kind = n_rows, n_bytes, kind
         self._held: tuple[Any, list[Any]] | None = None
 
-    def tasks(self, *, once: bool = False) -> list[Any]:
-        """Return the partitions; workers hold them from now on if they fit, unless they are read `once`."""
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def apply(
+        self, function: Callable[..., Any], head: Any, extras: Sequence[Any] = (), *, once: bool = False
+    ) -> list[Any]:
+        """Return ``function(head, batch, number, *extra)`` of each partition, as tasks.
+
+        Workers hold the batches from now on if they fit, unless they are read `once`. Where they do not, one
+        task makes the batch and uses it, so that no two copies of a partition wait in memory.
+        """
+        extras = extras or [()] * len(self)
+        held = self._held_batches(once=once)
+        if held is not None:
+            one = delayed(function)
+            return [one(head, b, i, *x) for i, (b, x) in enumerate(zip(held, extras, strict=True))]
+        one = delayed(_made_and_used)
+        pairs = enumerate(zip(self._parts, extras, strict=True))
+        return [one(function, head, self._load, i, part, x) for i, (part, x) in pairs]
+
+    def _held_batches(self, *, once: bool) -> list[Any] | None:
         client = current_client()
         if client is None:
-            return self._tasks
+            return None
         if self._held is not None and self._held[0] is client:
             return self._held[1]
         if once or self.n_bytes is None:
-            return self._tasks
+            return None
         with clear_errors(client):
-            if fit_in_memory(client, self.n_bytes):
-                self._held = client, client.compute(self._tasks)
-                return self._held[1]
-        return self._tasks
+            if not fit_in_memory(client, self.n_bytes):
+                return None
+            make = delayed(self._load)
+            self._held = client, client.compute([make(i, *part) for i, part in enumerate(self._parts)])
+            return self._held[1]
 
     def summed(self, tasks: list[Any]) -> Any:
         """Return the sum of tasks of the partitions; a file that cannot be read is named."""
@@ -190,9 +214,7 @@ class DaskSource(Source):
     def _summed(self, of: Callable[[Batch], Any]) -> Any:
         """Return the sum of a function of partitions that have rows."""
         known = self.partitions.n_rows is not None
-        one, function = delayed(_part), sent(of)
-        tasks = self.partitions.tasks(once=not known)
-        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
+        found = self.partitions.summed(self.partitions.apply(_part, sent(of), once=not known))
         self.partitions.note(found.sizes)
         if found.total is None:
             raise ValueError("X has no rows: every partition is empty")
@@ -205,16 +227,8 @@ class DaskSource(Source):
         keys: list[Any] = [_Keys.at(rng, start, count) for start, count in zip(starts, counts, strict=False)]
         if hasattr(rng.bit_generator, "advance"):
             rng.bit_generator.advance(starts[-1])
-        one, function = delayed(_drawn), sent(self.function)
-        tasks = self.partitions.tasks()
-        (found,) = computed(
-            tree(
-                [
-                    one(function, task, key, n, i)
-                    for i, (task, key) in enumerate(zip(tasks, keys, strict=True))
-                ]
-            )
-        )
+        extras = [(key, n) for key in keys]
+        found = self.partitions.summed(self.partitions.apply(_drawn, sent(self.function), extras))
         if found.total is None:
             raise ValueError("X has no rows: every partition is empty")
         drawn = found.total
@@ -224,9 +238,8 @@ class DaskSource(Source):
         """Return the rows of every partition after the function, by a pass where they are not known."""
         if self.same_rows and self.partitions.n_rows is not None:
             return self.partitions.n_rows
-        one, function = delayed(_sizes), sent(None if self.same_rows else self.function)
-        tasks = self.partitions.tasks()
-        found = self.partitions.summed([one(function, task, i) for i, task in enumerate(tasks)])
+        function = None if self.same_rows else self.function
+        found = self.partitions.summed(self.partitions.apply(_sizes, sent(function)))
         if self.same_rows:
             self.partitions.note(found)
         return list(found.n_rows)
@@ -240,7 +253,8 @@ class DaskSource(Source):
             As in `Source.accumulate`.
         """
         how = sent((step, self.function, rows))
-        return chain(_accumulated, state, self.partitions.tasks(), how)
+        parts = self.partitions.apply(_same, how)
+        return chain(_accumulated, state, parts, how)
 
     def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> "DaskSource":
         """See `Source.map`."""
@@ -293,6 +307,15 @@ class _Keys:
         return np.random.Generator(bits).random(n)
 
 
+def _made_and_used(function: Any, head: Any, load: Any, number: int, part: Any, extra: Any) -> Any:
+    """Make the batch of a partition and use it; runs on a worker."""
+    return function(head, load(number, *part), number, *extra)
+
+
+def _same(_: Any, batch: Batch, __: int) -> Batch:
+    return batch
+
+
 def _part(of: Callable[[Batch], Any], batch: Batch, number: int) -> Part:
     """Return a function of one partition; runs on a worker."""
     total = None
@@ -312,7 +335,7 @@ def _holds_rows(statistic: Any) -> bool:
     )
 
 
-def _drawn(function: Any, batch: Batch, keys: _Keys, n: int, number: int) -> Part:
+def _drawn(function: Any, batch: Batch, number: int, keys: _Keys, n: int) -> Part:
     sizes = Sizes.of(batch)
     with named(number):
         batch = batch if function is None or not batch.n_rows else function(batch)

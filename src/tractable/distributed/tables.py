@@ -69,11 +69,13 @@ class DaskTables:
 
     def coded(self, columns: TableColumns) -> DaskSource:
         """Return the rows as numbers, categories by their codes."""
-        load, how = delayed(_coded_batch), sent((self.roles, columns))
-        tasks = [load(how, i, *part) for i, part in enumerate(self._parts())]
+        how = sent((self.roles, columns))
+        parts = [(how, *part) for part in self._parts()]
         names = self.roles.feature_names
         width = len(self.roles.features)
-        return DaskSource(partitions=Partitions(tasks, kind="DataFrame"), width=width, names=names)
+        return DaskSource(
+            partitions=Partitions(_coded_batch, parts, kind="DataFrame"), width=width, names=names
+        )
 
     def reduce(self, of: Callable[[Batch], Any]) -> Any:
         """Return the sum of a function of blocks whose X is a frame."""
@@ -97,7 +99,7 @@ def _table(how: Any, number: int, frame: Any, y: Any, weights: Any) -> Batch:
         return Batch(X=frame[list(roles.features)], y=None if y is None else np.asarray(y), weights=w)
 
 
-def _coded_batch(how: Any, number: int, frame: Any, y: Any, weights: Any) -> Batch:
+def _coded_batch(number: int, how: Any, frame: Any, y: Any, weights: Any) -> Batch:
     roles, columns = how
     table = _table(roles, number, frame, y, weights)
     with named(number):

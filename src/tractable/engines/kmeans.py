@@ -47,6 +47,9 @@ MOST_PASSES = 10
 #: Seeds of a stream are chosen among so many rows, or so many a cluster.
 SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER = 20_000, 50
 
+#: Rounds of k-means||, and how many candidates a cluster each adds on average.
+ROUNDS, OVERSAMPLING = 5, 2.0
+
 #: Initial responsibilities of a mixture look at so many rows at most; all take part in the search.
 INITIAL_ROWS = 16_384
 
@@ -284,6 +287,49 @@ class FarthestStep(AssignStep):
         return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row]))
 
 
+@value
+class Candidates:
+    """Rows that a round of k-means|| has drawn, standardized; they add."""
+
+    rows: np.ndarray
+
+    def __add__(self, other: "Candidates") -> "Candidates":
+        return Candidates(rows=np.concatenate([self.rows, other.rows]))
+
+
+@value
+class DrawStep(AssignStep):
+    """Draw every row of a block with a probability of `factor` times its squared distance to the centres.
+
+    A row's random number comes of the seed and of the row itself, so that the draw is the same however the
+    rows are cut into blocks and partitions. Equal rows are drawn together, and are one candidate, so that a
+    weight counts as so many rows.
+    """
+
+    factor: float
+    seed: int
+
+    def __call__(self, block: Any) -> Candidates:  # type: ignore[override]
+        z = self.standardizer.transform(block.X)
+        squares = np.full(len(z), np.inf)
+        for center in self.centers:
+            squares = np.minimum(squares, np.sum((z - center) ** 2, axis=1))
+        drawn = _row_uniforms(np.asarray(block.X, dtype=np.float64), self.seed) < self.factor * squares
+        return Candidates(rows=z[drawn if block.weights is None else drawn & (block.weights > 0.0)])
+
+
+def _row_uniforms(x: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for every row, a hash of its bits and of a seed (splitmix64)."""
+    state = np.full(len(x), seed, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in np.ascontiguousarray(x.T):
+            state = (state ^ column.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            state ^= state >> np.uint64(31)
+    return (state >> np.uint64(11)) * 2.0**-53
+
+
 def cluster_means(clusters: Clusters) -> np.ndarray:
     """Return μ_k = Σ w z / Σ w of the rows of each centre; a centre without rows stays."""
     held = clusters.counts > 0.0
@@ -338,9 +384,13 @@ class KMeansProblem(EMProblem):
         if not isinstance(self.init, str) and not callable(self.init):
             found = _checked_centers(self.init, self.n_clusters, width)
         else:
-            if self._candidates is None:
-                self._candidates = self._seeding_rows(rng)
-            x, weights = self._candidates.X, self._candidates.weights
+            if self.init == PARALLEL:
+                candidates = self._oversampled(rng)
+            else:
+                if self._candidates is None:
+                    self._candidates = self._seeding_rows(rng)
+                candidates = self._candidates
+            x, weights = candidates.X, candidates.weights
             if callable(self.init):
                 given = self.init(x, self.n_clusters, random_state=rng)
                 found = _checked_centers(given, self.n_clusters, width)
@@ -427,6 +477,31 @@ class KMeansProblem(EMProblem):
         step = HeldStep(centers=params.centers, standardizer=self.standardizer)
         found = self.data.reduce(step)
         return np.concatenate([block.labels for block in self.data.stored]), found
+
+    def _oversampled(self, rng: np.random.Generator) -> Batch:
+        """Return candidates for centres by k-means|| (Bahmani et al. 2012), and the weight each stands for.
+
+        From one row drawn at random, every round is one pass: it adds each row with the probability
+        2 K d² / φ, d its distance to the nearest candidate and φ the sum of their squares. Last, a candidate
+        weighs as much as the rows that are nearest to it.
+        """
+        first, _ = sample_rows(self.source, None, 1, rng.spawn(1)[0])
+        centers = self.standardizer.transform(first)
+        cost = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer)).inertia
+        for seed in rng.integers(2**63, size=ROUNDS):
+            if cost <= 0.0:
+                break
+            factor = OVERSAMPLING * self.n_clusters / cost
+            step = DrawStep(centers=centers, standardizer=self.standardizer, factor=factor, seed=int(seed))
+            centers = np.concatenate([centers, self.source.reduce(step).rows])
+            found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))
+            cost = found.inertia
+        found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))
+        held = found.counts > 0.0
+        x, weights = self.standardizer.inverse_transform(centers[held]), found.counts[held]
+        if len(x) < self.n_clusters:  # few distinct rows
+            return self._seeding_rows(rng)
+        return Batch(X=x, weights=weights)
 
     def _seeding_rows(self, rng: np.random.Generator) -> Batch:
         assert self.source is not None
@@ -540,8 +615,9 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
     return np.asarray(chosen)
 
 
-#: How initial centres can be chosen among rows.
-SEEDINGS = {"k-means++": seeded_rows, "random": random_rows}
+#: How initial centres can be chosen among rows; the last by passes that draw more candidates than needed.
+PARALLEL = "k-means||"
+SEEDINGS = {"k-means++": seeded_rows, "random": random_rows, PARALLEL: seeded_rows}
 
 
 def initial_rows(

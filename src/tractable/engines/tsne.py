@@ -1,6 +1,7 @@
 """t-SNE: joint probabilities of neighbours, the descent to a map with the same, and points added to it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,31 @@ class JointProbabilities:
         full = np.zeros((n, n))
         full[np.repeat(np.arange(n), np.diff(self.indptr)), self.indices] = self.values
         return full
+
+    def local_order(self) -> np.ndarray:
+        """Return an order of the points, (n,), in which neighbours are near each other (Cuthill-McKee)."""
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+        return reverse_cuthill_mckee(self._graph, symmetric_mode=True)
+
+    def take(self, order: np.ndarray) -> "JointProbabilities":
+        """Return the probabilities of the points in another order."""
+        graph, place = self._graph[order], np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return JointProbabilities(
+            indptr=graph.indptr,
+            indices=place[graph.indices],
+            values=graph.data,
+            own=self.own[order],
+            weights=self.weights[order],
+        )
+
+    @property
+    def _graph(self) -> Any:
+        from scipy.sparse import csr_matrix
+
+        n = len(self.own)
+        return csr_matrix((self.values, self.indices, self.indptr), shape=(n, n))
 
     def kl_divergence(self, y: np.ndarray, z: float) -> float:
         """Return Σ P log(P/Q) over all pairs, with q_ij = 1 / (Z (1 + |y_i - y_j|²)).

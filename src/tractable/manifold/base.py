@@ -8,10 +8,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from tractable.base import Estimator, ModelTags, check_fitted
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.spatial.checks import check_distances
 from tractable.spatial.metrics import Metric, as_metric
-
-#: Distances of i from j and of j from i agree to this fraction of the largest.
-SYMMETRIC = 1e-8
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -122,29 +120,3 @@ def check_metric(metric: Any) -> Metric | None:
         return as_metric(metric)
     except ValueError as error:
         raise ValueError(f'{error}; "precomputed" is for distances that are given') from None
-
-
-def check_distances(X: np.ndarray) -> None:
-    """Refuse what is not a matrix of distances: square, symmetric, not negative, zero on the diagonal.
-
-    Examples
-    --------
-    >>> check_distances(np.array([[0.0, 2.0], [2.0, 0.0]]))
-    """
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f'X must be a square matrix of distances with metric="precomputed", got {X.shape}')
-    if np.any(X < 0.0):
-        raise ValueError("X must be distances, and some are negative")
-    size = float(X.max())
-    if np.any(np.abs(np.diagonal(X)) > SYMMETRIC * size):
-        at = int(np.argmax(np.abs(np.diagonal(X))))
-        raise ValueError(
-            f"X must be zero on the diagonal, and the distance of {at} from itself is {X[at, at]:g}"
-        )
-    apart = np.abs(X - X.T)
-    if np.max(apart) > SYMMETRIC * size:
-        i, j = np.unravel_index(int(np.argmax(apart)), X.shape)
-        raise ValueError(
-            f"X must be symmetric, and the distance of {i} from {j} is {X[i, j]:g}, of {j} from {i} "
-            f"{X[j, i]:g}; (X + X.T) / 2 is symmetric"
-        )

@@ -14,6 +14,7 @@ from tractable.primitives.tsne import GridForces, PairForces, neighbor_probabili
 from tractable.spatial import Index, RandomizedForest, as_index
 from tractable.spatial.checks import as_seed
 from tractable.spatial.metrics import as_metric
+from tractable.value import replace
 
 #: The perplexity where none is given; of few rows, a third of the others.
 PERPLEXITY = 30.0
@@ -256,15 +257,21 @@ class TSNE(Embedding):
         return principal_start(np.asarray(components.transform(rows)), self._counts_, p)
 
     def _search(self, joint: JointProbabilities, start: np.ndarray, exact: bool) -> Descent:
-        if exact:
-            forces: Any = PairForces(joint=joint.dense(), weights=joint.weights)
-        else:
-            forces = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
         early = min(self.early_exaggeration_iter, self.max_iter)
         phases = [(early, float(self.early_exaggeration)), (self.max_iter - early, 1.0)]
         rated = [(steps, factor, self._rate(factor)) for steps, factor in phases]
         self.learning_rate_ = rated[-1][2]
-        return descend(forces, start, joint, phases=rated, tol=0.25 * float(self.min_grad_norm))
+        options: dict[str, Any] = {"phases": rated, "tol": 0.25 * float(self.min_grad_norm)}
+        if exact:
+            forces = PairForces(joint=joint.dense(), weights=joint.weights)
+            return descend(forces, start, joint, **options)
+        order = joint.local_order()  # what is near is found in the cache
+        joint = joint.take(order)
+        grid = GridForces(joint.indptr, joint.indices, joint.values, joint.weights)
+        found = descend(grid, start[order], joint, **options)
+        points = np.empty_like(found.points)
+        points[order] = found.points
+        return replace(found, points=points)
 
     def _rate(self, exaggeration: float) -> float:
         if isinstance(self.learning_rate, str):
@@ -336,22 +343,23 @@ def knn_probabilities(squared: np.ndarray, counts: np.ndarray, k: float) -> np.n
 def principal_start(scores: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
     """Return principal scores (n, k) as a small map of p dimensions.
 
-    Dimensions without a spread of their own, where rows have fewer, have that of the square of the first
-    score, so that the map can leave the line it would stay on.
+    Dimensions without a spread of their own, where rows have fewer, have that of Chebyshev polynomials of the
+    first score, so that the map can leave the line, or the plane, it would stay on.
 
     Examples
     --------
     >>> found = principal_start(np.array([[-1.0], [0.0], [1.0]]), np.ones(3), 2)
     >>> (found / 1e-4).round(3).tolist()
-    [[-1.225, 0.05], [0.0, -0.1], [1.225, 0.05]]
+    [[-1.225, 0.02], [0.0, -0.04], [1.225, 0.02]]
     """
     size = np.sqrt(np.average(scores[:, 0] ** 2, weights=weights))
     unit = scores / (size if size > 0.0 else 1.0)
     spread = np.sqrt(np.average(unit**2, axis=0, weights=weights))
     found = [column for column, wide in zip(unit.T, spread, strict=True) if wide > 1e-6]
+    angles = np.arccos(unit[:, 0] / (1.0 + np.abs(unit[:, 0])))
     while found and len(found) < n_components:
-        power = unit[:, 0] ** (len(found) + 1)
-        found.append(0.1 * (power - np.average(power, weights=weights)))
+        wave = np.cos((len(found) + 1) * angles)
+        found.append(0.1 * (wave - np.average(wave, weights=weights)))
     if not found:
         return np.zeros((len(scores), n_components))
     return START * np.column_stack(found)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.primitives.threads import ordered_map
 from tractable.spatial import Metric, as_index
-from tractable.spatial.checks import as_rows, as_whole
+from tractable.spatial.checks import as_rows, as_whole, check_distances
 from tractable.spatial.metrics import as_metric
 from tractable.value import value
 
@@ -63,14 +63,8 @@ def neighborhood_report(
 
     Parameters
     ----------
-    X : array (n, d)
-        Rows, or their distances (n, n) with ``metric="precomputed"``.
-    embedding : array (n, p)
-        Where a map has them.
-    n_neighbors : int
-        K, fewer than half of the rows.
-    metric : Metric or str
-        The distance of rows, as a value of `tractable.spatial` or by name; in the map it is Euclidean.
+    X, embedding, n_neighbors, metric
+        As in `trustworthiness`.
 
     Examples
     --------
@@ -217,10 +211,7 @@ def _checked(X: Any, embedding: Any, n_neighbors: Any, metric: Any) -> tuple[_Sp
             f"n_neighbors must be less than half of the {len(rows)} rows of X, got {n_neighbors}"
         )
     given = isinstance(metric, str) and metric == "precomputed"
-    if given and rows.shape[0] != rows.shape[1]:
-        raise ValueError(
-            f'X must be a square matrix of distances with metric="precomputed", got {rows.shape}'
-        )
-    return _Space(rows=rows, metric=None if given else as_metric(metric)), _Space(
-        rows=points, metric=as_metric("euclidean")
-    )
+    if given:
+        check_distances(rows)
+    measured = None if given else as_metric(metric)
+    return _Space(rows=rows, metric=measured), _Space(rows=points, metric=as_metric("euclidean"))

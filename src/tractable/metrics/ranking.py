@@ -115,7 +115,6 @@ def roc_curve(
     for r, drawn in enumerate(_weights(w, event, len(draws), rng)):
         true, false = _rates(event[order], drawn[order], ends)
         draws[r] = np.interp(_GRID, np.concatenate([[0.0], false]), np.concatenate([[0.0], true]))
-    low, high = _band(draws, coverage)
     return ThresholdCurve(
         kind="roc",
         x=x,
@@ -123,11 +122,8 @@ def roc_curve(
         thresholds=np.concatenate([[np.inf], s[order][ends]]),
         area=area,
         area_error=_delong(event, s, w),
-        grid=_GRID,
-        low=low,
-        high=high,
-        coverage=float(coverage),
         base_rate=float(w[event].sum() / w.sum()),
+        **_band(draws, coverage),
     )
 
 
@@ -169,7 +165,6 @@ def precision_recall_curve(
         across, up, areas[r] = _precision(event[order], drawn[order], ends)
         # Precision at a recall is that of the first threshold which reaches it.
         draws[r] = up[np.minimum(np.searchsorted(across, _GRID - 1e-12), len(up) - 1)]
-    low, high = _band(draws, coverage)
     return ThresholdCurve(
         kind="precision-recall",
         x=recall,
@@ -177,11 +172,8 @@ def precision_recall_curve(
         thresholds=np.concatenate([[np.inf], s[order][ends]]),
         area=area,
         area_error=float(areas.std(ddof=1)),
-        grid=_GRID,
-        low=low,
-        high=high,
-        coverage=float(coverage),
         base_rate=float(w[event].sum() / w.sum()),
+        **_band(draws, coverage),
     )
 
 
@@ -235,12 +227,13 @@ def _weights(w: np.ndarray, event: np.ndarray | None, n: int, rng: Any) -> Any:
         yield drawn if event is None or (drawn[event].any() and drawn[~event].any()) else w
 
 
-def _band(draws: np.ndarray, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+def _band(draws: np.ndarray, coverage: float) -> dict[str, Any]:
+    """Return the fields of the band of a curve."""
     if not 0.0 < coverage < 1.0:
         raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
     tail = 0.5 * (1.0 - coverage)
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
-    return low, high
+    return {"grid": _GRID, "low": low, "high": high, "coverage": float(coverage)}
 
 
 def _resamples(n: Any) -> int:

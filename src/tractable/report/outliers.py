@@ -615,8 +615,12 @@ def unexpected_entries(
         del known[name]
         if tail > UNEXPECTED:
             break
+    for name in left if len(left) > 1 else ():  # one that the right entries lead to expect is right too
+        rest = _conditional(model, {**known, name: row[name]}, name, name in categories)
+        if _tail(rest, row[name]) > UNEXPECTED:
+            known[name] = row[name]
     found: list[UnexpectedEntry] = []
-    for name in left:  # given the entries that are as expected
+    for name in (name for name in left if name not in known):  # given the entries that are as expected
         rest = _conditional(model, {**known, name: row[name]}, name, name in categories)
         tail, logged, commas = _tail(rest, row[name]), name in facts.logged, name not in facts.years
         if tail > (UNEXPECTED if found else 1.0 - INTERVAL):

@@ -8,6 +8,9 @@ from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 
+#: Distances of i from j and of j from i agree to this fraction of the largest.
+SYMMETRIC = 1e-8
+
 
 def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
     """Return x as float64 rows in one piece, finite and of the right width; one vector is not a row."""
@@ -106,3 +109,29 @@ def as_array(x: Any) -> np.ndarray:
         return np.asarray(x)
     except (TypeError, ValueError):
         return np.full(1, None)
+
+
+def check_distances(X: np.ndarray) -> None:
+    """Refuse what is not a matrix of distances: square, symmetric, not negative, zero on the diagonal.
+
+    Examples
+    --------
+    >>> check_distances(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    """
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f'X must be a square matrix of distances with metric="precomputed", got {X.shape}')
+    if np.any(X < 0.0):
+        raise ValueError("X must be distances, and some are negative")
+    size = float(X.max())
+    if np.any(np.abs(np.diagonal(X)) > SYMMETRIC * size):
+        at = int(np.argmax(np.abs(np.diagonal(X))))
+        raise ValueError(
+            f"X must be zero on the diagonal, and the distance of {at} from itself is {X[at, at]:g}"
+        )
+    apart = np.abs(X - X.T)
+    if np.max(apart) > SYMMETRIC * size:
+        i, j = np.unravel_index(int(np.argmax(apart)), X.shape)
+        raise ValueError(
+            f"X must be symmetric, and the distance of {i} from {j} is {X[i, j]:g}, of {j} from {i} "
+            f"{X[j, i]:g}; (X + X.T) / 2 is symmetric"
+        )

@@ -42,7 +42,7 @@ def guttman_transform(
     (array([[-3.],
            [ 3.]]), array([4., 4.]))
     """
-    if not runs_compiled(distances, 8.0 * distances.size):
+    if not runs_compiled(distances, 2.0 * distances.size):
         return agnostic.guttman_transform(distances, points, weights, references)
     from tractable.primitives.stress.compiled import guttman_transform as compiled
 

@@ -24,7 +24,7 @@ from tractable.value import value
 
 __all__ = ["GridForces", "PairForces", "neighbor_probabilities", "potential"]
 
-#: Points up to which forces between all pairs are products of matrices in NumPy.
+#: Points up to which probabilities and forces of all pairs are computed in NumPy.
 DENSE = 700
 
 #: Distance of the nodes of a grid, in units of the map, in which the kernel has the width one.
@@ -59,10 +59,11 @@ def neighbor_probabilities(squared: np.ndarray, counts: np.ndarray, perplexity: 
     >>> p.round(4), float(np.exp(-np.sum(p * np.log(p)))).__round__(6)
     (array([[0.692 , 0.2874, 0.0206]]), 2.0)
     """
-    out = np.empty(squared.shape)
-    if not runs_compiled(squared, 100.0 * squared.size):
+    if len(squared) <= DENSE or not runs_compiled(squared, 100.0 * squared.size):
         return agnostic.neighbor_probabilities(squared, counts, perplexity)
     from tractable.primitives.tsne.compiled import neighbor_probabilities as compiled
+
+    out = np.empty(squared.shape)
 
     def task(part: slice) -> None:
         compiled(squared[part], counts[part], float(np.log(perplexity)), out[part])
@@ -84,10 +85,15 @@ class PairForces:
         """The probability of each pair, for one of the equal points of its row."""
         return self.joint / self.weights[:, None]
 
+    @cached_property
+    def _room(self) -> tuple[np.ndarray, np.ndarray]:
+        """Memory for two numbers a pair: to ask the system for it anew takes longer than the products."""
+        return np.empty_like(self.joint), np.empty_like(self.joint)
+
     def __call__(self, y: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Return a quarter of the gradient of KL(P‖Q) for each point, (n, p), and Z; P is exaggerated."""
         if len(y) <= DENSE:
-            return agnostic.pair_forces(self.drawn, self.weights, y, exaggeration)
+            return agnostic.pair_forces(self.drawn, self.weights, y, exaggeration, self._room)
         from tractable.primitives.tsne.compiled import pair_forces
 
         columns = np.ascontiguousarray(y.T)
@@ -117,38 +123,28 @@ class GridForces:
     def __init__(
         self, indptr: np.ndarray, indices: np.ndarray, joint: np.ndarray, weights: np.ndarray
     ) -> None:
-        from scipy.sparse import csr_matrix
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-        n = len(weights)
-        drawn = joint / np.repeat(weights, np.diff(indptr))
-        graph = csr_matrix((drawn.astype(np.float32), indices, indptr), shape=(n, n))
-        # In this order neighbours are near each other, and found in the cache.
-        self.order = reverse_cuthill_mckee(graph, symmetric_mode=True)
-        place = np.empty(n, np.uint32)
-        place[self.order] = np.arange(n)
-        graph = graph[self.order]
-        self.indptr, self.indices = graph.indptr.astype(np.int64), place[graph.indices]
-        self.drawn, self.weights, self.grid = graph.data, weights, Grid()
+        self.indptr, self.indices = indptr.astype(np.int64), indices.astype(np.uint32)
+        self.drawn = (joint / np.repeat(weights, np.diff(indptr))).astype(np.float32)
+        self.weights, self.grid = weights, Grid()
 
     def __call__(self, y: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Return a quarter of the gradient of KL(P‖Q) for each point, (n, 2), and Z; P is exaggerated."""
-        pulls, single = np.empty((2, len(y))), np.take(y.T, self.order, axis=1).astype(np.float32)
+        forces, single = np.empty((2, len(y))), y.T.astype(np.float32, order="C")
         found = []
 
         def task(part: slice | None) -> None:
             if part is None:
                 found.append(self.grid.field(y, self.weights))
             else:
-                _attract(self.indptr, self.indices, self.drawn, single, part, pulls)
+                _attract(self.indptr, self.indices, self.drawn, single, part, forces)
 
         alone = 1 if len(self.indices) < SHARED else None
         for _ in ordered_map(task, [None, *even_blocks(len(y), BLOCK)], alone):
             pass
         slopes, fields = found[0]
         z = agnostic.normaliser(self.weights, fields)
-        forces = (0.5 / z) * slopes.T
-        forces[:, self.order] += exaggeration * pulls
+        forces *= exaggeration
+        forces += (0.5 / z) * slopes.T
         return forces.T, z
 
 
@@ -262,7 +258,7 @@ def potential(y: np.ndarray, references: np.ndarray, weights: np.ndarray) -> tup
     >>> potential(np.array([[1.0]]), np.array([[0.0], [1.0]]), np.array([1.0, 3.0]))
     (array([3.5]), array([[0.25]]))
     """
-    if not runs_compiled(y, 8.0 * len(y) * len(references)):
+    if not runs_compiled(y, 2.0 * len(y) * len(references)):
         return agnostic.potential(y, references, weights)
     from tractable.primitives.tsne.compiled import potential as compiled
 

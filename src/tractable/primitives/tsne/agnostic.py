@@ -40,17 +40,24 @@ def neighbor_probabilities(squared: np.ndarray, counts: np.ndarray, perplexity: 
 
 
 def pair_forces(
-    drawn: np.ndarray, weights: np.ndarray, y: np.ndarray, exaggeration: float
+    drawn: np.ndarray,
+    weights: np.ndarray,
+    y: np.ndarray,
+    exaggeration: float,
+    room: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, float]:
-    ones, squares = np.ones(len(y)), np.einsum("ij,ij->i", y, y)
+    ones, squares, (near, pulls) = np.ones(len(y)), np.einsum("ij,ij->i", y, y), room
     # 1 + |y_i - y_j|² as one product; maps are small, and digits enough.
-    near = np.column_stack([-2.0 * y, squares + 1.0, ones]) @ np.column_stack([y, ones, squares]).T
+    left, right = np.column_stack([-2.0 * y, squares + 1.0, ones]), np.column_stack([y, ones, squares])
+    np.matmul(left, right.T, out=near)
     np.maximum(near, 1.0, out=near)
     np.reciprocal(near, out=near)
     z = normaliser(weights, near @ weights)
-    pulls = near * (-weights / z)
-    pulls += drawn if exaggeration == 1.0 else exaggeration * drawn
+    np.multiply(drawn, exaggeration, out=pulls)
     pulls *= near
+    near *= near
+    near *= weights / z
+    pulls -= near
     sums = pulls @ np.column_stack([ones, y])
     return sums[:, :1] * y - sums[:, 1:], z
 
