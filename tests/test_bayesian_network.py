@@ -109,6 +109,34 @@ def test_long_chains_underflow_nowhere(rng):
         network.joint()
 
 
+def test_marginals_of_a_chain_of_many_variables(rng):
+    names = [f"x{i}" for i in range(120)]
+    network = random_network(list(pairwise(names)), rng)
+    first, *steps = [table.probabilities for table in network.tables]
+    forward = [first]
+    for step in steps:
+        forward.append(forward[-1] @ step)
+    backward = np.linalg.multi_dot(steps)[:, 1]
+    seen = network.condition({"x119": 1})
+    assert np.isclose(seen.log_evidence, np.log(forward[-1][1]), rtol=1e-12)
+    wanted = first * backward / forward[-1][1]
+    np.testing.assert_allclose(seen.marginal("x0").probabilities, wanted, rtol=1e-12)
+    np.testing.assert_allclose(network.marginal("x90").probabilities, forward[90], rtol=1e-12)
+
+
+def test_many_improbable_observations_are_possible():
+    n = 15
+    rare = [[1.0 - 1e-30, 1e-30], [1.0 - 3e-30, 3e-30]]
+    tables = [ProbabilityTable(probabilities=[0.9, 0.1], axes={"cause": 2})]
+    tables += [ProbabilityTable(probabilities=rare, axes={f"x{i}": 2}, given={"cause": 2}) for i in range(n)]
+    seen = BayesianNetwork(tables=tables).condition({f"x{i}": 1 for i in range(n)})
+    odds = 3.0**n / 9.0
+    assert np.isclose(seen.log_evidence, n * np.log(1e-30) + np.log(0.9 + 0.1 * 3.0**n), rtol=1e-12)
+    np.testing.assert_allclose(
+        seen.marginal("cause").probabilities, [1 / (1 + odds), odds / (1 + odds)], rtol=1e-12
+    )
+
+
 def test_divergence_of_networks_over_other_graphs(rng):
     p, q = random_network(DIAMOND, rng), random_network("e -> d -> c -> b -> a", rng)
     q = BayesianNetwork(tables=sorted(q.tables, key=lambda table: p.names.index(table.names[0])))

@@ -227,3 +227,102 @@ def test_a_committee_learns_hyper_parameters_from_all_blocks():
 def test_refusals_of_committees(options, named):
     with pytest.raises(ValueError, match=named):
         BayesianCommittee(**options).fit(X, Y)
+
+
+# -- committees as a fold over blocks -----------------------------------------------------------------------
+
+BLOCK = RNG.integers(0, 3, 60)
+WEIGHTS = RNG.integers(0, 3, 60).astype(float)
+#: By the covariance of rows, and in the space of three features.
+KERNELS = [KERNEL + White(0.1), Linear() + White(0.1)]
+
+
+def added_by_blocks(model, x=X, y=Y, weights=WEIGHTS):
+    for b in range(3):
+        model.partial_fit(x[b == BLOCK], y[b == BLOCK], weights[b == BLOCK])
+    return model
+
+
+@pytest.mark.spec("GP-15")
+@pytest.mark.parametrize("kernel", KERNELS, ids=["dual", "primal"])
+@pytest.mark.parametrize("variant", ["bayesian", "robust"])
+def test_blocks_that_are_added_give_the_fit_on_them(kernel, variant):
+    x = X.copy()
+    x[40:] = x[:20]  # equal rows, within blocks and across them
+    options = {"optimizer": None, "variant": variant}
+    whole = BayesianCommittee(kernel, **options).fit(x, Y, WEIGHTS, blocks=BLOCK)
+    found = added_by_blocks(BayesianCommittee(kernel, n_subsets=1, **options), x=x)
+    assert found.n_subsets_ == whole.n_subsets_ == 3
+    assert found.offset_ == pytest.approx(whole.offset_, rel=1e-12)
+    assert found.block_log_evidence_ == pytest.approx(whole.block_log_evidence_, rel=1e-9)
+    assert found.residual_dof_ == whole.residual_dof_
+    np.testing.assert_allclose(found.predict(NEW), whole.predict(NEW), rtol=1e-9)
+    np.testing.assert_allclose(found.predict_var(NEW), whole.predict_var(NEW), rtol=1e-9)
+    one, other = (model.predict_joint(NEW[:4]) for model in (found, whole))
+    np.testing.assert_allclose(one.mean, other.mean, rtol=1e-8)
+    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-7, atol=1e-10)
+
+
+def test_a_fold_that_keeps_the_first_mean_of_targets_is_not_the_fit(monkeypatch):
+    from tractable.gaussian_process import committee as module
+
+    monkeypatch.setattr(module, "_lowered", lambda member, gap: member)
+    whole = committee().fit(X, Y, WEIGHTS, blocks=BLOCK)
+    found = added_by_blocks(committee(n_subsets=1))
+    assert not np.allclose(found.predict(NEW), whole.predict(NEW), rtol=1e-9)
+
+
+def test_hyper_parameters_that_were_learned_stay_when_blocks_are_added():
+    first = BLOCK == 0
+    options = {"n_subsets": 1, "max_iter": 20, "tol": 1e-4}
+    model = BayesianCommittee(**options).partial_fit(X[first], Y[first])
+    kernel, noise = model.kernel_, model.noise_variance_
+    assert model.residual_dof_ < first.sum()
+    model.partial_fit(X[~first], Y[~first])
+    assert model.kernel_ == kernel
+    assert model.noise_variance_ == noise
+    assert model.residual_dof_ == 59 - model._n_learned_
+    fixed = BayesianCommittee(kernel, noise_variance=noise, optimizer=None).fit(X, Y, blocks=~first)
+    np.testing.assert_allclose(model.predict(NEW), fixed.predict(NEW), rtol=1e-9)
+
+
+def test_blocks_come_from_files_and_streams(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    source = tractable.scan(tmp_path / "rows.parquet", features=["a", "b"], target="y")
+    new = pd.DataFrame(NEW, columns=["a", "b"])
+    held = committee(n_subsets=2).fit(frame[["a", "b"]], frame["y"])
+    np.testing.assert_allclose(committee(n_subsets=2).fit(source).predict(new), held.predict(new), rtol=1e-9)
+    # A file a block, and a batch a block.
+    both = committee(n_subsets=1).partial_fit(source).partial_fit(source)
+    stream = committee(n_subsets=1)
+    for batch in as_source(np.tile(X, (2, 1)), np.tile(Y, 2), None).blocks(60):
+        stream.partial_fit(batch.X, batch.y)
+    twice = committee().fit(np.tile(X, (2, 1)), np.tile(Y, 2), blocks=np.repeat([0, 1], 60))
+    assert both.n_subsets_ == stream.n_subsets_ == 2
+    np.testing.assert_allclose(both.predict(new), twice.predict(NEW), rtol=1e-9)
+    np.testing.assert_allclose(stream.predict(NEW), twice.predict(NEW), rtol=1e-9)
+
+
+def test_a_call_that_is_refused_changes_nothing():
+    model = committee().fit(X, Y)
+    before = model.predict(NEW)
+    bad = Y.copy()
+    bad[3] = np.nan
+    for x, y, options, named in (
+        (X[:, :1], Y, {}, "features"),
+        (X, bad, {}, "NaN"),
+        (X, Y, {"blocks": [1, 2]}, "blocks must have a label for each of 60 rows"),
+        (X, Y, {"blocks": [None] * 30 + [1] * 30}, "blocks must be labels of one type"),
+        (X, Y, {"sample_weight": np.zeros(60)}, "sample_weight"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            model.partial_fit(x, y, **options)
+        np.testing.assert_array_equal(model.predict(NEW), before)
+    one = committee(n_subsets=1)
+    for i in range(4):  # blocks of one row
+        one.partial_fit(X[i : i + 1], Y[i : i + 1])
+    whole = committee().fit(X[:4], Y[:4], blocks=np.arange(4))
+    np.testing.assert_allclose(one.predict(NEW), whole.predict(NEW), rtol=1e-9)

@@ -5,7 +5,17 @@ import pytest
 from scipy import stats
 
 import tractable
-from rows.samplers import COVARIANCE, MEAN, NORMAL, ROWS, conditional, draw_normal, log_normal, named
+from rows.samplers import (
+    COVARIANCE,
+    MEAN,
+    NORMAL,
+    ROWS,
+    both_of_normal,
+    conditional,
+    draw_normal,
+    log_normal,
+    named,
+)
 from tractable.distributions import Beta, Gamma, Mixture, MultivariateNormal, Normal, Uniform
 from tractable.sampling import (
     RandomWalk,
@@ -251,7 +261,8 @@ def test_a_run_goes_on_to_a_target_effective_sample_size():
     few = sample(step, np.zeros((4, 2)), 100, target_ess=500, max_samples=5000, rng=0)
     assert few.ess >= 500
     assert few.n_draws < 5000
-    capped = sample(step, np.zeros((4, 2)), 100, target_ess=1e9, max_samples=300, rng=0)
+    with pytest.warns(RuntimeWarning, match="target_ess = 1e\\+09 is not reached: 300 draws"):
+        capped = sample(step, np.zeros((4, 2)), 100, target_ess=1e9, max_samples=300, rng=0)
     assert capped.n_draws == 300
 
 
@@ -271,6 +282,8 @@ def test_any_pure_function_is_a_step():
     [
         (metropolis_hastings(log_normal), np.zeros((3, 2))),
         (slice(log_normal), np.zeros((3, 2))),
+        (nuts(both_of_normal, True), np.zeros((3, 2))),
+        (nuts(both_of_normal, True, mass="dense"), np.zeros((3, 2))),
         (gaussian_gibbs(NORMAL), np.zeros((3, 2))),
         (gibbs({"a": conditional(0, 1), "b": conditional(1, 0)}), named(np.zeros((3, 2)))),
     ],
@@ -315,6 +328,63 @@ def test_another_run_is_not_resumed(tmp_path):
         sample(step, np.ones((2, 2)), 10, rng=0)
 
 
+class BrokenOff:
+    """A log density that stops the run at its thousandth evaluation."""
+
+    def __init__(self, density):
+        self.density, self.n_left = density, 1000
+
+    def __call__(self, x):
+        self.n_left -= 1
+        if self.n_left < 0:
+            raise KeyboardInterrupt
+        return self.density(x)
+
+
+def shifted(x):
+    return log_normal(x - 5.0)
+
+
+def zero_but_at_the_start(x):
+    return np.where(x[..., 0] == 0.0, log_normal(x), -np.inf)
+
+
+@pytest.mark.parametrize("other", [shifted, zero_but_at_the_start])
+def test_a_run_does_not_go_on_with_another_target(other, tmp_path):
+    """Half of the draws from one density and half from another would be silently wrong."""
+    start = np.zeros((2, 2))
+    with pytest.raises(KeyboardInterrupt), tractable.checkpoint(tmp_path / "run", every=0.0):
+        sample(metropolis_hastings(BrokenOff(log_normal)), start, 1500, n_warm_up=200, rng=0)
+    with pytest.raises(ValueError, match="another run"), tractable.checkpoint(tmp_path / "run"):
+        sample(metropolis_hastings(BrokenOff(other)), start, 1500, n_warm_up=200, rng=0)
+
+
+def test_a_step_with_other_parameters_does_not_go_on(tmp_path):
+    start = np.zeros((2, 2))
+    with pytest.raises(KeyboardInterrupt), tractable.checkpoint(tmp_path / "run", every=0.0):
+        sample(metropolis_hastings(BrokenOff(log_normal)), start, 1500, n_warm_up=200, rng=0)
+    other = metropolis_hastings(BrokenOff(log_normal), RandomWalk(scale=0.5))
+    with pytest.raises(ValueError, match="another run"), tractable.checkpoint(tmp_path / "run"):
+        sample(other, start, 1500, n_warm_up=200, rng=0)
+
+
+def test_a_run_from_starts_that_are_drawn_is_resumed_without_a_seed(tmp_path):
+    with pytest.raises(KeyboardInterrupt), tractable.checkpoint(tmp_path / "run", every=0.0):
+        sample(metropolis_hastings(BrokenOff(log_normal)), NORMAL, 1500, n_warm_up=200)
+    with tractable.checkpoint(tmp_path / "run"):
+        resumed = sample(metropolis_hastings(BrokenOff(log_normal)), NORMAL, 1500, n_warm_up=200)
+    assert resumed.n_draws == 1500  # in fewer than a thousand evaluations
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-5, 1e5])
+def test_slices_find_their_width(scale):
+    """Warm-up narrows the first interval as it widens it, however far off it is."""
+    step = slice(lambda x: -0.5 * np.sum((x / scale) ** 2, axis=-1))
+    chains = sample(step, np.zeros((4, 1)), 500, n_warm_up=100, rng=0)
+    assert chains.flat().std() / scale == pytest.approx(1.0, abs=0.1)
+    assert chains.info["n_evaluations"].mean() < 10.0
+
+
 def test_chains_are_saved_and_loaded(tmp_path):
     chains = sample(metropolis_hastings(log_normal), np.zeros((3, 2)), 20, rng=0)
     tractable.save(chains, tmp_path / "chains")
@@ -356,6 +426,25 @@ START = np.zeros((2, 2))
         (lambda: sample(metropolis_hastings(log_normal, lambda x: STANDARD), START, rng=0), "proposal"),
         (lambda: metropolis_hastings(log_normal, 3.0), "proposal"),
         (lambda: RandomWalk(scale=-1.0), "scale"),
+        (lambda: RandomWalk(scale="wide"), "scale"),
+        (lambda: RandomWalk(covariance=[-1.0, 1.0]), "covariance must have variances above 0"),
+        (lambda: RandomWalk(covariance=[[0.0, 0.0], [0.0, 1.0]]), "covariance must have variances above 0"),
+        (lambda: RandomWalk(covariance="wide"), "covariance"),
+        (
+            lambda: sample(
+                metropolis_hastings(log_normal, lambda x: Normal(mean=x, stddev=1.0)), START, rng=0
+            ),
+            "a batch of 2 distributions over vectors",
+        ),
+        (lambda: sample(metropolis_hastings(log_normal), {"a": START}), "start must be one array"),
+        (lambda: sample(slice(log_normal), {"a": START}), "start must be one array"),
+        (lambda: sample(nuts(both_of_normal, True), {"a": START}), "start must be one array"),
+        (lambda: sample(metropolis_hastings(log_normal), np.zeros((4, 0))), "start"),
+        (lambda: sample(lambda rng, x: x, START), "step must return a pair"),
+        (lambda: sample(lambda rng, x: (x, None), START), "step must return a pair"),
+        (lambda: sample(lambda rng, x: (x[:1], {}), START), "step must keep the shape"),
+        (lambda: sample(lambda rng, x: ({}, {}), START), "step must keep the shape"),
+        (lambda: sample(lambda rng, x: (x * np.nan, {}), START), "not finite"),
         (
             lambda: sample(metropolis_hastings(log_normal, RandomWalk(covariance=np.eye(3))), START),
             "covariance",
@@ -367,6 +456,10 @@ START = np.zeros((2, 2))
         (lambda: sample(metropolis_hastings(log_normal), START, n_warm_up=-1), "n_warm_up"),
         (lambda: sample(metropolis_hastings(log_normal), START, target_ess=-1), "target_ess"),
         (lambda: sample(metropolis_hastings(log_normal), START, max_samples=9), "max_samples"),
+        (
+            lambda: sample(metropolis_hastings(log_normal), START, target_ess=9, max_samples=0),
+            "max_samples",
+        ),
         (lambda: sample(metropolis_hastings(log_normal), START, rng="x"), "rng"),
         (lambda: sample(3.0, START), "step"),
         (lambda: slice(log_normal, max_steps=0), "max_steps"),

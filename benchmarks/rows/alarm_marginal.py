@@ -76,6 +76,6 @@ ROW = Row(
     peers=PEERS,
     check=check,
     targets={"pgmpy": at_least(5.0)},
-    limit="a dozen products of small arrays, aligned by the names of their axes.",
+    limit="calls of einsum on small arrays; the order of the sums is kept for the variables observed.",
     absent=() if PEERS else ("pgmpy",),
 )

@@ -42,7 +42,12 @@ COUNTED = ("Categorical", "Multinomial", "Bernoulli", "BayesianNetwork")
 #: Drawn without rows by paths, links between rows, or predictions of several columns at once.
 UNNAMED = (
     *("Lasso", "NearestNeighbors", "KNeighborsRegressor", "KernelRidge", "NadarayaWatson", "LocalLinear"),
-    *("NystromGaussianProcess", "BayesianCommittee"),
+    *(
+        "NystromGaussianProcess",
+        "BayesianCommittee",
+        "StateSpaceGaussianProcess",
+        "GaussianProcessPoissonRegressor",
+    ),
 )
 
 

@@ -66,32 +66,64 @@ def has_turned(path):
     )
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_trajectory_ends_by_the_recursive_definition(seed, compiled):
-    size, most = 0.25, 6
-    found, _ = trajectories(both, compiled=compiled, size=size, max_depth=most, seed=seed, n=1)
-    rng = np.random.default_rng(seed)
-    x = np.minimum(rng.standard_normal((1, 3)), 1.0)[0]
-    forwards = (rng.random((most, 1)) < 0.5)[:, 0]
-    start = np.array([x, rng.standard_normal((1, 3))[0]])
-    path, ends = [start[1]], {True: start, False: start}
-    for depth, ahead in enumerate(forwards, start=1):  # noqa: B007
-        step, branch = size if ahead else -size, []
+def by_recursion(log_prob, x, p, forwards, uniforms, size):
+    """Grow one trajectory by the definition, and return its depth, draw, acceptances and divergence.
+
+    A branch of leapfrog steps joins the trajectory unless a leaf diverges or a subtree turns back. Its draw
+    is one of its leaves by their weights, and replaces that of the trajectory with the probability of the
+    ratio of the weights of the two.
+    """
+    energy = log_prob(x)[0] - 0.5 * p @ p
+    path, ends = [p], {True: (x, p), False: (x, p)}
+    draw, weight, accepted = x, 1.0, []
+    for depth, ahead in enumerate(forwards, start=1):
+        step, branch, of_branch = (size if ahead else -size), [], 0.0
         q, p = ends[ahead]
-        for _ in range(len(path)):
-            p = p + 0.5 * step * both(q)[1]
+        for leaf in range(len(path)):
+            p = p + 0.5 * step * log_prob(q)[1]
             q = q + step * p
-            p = p + 0.5 * step * both(q)[1]
+            p = p + 0.5 * step * log_prob(q)[1]
+            gain = log_prob(q)[0] - 0.5 * p @ p - energy
+            accepted.append(min(1.0, np.exp(gain)))
             branch.append(p)
-        ends[ahead] = np.array([q, p])
-        if has_turned(np.array(branch)):
-            break
+            if not gain > -1000.0:
+                return depth, draw, accepted, True
+            of_branch += np.exp(gain)
+            if uniforms[depth - 1][leaf, 0] < np.exp(gain) / of_branch:
+                of_leaf = q
+            # The subtrees that end at this leaf.
+            sizes = [2**k for k in range(1, depth) if (leaf + 1) % 2**k == 0]
+            if any(has_turned(np.array(branch[-n:])) for n in sizes):
+                return depth, draw, accepted, False
+        if uniforms[depth - 1][leaf, 1] < of_branch / weight:
+            draw = of_leaf
+        ends[ahead], weight = (q, p), weight + of_branch
         path = path + branch if ahead else branch[::-1] + path
         way = np.sum(path, axis=0) - 0.5 * (path[0] + path[-1])
         if not (path[0] @ way > 0 and path[-1] @ way > 0):
             break
-    assert found.depth[0] == depth
+    return depth, draw, accepted, False
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("log_prob", [both, walled])
+@pytest.mark.parametrize("size", [0.1, 0.7])
+def test_trajectories_are_those_of_the_recursive_definition(log_prob, size, compiled):
+    most, diverged = 6, []
+    for seed in range(12):
+        found, _ = trajectories(log_prob, compiled=compiled, size=size, max_depth=most, seed=seed, n=1)
+        rng = np.random.default_rng(seed)
+        x = np.minimum(rng.standard_normal((1, 3)), 1.0)[0]
+        forwards = (rng.random((most, 1)) < 0.5)[:, 0]
+        p = rng.standard_normal((1, 3))[0]
+        uniforms = [rng.random((2**level, 2, 1))[..., 0] for level in range(most)]
+        depth, draw, accepted, lost = by_recursion(log_prob, x, p, forwards, uniforms, size)
+        assert (found.depth[0], found.diverged[0]) == (depth, lost)
+        assert found.numbers[LEAVES, 0] == len(accepted)
+        np.testing.assert_allclose(found.numbers[ACCEPTED, 0], np.sum(accepted), rtol=1e-10)
+        np.testing.assert_allclose(found.vectors[DRAW, 0], draw, rtol=1e-9, atol=1e-12)
+        diverged.append(lost)
+    assert any(diverged) == (log_prob is walled)
 
 
 def test_long_and_short_runs_take_the_same_step(rng):

@@ -30,7 +30,7 @@ from tractable.distributions import (
 )
 from tractable.engines import decompose_evidence
 from tractable.gaussian_process import GaussianProcessRegressor, search_kernel
-from tractable.graph import DirectedGraph, explain_separation
+from tractable.graph import BayesianNetworkDensity, DirectedGraph, explain_separation
 from tractable.kernels import RBF, Linear, White
 from tractable.linear_model import GaussianBasis, Lasso, LinearRegression, PolynomialBasis
 from tractable.manifold import ClassicalMDS
@@ -94,6 +94,10 @@ PICTURES = [
     row("Separation", lambda: explain_separation(GARDEN, "rain", "sprinkler", "slippery")),
     row("Separation-blocked", lambda: explain_separation(GARDEN, "rain", "slippery", "wet")),
     row("BayesianNetwork", networks.ROWS[0].make),
+    row(
+        "BayesianNetworkDensity",
+        lambda: BayesianNetworkDensity().fit(PETS[["pet"]].assign(old=np.where(NUMBERS > 0, "yes", "no"))),
+    ),
     row("GaussianMixture-responsibilities", mixture, data=ROWS, show="responsibilities"),
     row("GaussianMixture-shares", mixture, data=ROWS, dims=[1], show="responsibilities"),
     row("TableMixture", table_mixture, dims=["pet"], data=PETS),

@@ -28,18 +28,19 @@ def check_stored_rows(
     *,
     supervised: bool = False,
     drop: bool = True,
+    reset: bool = True,
 ) -> Rows:
     """Check rows to store, as float64 in memory; sources are read into memory.
 
-    Rows of weight zero are left out, with `drop`. Targets come as they are given, one for each row; what they
-    may be is the model's question.
+    Rows of weight zero are left out, with `drop`; without `reset` columns are those of the fit. Targets come
+    as they are given, one for each row; what they may be is the model's question.
     """
     streamed = is_streamed(X)
     if supervised and not streamed:
         require_targets(estimator, y)
     refuse_foreign(X)
     carried = supervised and (streamed or isinstance(y, str))
-    rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=True, supervised=carried)
+    rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=reset, supervised=carried)
     x, weights = rows.data, rows.weights
     if isinstance(x, Source):
         held = x.collect(check_one_kind)

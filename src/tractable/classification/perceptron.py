@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.limits import check_squarable, reciprocals
+from tractable.arrays.limits import check_coefficients, check_squarable, reciprocals
 from tractable.arrays.random import as_generator
 from tractable.base import (
     ClassifierMixin,
@@ -229,7 +229,8 @@ class Perceptron(ClassifierMixin, Estimator):
         weights = self._weight_sums_ / self._n_visits_ if self.keep == "average" else weights
         weights = weights[1:] if len(weights) == 2 else weights
         first = int(self.fit_intercept)
-        self.coef_ = weights[:, first:] / self._unit_
+        with np.errstate(over="ignore"):
+            self.coef_ = check_coefficients(weights[:, first:] / self._unit_)
         self.intercept_ = weights[:, 0] if first else np.zeros(len(weights))
 
 

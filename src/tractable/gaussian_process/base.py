@@ -159,14 +159,18 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
         self.converged_ = search is None or search.converged
         self.n_iter_ = 1 if search is None else max(1, search.n_iter)
         self._n_learned_ = 0.0 if search is None else prior.n_learned
-        self.residual_dof_ = max(n_targets - n_coef - self._n_learned_, 3.0)
-        self._widening_ = max((n_targets - n_coef) / self.residual_dof_, 1.0)
+        self._set_dof(n_targets, n_coef)
         if search is None:
             return
         if search.interrupted:
             raise FitInterrupted
         added = isinstance(prior.noise, White) and not prior.noise_is_term
         warn_of_search(search, self.max_iter, prior.parts, given=self.kernel is not None, added_noise=added)
+
+    def _set_dof(self, n_targets: float, n_coef: float) -> None:
+        """Set the degrees of freedom that targets leave, and by how much they widen predictions."""
+        self.residual_dof_ = max(n_targets - n_coef - self._n_learned_, 3.0)
+        self._widening_ = max((n_targets - n_coef) / self.residual_dof_, 1.0)
 
     def _check_parameters(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):

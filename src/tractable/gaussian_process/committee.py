@@ -21,7 +21,7 @@ from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.base.validation import check_targets
 from tractable.covariance import Full
 from tractable.distributions import MultivariateNormal
-from tractable.engines.gaussian_process import DualPosterior, Observations
+from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
 from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction
@@ -32,7 +32,7 @@ from tractable.kernels import Kernel
 from tractable.primitives.threads import blas_for_rows, even_blocks
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
-from tractable.value import value
+from tractable.value import replace, value
 
 #: How the members may be combined.
 VARIANTS = ("bayesian", "robust")
@@ -85,6 +85,9 @@ class BayesianCommittee(ScalableGaussianProcess):
     alone. `compare_to_exact` measures it. The hyper-parameters, of all members,
     maximise the sum of the evidences of the blocks. The mean of the targets is subtracted.
 
+    It is a fold over blocks: `partial_fit` adds members at the hyper-parameters of the first call, in time
+    that does not grow with the cube of the rows before, and equals `fit` on the same blocks.
+
     Parameters
     ----------
     kernel : Kernel, optional
@@ -116,7 +119,7 @@ class BayesianCommittee(ScalableGaussianProcess):
     block_log_evidence_ : float
         The sum of the log evidences of the blocks, each as if it were alone.
     n_subsets_ : int
-        Number of blocks.
+        Number of blocks, of all calls.
     offset_ : float
         The mean of the targets.
     X_train_ : array of shape (n_samples, n_features)
@@ -173,7 +176,7 @@ class BayesianCommittee(ScalableGaussianProcess):
         self.n_subsets, self.variant = n_subsets, variant
 
     @all_or_nothing(afresh=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, blocks: Any = None) -> Self:
         """Deal rows to blocks, learn hyper-parameters, and the posterior of each block.
 
         Parameters
@@ -184,35 +187,64 @@ class BayesianCommittee(ScalableGaussianProcess):
             Targets.
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
+        blocks : array of shape (n_samples,), optional
+            The block of each row, by any labels, in place of random ones; `n_subsets` is then not used.
         """
         self._check_parameters()
         rng = as_generator(self.random_state)
-        rows, targets, weights = self._rows(X, y, sample_weight)
-        total = float(weights.sum())
-        self.offset_ = float(weights @ targets / total)
-        gaps = targets - self.offset_
-        standardizer = Standardizer.from_moments(DiagonalMoments.of(rows, weights))
+        held, labels = self._rows(X, y, sample_weight, blocks, reset=True)
+        total = float(held.weights.sum())
+        self.offset_ = float(held.weights @ held.y[:, 0] / total)
+        held = replace(held, y=held.y - self.offset_)
+        standardizer = Standardizer.from_moments(DiagonalMoments.of(held.x, held.weights))
 
         def default(variance: float) -> Kernel:
-            return default_kernel(standardizer, list(range(rows.shape[1])), variance)
+            return default_kernel(standardizer, list(range(held.x.shape[1])), variance)
 
-        prior = self._prior(default, spread_of_targets(float(weights @ gaps**2 / total), self.offset_))
-        held = TrainingRows(x=rows, y=gaps[:, None], weights=weights, noise_scale=np.ones(len(rows)))
-        joined = held.observations(_ZERO, join=True, noise=prior.noise_variance)
-        blocks = self._dealt(joined, rng.spawn(1)[0])
-        largest = max(len(block.x) for block in blocks)
+        variance = float(held.weights @ held.y[:, 0] ** 2 / total)
+        prior = self._prior(default, spread_of_targets(variance, self.offset_))
+        parts = self._blocks(held, labels, prior.noise_variance, rng.spawn(1)[0])
 
         def evidence(at: Prior) -> tuple[float, np.ndarray]:
-            found = [at.log_evidence(block) for block in blocks]
-            gradient = sum((at.gradient_of(part) for part in found), np.zeros(len(at.theta)))
-            return sum(part.value for part in found), gradient
+            found = [at.log_evidence(part) for part in parts]
+            gradient = sum((at.gradient_of(one) for one in found), np.zeros(len(at.theta)))
+            return sum(one.value for one in found), gradient
 
-        with blas_for_rows(largest):
+        with blas_for_rows(max(len(part.x) for part in parts)):
             prior, search = self._learned(prior, evidence, rng)
-            self._members_ = tuple(prior.posterior(block) for block in blocks)
-        self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in self._members_))
-        self.n_subsets_ = len(blocks)
+            self._set_members(prior, tuple(prior.posterior(part) for part in parts))
+        self._total_ = total
         self._set_learned(prior, search, total, 1.0)
+        return self
+
+    @all_or_nothing(afresh=False)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, blocks: Any = None) -> Self:
+        """Add blocks of rows at the hyper-parameters there are; the first call is `fit`.
+
+        The rows of a call are dealt to blocks of their own as those of `fit` are, so that with `n_subsets=1`
+        each call is a block. Members there are keep their factors, and have the mean of all targets
+        subtracted: O(m²) for each of m rows. `fit` on all rows finds new hyper-parameters.
+
+        Parameters
+        ----------
+        X, y, sample_weight, blocks
+            As in `fit`; a block of this call is none of an earlier one, whatever its label.
+        """
+        if not hasattr(self, "_members_"):
+            return self.fit(X, y, sample_weight, blocks=blocks)
+        self._check_parameters()
+        held, labels = self._rows(X, y, sample_weight, blocks, reset=False)
+        prior, added = self._prior_, float(held.weights.sum())
+        gap = float(held.weights @ (held.y[:, 0] - self.offset_)) / (self._total_ + added)
+        self.offset_ += gap
+        held = replace(held, y=held.y - self.offset_)
+        rng = as_generator(self.random_state).spawn(1)[0]
+        parts = self._blocks(held, labels, prior.noise_variance, rng)
+        with blas_for_rows(max(len(part.x) for part in parts)):
+            before = tuple(_lowered(member, gap) for member in self._members_)
+            self._set_members(prior, before + tuple(prior.posterior(part) for part in parts))
+        self._total_ += added
+        self._set_dof(self._total_, 1.0)
         return self
 
     @property
@@ -331,6 +363,20 @@ class BayesianCommittee(ScalableGaussianProcess):
         dual = solve_cholesky(lower, member.rows.y)[:, 0]
         return white @ dual, solve_triangular(lower, white.T, lower=True)
 
+    def _set_members(self, prior: Prior, members: tuple[Any, ...]) -> None:
+        self._members_, self.n_subsets_ = members, len(members)
+        self.block_log_evidence_ = float(sum(m.log_evidence(prior.noise_variance) for m in members))
+
+    def _blocks(
+        self, rows: TrainingRows, labels: np.ndarray | None, noise: float, rng: np.random.Generator
+    ) -> list[Observations]:
+        """Return the rows in blocks, equal rows of a block joined: by labels, or else at random."""
+        if labels is None:
+            return self._dealt(rows.observations(_ZERO, join=True, noise=noise), rng)
+        order = np.argsort(labels, kind="stable")
+        ends = np.flatnonzero(np.diff(labels[order])) + 1
+        return [rows.only(p).observations(_ZERO, join=True, noise=noise) for p in np.split(order, ends)]
+
     def _dealt(self, rows: Observations, rng: np.random.Generator) -> list[Observations]:
         """Return the rows in random blocks; what equal rows say of the noise besides is with the first."""
         n = len(rows.x)
@@ -350,24 +396,48 @@ class BayesianCommittee(ScalableGaussianProcess):
             for i, part in enumerate(parts)
         ]
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, blocks: Any, *, reset: bool
+    ) -> tuple[TrainingRows, np.ndarray | None]:
+        """Return the rows of positive weight, and the codes of their blocks where they are given."""
         from sklearn.utils.validation import column_or_1d
 
-        rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
+        rows = check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False, reset=reset)
         targets = column_or_1d(check_targets(self, rows.y, rows.data), warn=True).astype(np.float64)
-        check_squarable("y", targets, nonzero=True)
-        weights = (
-            np.ones(len(targets)) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
-        )
-        if not len(weights):
+        check_squarable("y", targets, nonzero=reset)
+        n = len(targets)
+        weights = np.ones(n) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+        some = np.flatnonzero(weights > 0.0)
+        if not len(some):
             raise ValueError("sample_weight must have a positive entry, all are zero")
-        return check_squarable("X", rows.data), targets, weights
+        x = check_squarable("X", rows.data)
+        held = TrainingRows(x=x, y=targets[:, None], weights=weights, noise_scale=np.ones(n)).only(some)
+        return held, None if blocks is None else _block_codes(blocks, n)[some]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.n_subsets is not None:
             check_count("n_subsets", self.n_subsets, least=1)
         check_choice("variant", self.variant, VARIANTS)
+
+
+def _block_codes(blocks: Any, n: int) -> np.ndarray:
+    """Return a number for the block of each of n rows, (n,)."""
+    labels = np.asarray(blocks)
+    if labels.shape != (n,):
+        raise ValueError(f"blocks must have a label for each of {n} rows, got shape {labels.shape}")
+    try:
+        return np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError("blocks must be labels of one type, which can be sorted") from None
+
+
+def _lowered(member: Any, gap: float) -> Any:
+    """Return a member whose targets are all less by a number, by the factor that it has."""
+    rows = replace(member.rows, y=member.rows.y - gap)
+    if isinstance(member, DualPosterior):
+        return DualPosterior.from_factor(rows, member.lower, member.jitter)
+    return PrimalPosterior.from_features(rows, member.features, member.noise)
 
 
 def _member_moments(

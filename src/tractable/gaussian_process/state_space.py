@@ -89,6 +89,8 @@ class StateSpaceGaussianProcess(ScalableGaussianProcess):
         Improvements of the objective in the best search, one at least.
     residual_dof_ : float
         Number of targets less those of coefficients and of learned hyper-parameters, three at least.
+    X_train_ : array of shape (n_samples, n_features)
+        The rows that differ and have targets, in the order of time.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 
@@ -213,6 +215,11 @@ class StateSpaceGaussianProcess(ScalableGaussianProcess):
         found, gradient = _with_gradient(posterior, prior, jacobian_of(prior.kernel))
         found += self._mean_.log_scale
         return (found, gradient) if eval_gradient else found
+
+    @property
+    def X_train_(self) -> np.ndarray:  # noqa: N802  (the name that processes have for their rows)
+        """The rows that differ and have targets, in the order of time, (n, n_features)."""
+        return self._posterior_.rows.x
 
     @property
     def theta_(self) -> np.ndarray:

@@ -307,7 +307,7 @@ def _checked_edges(edges: Any) -> tuple[tuple[Node, Node], ...]:
     try:
         return tuple(dict.fromkeys((a, b) for a, b in edges))
     except (TypeError, ValueError):
-        raise ValueError("edges must be pairs (parent, child) of names or numbers") from None
+        raise ValueError("edges of a graph must be pairs (parent, child) of names or numbers") from None
 
 
 def _names_of(given: Any, name: str) -> tuple[Node, ...]:

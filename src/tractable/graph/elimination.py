@@ -1,6 +1,7 @@
 """Variable elimination: sums and maxima of products of factors, one variable after the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import log, prod
 from typing import Any
 
@@ -150,79 +151,186 @@ def _first(factor: Factor, turn: Mapping[str, int]) -> int:
 #: Variables of a table, and tables of a product, that one call of `einsum` takes.
 MOST_AXES, MOST_OPERANDS = 20, 16
 
+#: Cells of a table that is summed over several variables at once, rather than over one after the other.
+FEW_CELLS = 2**9
 
-class BucketTree:
-    """A product of factors, all variables of which are summed out once, for the marginals of each.
+#: A sum below this may have lost digits to numbers too small to represent.
+LEAST_SUM = 1e-200
 
-    A variable's bucket holds the factors that have it and none that goes before, and the sums of earlier
-    buckets. The sum over the variable goes to the bucket of the next of the others. Backwards along the same
-    edges, the marginal of a bucket is its product times that of the next bucket over the sum it was given
-    (Dechter 1999). Factors are NumPy arrays: a product and its sum are one call of `einsum`.
+
+@value
+class Cluster:
+    """Variables that are summed out together: a step of a `ClusterTree`.
 
     Parameters
     ----------
-    factors : iterable of (array, tuple of str)
-        Values, and the variables of their axes.
-    order : sequence of str
-        All variables, in the order of elimination.
+    operands : tuple of (int, list of int)
+        The arrays of its product, each with its axes: a factor by its position, the sum of an earlier
+        cluster by the number of factors plus its position.
+    kept : list of int
+        The axes that are not summed out, which the sum of this cluster has.
     """
 
-    def __init__(self, factors: Iterable[tuple[np.ndarray, tuple[str, ...]]], order: Sequence[str]) -> None:
-        self.turn = {name: i for i, name in enumerate(order)}
-        turn = self.turn
-        self._held: list[list[Any]] = [[] for _ in order]
-        self._sums: list[np.ndarray] = []
-        self._next: list[int] = []
-        self._beliefs: dict[int, np.ndarray] = {}
+    operands: tuple[tuple[int, list[int]], ...]
+    kept: list[int]
+
+
+@value
+class ClusterPlan:
+    """The sums by which all variables of a product of factors are eliminated, whatever its values are.
+
+    Parameters
+    ----------
+    n_factors : int
+        How many factors there are.
+    clusters : tuple of Cluster
+        The steps.
+    following : tuple of int
+        For each cluster the one that is given its sum; -1 where no variable is left.
+    homes : dict of str to (int, int)
+        For each variable the cluster that sums it out, and its axis there.
+    """
+
+    n_factors: int
+    clusters: tuple[Cluster, ...]
+    following: tuple[int, ...]
+    homes: dict[str, tuple[int, int]]
+
+
+def cluster_plan(axes: Iterable[Sequence[Axis]]) -> ClusterPlan | None:
+    """Return sums that eliminate all variables in a greedy order; None where they have too many cells.
+
+    A variable's bucket holds the factors that have it and none that goes before, and the sums of earlier
+    buckets; its sum goes to the bucket of the next of the other variables (Dechter 1999). Two buckets whose
+    joint table has few cells are one cluster: a call of `einsum` costs more than such a table.
+
+    Parameters
+    ----------
+    axes : iterable of axes
+        Those of each factor.
+    """
+    axes = list(axes)
+    sizes = {name: len(levels) for scope in axes for name, levels in scope}
+    plan = elimination_order(axes, sizes)
+    if plan.cells > 2**14 or plan.width >= MOST_AXES:
+        return None
+    turn = {name: i for i, name in enumerate(plan.order)}
+    n = len(axes)
+    # Of each factor, then of the sum of each bucket: its variables. Of each bucket: arrays and variables.
+    scopes: list[set[str]] = [{name for name, _ in scope} for scope in axes]
+    waiting: list[list[int]] = [[] for _ in plan.order]
+    for i, scope in enumerate(scopes):
+        if scope:
+            waiting[min(turn[name] for name in scope)].append(i)
+    held: dict[int, list[int]] = {}
+    joint: dict[int, set[str]] = {}
+    for k in range(len(plan.order)):
+        inside = set().union(*(scopes[i] for i in waiting[k]))
+        arrays = list(waiting[k])
+        for i in waiting[k]:
+            if (
+                i in held
+                and len(arrays) + len(held[i]) - 1 <= MOST_OPERANDS
+                and prod(sizes[other] for other in inside | joint[i]) <= FEW_CELLS
+            ):
+                inside |= joint.pop(i)
+                arrays.remove(i)
+                arrays += held.pop(i)
+        if len(arrays) > MOST_OPERANDS:
+            return None
+        held[n + k], joint[n + k] = arrays, inside
+        scopes.append({other for other in inside if turn[other] > k})
+        if scopes[-1]:
+            waiting[min(turn[other] for other in scopes[-1])].append(n + k)
+    return _numbered(n, held, joint, [sorted(scope, key=turn.__getitem__) for scope in scopes], axes)
+
+
+def _numbered(
+    n: int,
+    held: Mapping[int, Sequence[int]],
+    joint: Mapping[int, set[str]],
+    sums: Sequence[Sequence[str]],
+    axes: Sequence[Sequence[Axis]],
+) -> ClusterPlan:
+    """Return the plan of clusters, with names of variables replaced by axes, counted in each cluster."""
+    where = {bucket: n + j for j, bucket in enumerate(held)}
+    following, homes, clusters = [-1] * len(held), {}, []
+    for j, (bucket, arrays) in enumerate(held.items()):
+        axis = {name: a for a, name in enumerate(sorted(joint[bucket]))}
+        operands = []
+        for i in arrays:
+            names = [name for name, _ in axes[i]] if i < n else sums[i]
+            operands.append((where.get(i, i), [axis[name] for name in names]))
+            if i >= n:
+                following[where[i] - n] = j
+        homes.update({name: (j, a) for name, a in axis.items() if name not in sums[bucket]})
+        clusters.append(Cluster(operands=tuple(operands), kept=[axis[name] for name in sums[bucket]]))
+    return ClusterPlan(n_factors=n, clusters=tuple(clusters), following=tuple(following), homes=homes)
+
+
+class ClusterTree:
+    """A product of factors, all variables of which are summed out once, for the marginals of each.
+
+    Forwards, the sum of each cluster goes to the one that follows. Backwards along the same edges, a cluster
+    is given the sum of everything that is outside of it and of what leads to it. Factors are NumPy arrays: a
+    product and its sum are one call of `einsum`.
+
+    Parameters
+    ----------
+    plan : ClusterPlan
+        The sums.
+    factors : sequence of arrays
+        The values of the factors.
+    """
+
+    def __init__(self, plan: ClusterPlan, factors: Sequence[Any]) -> None:
+        self._plan = plan
+        self._arrays = list(factors)
+        self._outside: dict[int, list[Any]] = {}
+        #: The logarithm of the sum.
         self.log_mass = 0.0
-        for values, names in factors:
-            axes = [turn[name] for name in names]
-            if axes:
-                self._held[min(axes)] += [values, axes]
-            else:
-                self.log_mass += log(values) if values > 0.0 else -np.inf
-        self._around: list[list[int]] = []
-        for held in self._held:
-            around = sorted({j for axes in held[1::2] for j in axes})
-            self._around.append(around)
-            found = np.einsum(*held, around[1:])
-            largest = float(found.max())
-            if largest > 0.0:
-                found = found / largest
-                self.log_mass += log(largest)
-            else:
-                self.log_mass = -np.inf
-            following = around[1] if len(around) > 1 else -1
-            if following >= 0:
-                self._held[following] += [found, around[1:]]
-            self._sums.append(found)
-            self._next.append(following)
+        #: Whether no sum is so small that digits may be lost.
+        self.is_accurate = True
+        for constant in factors:
+            if not constant.ndim:
+                self._scale(float(constant))
+        for cluster in plan.clusters:
+            found = np.einsum(*self._operands(cluster), cluster.kept)
+            self._arrays.append(found / self._scale(float(found.max())))
+
+    def _scale(self, largest: float) -> float:
+        """Count a scale by which numbers are divided; 1 where all are 0."""
+        if largest < LEAST_SUM:
+            self.is_accurate = False
+        self.log_mass += log(largest) if largest > 0.0 else -np.inf
+        return largest or 1.0
+
+    def __contains__(self, name: str | None) -> bool:
+        return name in self._plan.homes
 
     def marginal(self, name: str) -> np.ndarray:
         """Return the probabilities of a variable, not yet one in sum."""
-        i = self.turn[name]
-        return np.einsum(self._belief(i), self._around[i], [i])
+        j, axis = self._plan.homes[name]
+        return np.einsum(*self._operands(self._plan.clusters[j]), *self._given(j), [axis])
 
-    def _belief(self, i: int) -> np.ndarray:
-        """Return the product of all factors, summed over what is in other buckets alone."""
-        path = [i]
-        while path[-1] not in self._beliefs and self._next[path[-1]] >= 0:
-            path.append(self._next[path[-1]])
-        for j in reversed(path):
-            if j in self._beliefs:
-                continue
-            outside: list[Any] = []
-            following, shared = self._next[j], self._around[j][1:]
-            if following >= 0:
-                above = np.einsum(self._beliefs[following], self._around[following], shared)
-                below = self._sums[j]
-                outside = [np.divide(above, below, out=np.zeros_like(above), where=below > 0.0), shared]
-            self._beliefs[j] = np.einsum(*self._held[j], *outside, self._around[j])
-        return self._beliefs[i]
+    def _operands(self, cluster: Cluster, without: int = -1) -> list[Any]:
+        """Return the arrays of a cluster, each followed by its axes, as `einsum` takes them."""
+        return [x for i, axes in cluster.operands if i != without for x in (self._arrays[i], axes)]
 
-
-def is_small(plan: EliminationOrder, axes: Sequence[Sequence[str]]) -> bool:
-    """Whether a `BucketTree` suits factors: tables of few cells, and few factors that have a variable."""
-    turn = {name: i for i, name in enumerate(plan.order)}
-    held = np.bincount([min(turn[name] for name in names) for names in axes if names], minlength=1)
-    return plan.cells <= 2**14 and plan.width < MOST_AXES and int(held.max()) <= MOST_OPERANDS
+    def _given(self, j: int) -> list[Any]:
+        """Return the sum of what is outside of a cluster and of those before it, and its axes there."""
+        path = [j]
+        while path[-1] not in self._outside and self._plan.following[path[-1]] >= 0:
+            path.append(self._plan.following[path[-1]])
+        self._outside.setdefault(path[-1], [])
+        for k, after in reversed(list(pairwise(path))):
+            cluster, own = self._plan.clusters[after], self._plan.n_factors + k
+            held = [*self._operands(cluster, without=own), *self._outside[after]]
+            axes = {a for some in held[1::2] for a in some}
+            shared = zip(dict(cluster.operands)[own], self._plan.clusters[k].kept, strict=True)
+            both = [pair for pair in shared if pair[0] in axes]
+            self._outside[k] = []
+            if both:
+                found = np.einsum(*held, [there for there, _ in both])
+                self._outside[k] = [found / (float(found.max()) or 1.0), [here for _, here in both]]
+        return self._outside[j]

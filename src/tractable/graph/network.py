@@ -24,12 +24,13 @@ from tractable.distributions.table.rows import decoded, encoded, is_labelled
 from tractable.distributions.vectors import VectorDistribution, over_observed
 from tractable.graph.directed import DirectedGraph
 from tractable.graph.elimination import (
-    BucketTree,
+    ClusterPlan,
+    ClusterTree,
     Eliminated,
     EliminationOrder,
+    cluster_plan,
     eliminate,
     elimination_order,
-    is_small,
 )
 from tractable.graph.families import Families, log_probabilities
 from tractable.value import set_fields, value
@@ -158,11 +159,11 @@ class BayesianNetwork(VectorDistribution):
         """Return the log probability of levels of some variables."""
         if not seen:
             return 0.0
-        needed = set(seen) | self.graph.ancestors(seen)
         if seen == dict(self.evidence):
-            tree = self._tree(frozenset(needed))
+            tree = self._tree()
             if tree is not None:
                 return tree.log_mass
+        needed = set(seen) | self.graph.ancestors(seen)
         factors = [table.factor.reduce(seen) for table in self.tables if table.names[0] in needed]
         found = eliminate(factors, _others(factors, ()))
         total = float(found.factor.total)
@@ -174,8 +175,7 @@ class BayesianNetwork(VectorDistribution):
         if not keep:
             raise ValueError("dims must name at least one variable")
         if len(keep) == 1:
-            asked = {keep[0], *dict(self.evidence)}
-            tree = self._tree(frozenset(asked | self.graph.ancestors(asked)))
+            tree = self._tree(keep[0])
             if tree is not None:
                 values = tree.marginal(keep[0])
                 return ProbabilityTable(probabilities=values / values.sum(), axes=[self._axis(keep[0])])
@@ -244,48 +244,61 @@ class BayesianNetwork(VectorDistribution):
         factors = self._relevant(keep)
         return elimination_order([factor.axes for factor in factors], _others(factors, keep))
 
-    def _tree(self, needed: frozenset[str]) -> BucketTree | None:
-        """Return what the tables of some variables give at the evidence; None where they are not small.
+    def _tree(self, asked: str | None = None) -> ClusterTree | None:
+        """Return the sums for the marginal of a variable, or without one for the probability of the evidence.
 
-        It holds the answers for all of these variables; one for more of them serves fewer.
+        None where the tables are not small. One tree gives the marginals of many variables.
         """
-        for held, tree in self._trees.items():
-            if needed <= held:
+        for tree in self._trees:
+            if asked in tree:
                 return tree
         if not self._plain:
             return None
         seen = dict(self.evidence)
-        key = (needed, frozenset(seen))
-        names = [name for name in self._by_name if name in needed]
+        key = (asked, frozenset(seen))
         if key not in self._plans:
-            axes = [
-                [a for a in (*self._by_name[name].given, *self._by_name[name].axes) if a[0] not in seen]
+            self._plans[key] = self._plan(asked, seen)
+        names, plan = self._plans[key]
+        if plan is None:
+            return None
+        at = {name: code_of(self._axis(name), level) for name, level in seen.items()}
+        tree = ClusterTree(
+            plan,
+            [
+                self._by_name[name].probabilities[tuple([at.get(v, _ALL) for v in self._variables[name]])]
                 for name in names
-            ]
-            plan = elimination_order(axes, [name for name in names if name not in seen])
-            fits = is_small(plan, [[a for a, _ in scope] for scope in axes])
-            self._plans[key] = plan.order if fits else None
-        order = self._plans[key]
-        if order is not None:
-            at = {name: code_of(self._axis(name), level) for name, level in seen.items()}
-            factors = []
-            for name in names:
-                variables = self._variables[name]
-                index = tuple(at.get(v, _ALL) for v in variables)
-                factors.append(
-                    (self._by_name[name].probabilities[index], tuple(v for v in variables if v not in at))
-                )
-            self._trees[needed] = BucketTree(factors, order)
-            return self._trees[needed]
-        return None
+            ],
+        )
+        if not tree.is_accurate:
+            return None
+        self._trees.append(tree)
+        return tree
+
+    def _plan(self, asked: str | None, seen: Iterable[str]) -> tuple[list[str], ClusterPlan | None]:
+        """Return the tables that matter to a variable, or to the probability of what is observed; their sums.
+
+        Tables of variables without descendants that are asked or observed sum to one, and those that share
+        no variable with the others, once evidence is filled in, are a constant factor.
+        """
+        roots = {*seen} if asked is None else {asked, *seen}
+        needed = roots | self.graph.ancestors(roots)
+        free = {name: [v for v in self._variables[name] if v not in seen] for name in self._by_name}
+        names = [name for name in free if name in needed]
+        if asked is not None:
+            found, left = {asked}, names
+            while near := [name for name in left if not found.isdisjoint(free[name])]:
+                found.update(*(free[name] for name in near))
+                left = [name for name in left if name not in near]
+            names = [name for name in names if not found.isdisjoint(free[name])]
+        return names, cluster_plan([[self._axis(v) for v in free[name]] for name in names])
 
     @cached_property
-    def _trees(self) -> dict[frozenset[str], BucketTree]:
-        return {}
+    def _trees(self) -> list[ClusterTree]:
+        return []
 
     @cached_property
-    def _plans(self) -> dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...] | None]:
-        """Orders of elimination by the tables that are needed and what is observed, whatever was seen."""
+    def _plans(self) -> dict[tuple[str | None, frozenset[str]], tuple[list[str], ClusterPlan | None]]:
+        """The sums for what is asked and what is observed, whichever its levels."""
         return {}
 
     @cached_property

@@ -6,6 +6,7 @@ spawned from the seed, so that a state, which is data, and the number of its blo
 go on.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import floor, log
@@ -16,7 +17,7 @@ import numpy as np
 from tractable.arrays.numbers import check_count, check_number
 from tractable.arrays.random import as_generator
 from tractable.data.progress import progress
-from tractable.engines.checkpoint import Checkpoint, fingerprint, next_checkpoint
+from tractable.engines.checkpoint import fingerprint, next_checkpoint
 from tractable.sampling.chains import Chains
 from tractable.sampling.diagnostics import effective_sample_size
 
@@ -78,7 +79,7 @@ def sample(
         Keep every so manyth step.
     target_ess : float, optional
         Go on until the smallest effective sample size, of all chains together, is this, or until
-        `max_samples`.
+        `max_samples`, with a warning.
     max_samples : int, optional
         The most draws of each chain, with `target_ess`; ten times `n_samples` by default.
     rng : None, int or Generator
@@ -111,19 +112,22 @@ def sample(
     most = (
         n_samples
         if target_ess is None
-        else check_count("max_samples", max_samples or 10 * n_samples, least=1)
+        else check_count("max_samples", 10 * n_samples if max_samples is None else max_samples, least=1)
     )
-    seed = [int(word) for word in as_generator(rng).integers(0, 2**32, size=4)]
-    first = _generator(seed, 0)
-    position = _starts(start, first, check_count("n_chains", n_chains, least=1))
-    run = _Run(step, first, position, n_warm_up, thin, most)
+    n_chains, rng = check_count("n_chains", n_chains, least=1), as_generator(rng)
     mark = next_checkpoint()
-    kind = {
-        "kind": (label, type(step).__name__),
-        "parameters": fingerprint((n_warm_up, thin, position)).hex(),
-    }
-    run.resume(mark, kind)
-    seed = run.seed = run.seed or seed
+    saved = mark.state
+    # With the seed that was saved, starts that are drawn are those of the run that was broken off.
+    seed = saved.get("seed") if isinstance(saved, dict) else None
+    seed = seed or [int(word) for word in rng.integers(0, 2**32, size=4)]
+    first = _generator(seed, 0)
+    position = _starts(start, first, n_chains)
+    run = _Run(step, seed, first, position, n_warm_up, thin, most)
+    kind: dict[str, Any] = {"kind": (label, type(step).__name__)}
+    if mark.is_stored:
+        kind["parameters"] = fingerprint((step, n_warm_up, thin, position)).hex()
+    if saved is not None:
+        run.resume(saved, kind, first)
     total = n_warm_up + n_samples * thin
     with progress(label, total) as line:
         line.advance(run.n_steps)
@@ -131,6 +135,8 @@ def sample(
             done = run.advance(_generator(seed, 1 + run.n_blocks))
             line.advance(done, note="warm-up" if run.n_steps < n_warm_up else "")
             mark.save_if_due(partial(run.state, kind))
+    if target_ess is not None and run.n_kept >= most:
+        _warn_if_short(run.chains(), target_ess)
     if mark.is_stored:
         mark.save(run.state(kind))
     return run.chains()
@@ -139,8 +145,11 @@ def sample(
 class _Run:
     """A run under way: the state, what is tuned, and the draws so far."""
 
-    def __init__(self, step: Any, rng: Any, position: Any, n_warm_up: int, thin: int, most: int) -> None:
-        step, self.at = step.begin(rng, position) if hasattr(step, "begin") else (step, position)
+    def __init__(
+        self, step: Any, seed: list[int], rng: Any, position: Any, n_warm_up: int, thin: int, most: int
+    ) -> None:
+        begun = hasattr(step, "begin")
+        step, self.at = step.begin(rng, position) if begun else (_checked(step), position)
         if hasattr(step, "for_steps"):
             step = step.for_steps(n_warm_up + thin * most)
         self.step, self.n_warm_up, self.thin, self.most = step, n_warm_up, thin, most
@@ -148,7 +157,7 @@ class _Run:
         if n_warm_up and hasattr(step, "tuning"):
             self.tuned = step.tuning(self.at, n_warm_up)
         self.n_steps = self.n_blocks = 0
-        self.seed: list[int] | None = None
+        self.seed = seed
         self.draws: dict[str, list[np.ndarray]] = {}
         self.info: dict[str, list[np.ndarray]] = {}
 
@@ -164,10 +173,7 @@ class _Run:
         if not self._is_time_to_look(n_samples):
             return False
         found = self.chains()
-        if found.n_draws < 4:
-            return False
-        sizes = (effective_sample_size(x, kind) for x in found.draws.values() for kind in ("bulk", "tail"))
-        return all(float(np.min(size)) >= target_ess for size in sizes)
+        return found.n_draws >= 4 and _least_ess(found) >= target_ess
 
     def _is_time_to_look(self, n_samples: int) -> bool:
         """Whether there are a tenth more draws than at the last look: looks cost as much as all of them.
@@ -248,22 +254,75 @@ class _Run:
             "info": {} if found is None else dict(found.info),
         }
 
-    def resume(self, mark: Checkpoint, kind: Mapping[str, Any]) -> None:
-        """Go on from a saved state of the same run."""
-        state = mark.state
-        if state is None:
-            return
-        if not isinstance(state, dict) or any(state.get(name) != kind[name] for name in kind):
-            raise ValueError(
-                "path: the checkpoint is of another run; run the same code, or remove the file, or choose "
-                "another"
-            )
-        self.at = State(**state["at"]) if isinstance(self.at, State) else state["at"]
+    def resume(self, saved: Any, kind: Mapping[str, Any], rng: np.random.Generator) -> None:
+        """Go on from a saved state of the same run: of the same step, from the same starts, on one target."""
+        if not isinstance(saved, dict) or any(saved.get(name) != kind[name] for name in kind):
+            raise _another_run()
+        at = State(**saved["at"]) if isinstance(self.at, State) else saved["at"]
+        if isinstance(at, State) and at.log_prob is not None:
+            # Functions have no digest, but a value where the chains are.
+            try:
+                again = self.step.begin(rng, at.position)[1].log_prob
+            except ValueError as error:
+                raise _another_run() from error
+            if not np.allclose(again, at.log_prob, rtol=1e-6, atol=1e-9):
+                raise _another_run()
+        self.at = at
         if self.tuned is not None:
-            self.tuned = type(self.tuned).from_data(state["tuned"])
-        self.n_steps, self.n_blocks, self.seed = state["n_steps"], state["n_blocks"], state["seed"]
-        self.draws = {name: [x] for name, x in state["draws"].items()}
-        self.info = {name: [x] for name, x in state["info"].items()}
+            self.tuned = type(self.tuned).from_data(saved["tuned"])
+        self.n_steps, self.n_blocks = saved["n_steps"], saved["n_blocks"]
+        self.draws = {name: [x] for name, x in saved["draws"].items()}
+        self.info = {name: [x] for name, x in saved["info"].items()}
+
+
+def _another_run() -> ValueError:
+    return ValueError(
+        "path: the checkpoint is of another run; run the same code, or remove the file, or choose another"
+    )
+
+
+def _least_ess(chains: Chains) -> float:
+    """Return the smallest effective sample size of any entry, bulk or tail."""
+    return min(
+        float(np.min(effective_sample_size(x, kind)))
+        for x in chains.draws.values()
+        for kind in ("bulk", "tail")
+    )
+
+
+def _warn_if_short(chains: Chains, target_ess: float) -> None:
+    worth = _least_ess(chains) if chains.n_draws >= 4 else 0.0
+    if worth < target_ess:
+        warnings.warn(
+            f"target_ess = {target_ess:g} is not reached: {chains.n_draws} draws of each chain, which are "
+            f"max_samples, are worth {worth:.0f}; raise max_samples, or take another step",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _checked(step: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a step that is a function of the user's, of which what it returns is checked."""
+    if hasattr(step, "tuning"):
+        return step
+
+    def taken(rng: np.random.Generator, at: Any) -> Any:
+        found = step(rng, at)
+        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Mapping)):
+            raise ValueError(
+                f"step must return a pair: the state, and a mapping of arrays, got {type(found).__name__}"
+            )
+        before, after = _variables(at), _variables(found[0])
+        for name, x in before.items():
+            moved = np.asarray(after[name]) if name in after else None
+            if moved is None or moved.shape != np.shape(x):
+                got = None if moved is None else moved.shape
+                raise ValueError(f"step must keep the shape of the state, {np.shape(x)}, got {got}")
+            if not np.all(np.isfinite(moved)):
+                raise ValueError(f"step has moved the chains to {moved}, which is not finite")
+        return found
+
+    return taken
 
 
 def _generator(seed: list[int], number: int) -> np.random.Generator:
@@ -295,7 +354,7 @@ def _starts(start: Any, rng: np.random.Generator, n_chains: int) -> Any:
 
 def _rows(name: str, x: Any) -> np.ndarray:
     found = np.asarray(x)
-    if found.dtype.kind not in "fiub" or found.ndim < 1 or not len(found):
+    if found.dtype.kind not in "fiub" or found.ndim < 1 or not found.size:
         raise ValueError(f"{name} must be an array of numbers with a row a chain, got {x!r}")
     if not np.all(np.isfinite(found)):
         raise ValueError(f"{name} must be finite")

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.linalg import jittered_cholesky
+from tractable.arrays.numbers import check_number
 from tractable.sampling.driver import State
-from tractable.sampling.target import Target, as_target
+from tractable.sampling.target import Target, as_target, check_array
 from tractable.value import parameters, replace, value
 
 #: Acceptance that random walks are tuned to, in one dimension and in many (Roberts and Rosenthal, 2001).
@@ -38,12 +40,14 @@ class RandomWalk:
     covariance: Any = None
 
     def __post_init__(self) -> None:
-        if self.scale is not None and not 0.0 < float(self.scale) < np.inf:
-            raise ValueError(f"scale must be a number above 0, got {self.scale!r}")
+        if self.scale is not None:
+            check_number("scale", self.scale, above=0.0)
         if self.covariance is not None:
-            found = np.asarray(self.covariance, dtype=np.float64)
+            found = np.asarray(as_reals("covariance", self.covariance), dtype=np.float64)
             if found.ndim not in (1, 2) or not np.all(np.isfinite(found)):
                 raise ValueError(f"covariance must be (d,) or (d, d) and finite, got {self.covariance!r}")
+            if np.any((found if found.ndim == 1 else np.diagonal(found)) <= 0.0):
+                raise ValueError(f"covariance must have variances above 0, got {self.covariance!r}")
             object.__setattr__(self, "covariance", found)
 
     def root(self, dim: int) -> np.ndarray:
@@ -167,6 +171,7 @@ class MetropolisHastings:
     def begin(self, rng: np.random.Generator, position: np.ndarray) -> tuple["MetropolisHastings", State]:
         """Return the step for points of this shape, and the first state, checked."""
         walk = isinstance(self.proposal, RandomWalk)
+        check_array(position)
         position = np.asarray(position, dtype=np.float64) if walk else position
         target = as_target(self.log_prob, position, vectorized=self.vectorized)
         root = self.proposal.root(max(int(np.prod(position.shape[1:])), 1)) if walk else None
@@ -216,7 +221,10 @@ class MetropolisHastings:
             forward.sample(len(x), rng=rng) if independent else forward.sample(1, rng=rng)[0]
         )
         if proposed.shape != x.shape:
-            raise ValueError(f"proposal must have the shape of the points, {x.shape}, got {proposed.shape}")
+            raise ValueError(
+                f"proposal must have the shape of the points, {x.shape}, got {proposed.shape}: a batch of "
+                f"{len(x)} distributions over {'vectors' if x.ndim > 1 else 'numbers'}, one for each chain"
+            )
         if self.symmetric:
             return proposed, None
         backward = forward if independent else self.proposal(proposed)

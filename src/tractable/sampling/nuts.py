@@ -14,7 +14,7 @@ from tractable.arrays.linalg import jittered_cholesky
 from tractable.arrays.numbers import check_number
 from tractable.primitives.trajectory import ACCEPTED, DRAW, KINETIC, LEAVES, LOG_P, Trajectories
 from tractable.sampling.driver import State
-from tractable.sampling.target import Target, as_target
+from tractable.sampling.target import Target, as_target, check_array
 from tractable.value import parameters, replace, value
 
 #: Steps of a run from which on trajectories run compiled code: NumPy takes about half a second for them.
@@ -191,6 +191,7 @@ class Nuts:
 
     def begin(self, rng: np.random.Generator, position: np.ndarray) -> tuple["Nuts", State]:
         """Return the step for points of this shape, with a first step size, and the first state, checked."""
+        check_array(position)
         position = np.asarray(position, dtype=np.float64)
         if position.ndim != 2:
             raise ValueError(f"start must be vectors, a row a chain, got {position.shape}")

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from tractable.sampling.driver import State
-from tractable.sampling.target import Target, as_target
+from tractable.sampling.target import Target, as_target, check_array
 from tractable.value import parameters, replace, value
 
-#: After so many shrinkages an interval is the old point itself, to rounding, and that is the draw.
-MOST_SHRINKS = 200
+#: After so many shrinkages an interval is the old point itself, even from the largest number to the smallest.
+MOST_SHRINKS = 10_000
 
 
 @value
@@ -22,7 +22,7 @@ class SliceTuning:
     width : array (d,)
         The width of the first interval of each coordinate.
     moved : array (d,)
-        The sum of the distances between the ends of slices so far.
+        The sum of the widths of the last intervals so far.
     n_steps : int
         Steps so far.
     is_final : bool
@@ -84,6 +84,7 @@ class Slice:
 
     def begin(self, rng: np.random.Generator, position: np.ndarray) -> tuple["Slice", State]:
         """Return the step for points of this shape, and the first state, checked."""
+        check_array(position)
         position = np.asarray(position, dtype=np.float64)
         if position.ndim > 2:
             raise ValueError(f"start must be numbers or vectors, a row a chain, got {position.shape}")
@@ -156,7 +157,7 @@ class Slice:
                 break
             low = np.where(~done & (tried < old), tried, low)
             high = np.where(~done & (tried >= old), tried, high)
-        return new, log_new, used, right - left
+        return new, log_new, used, high - low
 
 
 def slice(  # noqa: A001  (the field's word)

@@ -1,6 +1,6 @@
 """What is sampled: a log density, of a distribution or a function, at one point or at a batch of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,15 @@ class Target:
         if np.any(found == -np.inf):
             where = int(np.argmin(found))
             raise ValueError(f"start must have positive density: that of chain {where}, {x[where]}, is zero")
+
+
+def check_array(start: Any) -> None:
+    """Refuse starting points that are a mapping of variables: a log density is of one array."""
+    if isinstance(start, Mapping):
+        raise ValueError(
+            f"start must be one array with a row a chain, got a mapping of {[*start]}: join the variables to "
+            "one vector, or sample them in turn by gibbs"
+        )
 
 
 def as_target(
