@@ -160,6 +160,8 @@ HALVES = [[0.5, 0.5], [0.5, 0.5]]
     (lambda: BayesianNetwork(tables=[table("a", HALVES)]), "must not be batches"),
     (lambda: BayesianNetwork(tables=[table("a", [0.5, 0.5])], evidence={"a": 1}), "leave at least one"),
     (lambda: BayesianNetwork(tables=[table("a", [0.5, 0.5])], evidence={"z": 1}), "no variable 'z'"),
+    (lambda: BayesianNetwork(tables=[table("a", [0.5, 0.5])], evidence="a"), "evidence must map names"),
+    (lambda: BayesianNetwork(tables=[table("a", [0.5, 0.5])], evidence=3), "evidence must map names"),
     (lambda: certain().condition({"a": 0}), "a=0 has none"),
     (lambda: certain().condition({"a": 5}), "has no level 5"),
     (lambda: certain().condition(["a"]), "values must be the observed levels"),
@@ -264,6 +266,7 @@ def test_answers_are_those_of_pgmpy(rng):
 @pytest.mark.parametrize(("call", "match"), [
     (lambda: fit_network("a -> z", {"a": [0, 1]}), "X must have a column 'z'"),
     (lambda: chow_liu_tree({"a": [0, 1], "b": [0, 1]}, root="z"), "root must be a column"),
+    (lambda: chow_liu_tree({"a": [], "b": []}), "X must have at least one row"),
     (lambda: LinearGaussianNetwork(coefficients={}), "at least one node"),
     (lambda: LinearGaussianNetwork(coefficients={"y": {"x": 1.0}}), "entry of the parent 'x'"),
     (lambda: LinearGaussianNetwork(coefficients={"y": {"y": 1.0}}), "no cycle"),

@@ -43,11 +43,11 @@ def of_pgmpy(model):
 
 
 def ours(data):
-    found = data.network.condition(EVIDENCE)
-    return {
-        name: dict(zip(found.levels(name), found.marginal(name).probabilities, strict=True))
-        for name in data.asked
-    }
+    answers = {}
+    for name in data.asked:  # each a question of its own: no sum is kept for the next
+        found = data.network.condition(EVIDENCE).marginal(name)
+        answers[name] = dict(zip(found.axes[0][1], found.probabilities, strict=True))
+    return answers
 
 
 def pgmpys(data):

@@ -24,7 +24,10 @@ def torch_gradient(
     gradient : bool
         Whether to differentiate; else the gradients are empty.
     """
-    import torch
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError('gradient="torch" needs torch: pip install torch') from error
 
     points = torch.tensor(np.asarray(x, dtype=np.float64), requires_grad=gradient)
     together = batch or not gradient

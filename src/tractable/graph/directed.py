@@ -19,6 +19,9 @@ Node = Any
 
 _ARROW = re.compile(r"\s*(->|<-)\s*")
 
+#: Lines and heads of other arrows, as in A <-> B, A => B, A -- B and A - B; not the hyphen of a name.
+_NO_NAME = re.compile(r"^>|<$|--|(?:^|\s)[-=]+>?(?:\s|$)")
+
 
 @value
 class DirectedGraph:
@@ -256,6 +259,8 @@ def _parsed(text: str) -> DirectedGraph:
         if not all(part.strip() for part in parts):
             raise ValueError(f"graph must have a node on both sides of each arrow, got {statement.strip()!r}")
         names = parts[::2]
+        if any(_NO_NAME.search(name) for name in names):
+            raise ValueError(f"graph must have arrows -> or <- between nodes, got {statement.strip()!r}")
         nodes += names
         for left, arrow, right in zip(names[:-1], parts[1::2], names[1:], strict=True):
             edges.append((left, right) if arrow == "->" else (right, left))

@@ -44,6 +44,8 @@ def chow_liu_tree(
     check_nonnegative("pseudocounts", np.asarray(pseudocounts, dtype=np.float64))
     axes = [(name, levels_of(column)) for name, column in columns.items()]
     codes = np.stack([np.asarray(row_codes(axis, columns[axis[0]])) for axis in axes], axis=1)
+    if not len(codes):
+        raise ValueError("X must have at least one row")
     weights = np.asarray(row_weights(sample_weight, np.empty(len(codes))))
     sizes = [len(levels) for _, levels in axes]
     information = mutual_informations(pair_counts(codes, weights, sizes) + pseudocounts, sizes)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, freeze, is_foreign_array, namespace_of, to_numpy
 from tractable.distributions import ProbabilityTable
 from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.distributions.table.factor import (
@@ -88,9 +88,15 @@ class BayesianNetwork(VectorDistribution):
 
     def __init__(self, *, tables: Iterable[ProbabilityTable], evidence: Any = ()) -> None:
         found = _checked_tables(tables)
+        try:
+            seen = {} if evidence is None else dict(evidence)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"evidence must map names of variables to levels, got {evidence!r:.60}"
+            ) from None
         set_fields(self, tables=found, evidence=())
         _ = self.graph  # which refuses a cycle
-        self._observe(dict(evidence))
+        self._observe(seen)
 
     def _observe(self, seen: dict[str, Any]) -> None:
         """Set what was observed, which must be possible."""
@@ -178,7 +184,10 @@ class BayesianNetwork(VectorDistribution):
             tree = self._tree(keep[0])
             if tree is not None:
                 values = tree.marginal(keep[0])
-                return ProbabilityTable(probabilities=values / values.sum(), axes=[self._axis(keep[0])])
+                found = object.__new__(ProbabilityTable)  # of an axis and probabilities that are checked
+                p = freeze(values / values.sum())
+                set_fields(found, probabilities=p, axes=(self._axis(keep[0]),), given=())
+                return found
         return ProbabilityTable.from_factor(self._eliminated(keep).factor.transpose(keep))
 
     def joint(self) -> ProbabilityTable:
@@ -228,6 +237,7 @@ class BayesianNetwork(VectorDistribution):
         set_fields(found, tables=self.tables, evidence=self.evidence)
         shared = ("graph", "_by_name", "_variables", "_plans", "_plain")
         found.__dict__.update({name: getattr(self, name) for name in shared})
+        found.__dict__["axes"] = tuple(axis for axis in self.axes if axis[0] not in more)
         found._observe({**dict(self.evidence), **more})
         return found
 

@@ -245,7 +245,7 @@ def pareto_k(log_weights: Any) -> float:
     >>> pareto_k(-0.1 * x * x) < 0.5 < 0.7 < pareto_k(0.45 * x * x)
     True
     """
-    log_w = np.asarray(log_weights, dtype=np.float64)
+    log_w = np.asarray(as_reals("log_weights", log_weights), dtype=np.float64)
     if log_w.ndim != 1 or not len(log_w) or not np.max(log_w) > -np.inf or not np.all(log_w < np.inf):
         raise ValueError("log_weights must be a list of numbers, none of them NaN or +inf, one above -inf")
     log_w = np.sort(log_w - log_w.max())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.numbers import check_count
+from tractable.arrays.numbers import check_count, check_number
 from tractable.arrays.random import as_generator
 from tractable.distributions import Distribution, MultivariateNormal
 from tractable.distributions.checks import exactly_one
@@ -81,7 +81,7 @@ def monte_carlo(
     control : callable, optional
         A function with a known mean, correlated with f: f - b (control - control_mean) is averaged, with b
         by least squares.
-    control_mean : float or array, optional
+    control_mean : float, optional
         The mean of `control`.
     rng : None, int or Generator
         Source of randomness; with a seed the result is repeatable.
@@ -105,6 +105,8 @@ def monte_carlo(
         raise ValueError(f"method must be one of {[*METHODS]}, got {method!r}")
     if (control is None) != (control_mean is None):
         raise ValueError("control_mean must be given where control is, and only there")
+    if control_mean is not None:
+        check_number("control_mean", control_mean)
     x, n_groups = _drawn(distribution, n, method, as_generator(rng))
     values = _values(f, x, "f")
     share = _largest_share(values)
@@ -155,10 +157,14 @@ def inverse_transform(
     name, given = exactly_one(icdf=icdf, cdf=cdf, table=table)
     if support is not None and name != "cdf":
         raise ValueError("support is for cdf alone: the others say where they end")
+    if name == "cdf" and not callable(given):
+        raise ValueError(f"cdf must be a function, got {type(given).__name__}")
     # The open interval: an inverse may be infinite at its ends.
     u = np.clip(as_generator(rng).random(n), 2.0**-54, 1.0 - 2.0**-53)
     if name == "icdf":
         inverse = getattr(given, "icdf", given)
+        if not callable(inverse):
+            raise ValueError(f"icdf must be a function or a distribution, got {type(given).__name__}")
         found = np.asarray(inverse(u), dtype=np.float64)
         if found.shape != u.shape or np.any(np.isnan(found)):
             raise ValueError("icdf must return one number a level, none of them NaN")
@@ -225,8 +231,7 @@ def rejection(
     """
     _check_distribution("proposal", proposal)
     density, n = _log_density(log_prob), check_count("n_samples", n_samples, least=1)
-    if not (isinstance(k, (int, float, np.number)) and 0.0 < float(k) < np.inf):
-        raise ValueError(f"k must be a number above 0, got {k!r}")
+    check_number("k", k, above=0.0)
     rng, log_k = as_generator(rng), float(np.log(k))
     kept: list[np.ndarray] = []
     n_kept = n_proposed = last = 0
@@ -294,8 +299,9 @@ class ImportanceSample:
 
     @property
     def mean_weight(self) -> float:
-        """The mean of p/q: about 1 for a normalised p, whatever q is."""
-        return float(np.exp(self.log_evidence))
+        """The mean of p/q: about 1 for a normalised p, whatever q is; infinite where it overflows."""
+        with np.errstate(over="ignore"):
+            return float(np.exp(self.log_evidence))
 
     @property
     def log_evidence(self) -> float:
@@ -329,6 +335,11 @@ class ImportanceSample:
         values, n = _values(f, self.draws, "f"), len(self.draws)
         with np.errstate(over="ignore"):
             w = n * self.weights if self_normalized else np.exp(self.log_weights)
+        if not np.all(w < np.inf):
+            raise ValueError(
+                f"self_normalized must be True: weights up to exp({self.log_weights.max():g}) are too large "
+                "for a number, so the density is not normalised"
+            )
         wide = w.reshape(-1, *(1,) * (values.ndim - 1))
         mean = np.mean(wide * values, axis=0)
         deviations = wide * (values - mean) if self_normalized else wide * values - mean
@@ -510,9 +521,9 @@ def _inverted(cdf: Callable[[np.ndarray], Any], u: np.ndarray, support: tuple[fl
             raise ValueError("cdf must return a number from 0 to 1 at each point")
         return found >= u
 
-    low, high = (np.full(u.shape, float(end)) for end in support)
-    if not np.all(low < high):
+    if np.shape(support) != (2,) or not support[0] < support[1]:
         raise ValueError(f"support must be two numbers in increasing order, got {support!r}")
+    low, high = (np.full(u.shape, float(end)) for end in support)
     # An infinite end is replaced by one far enough out, sixteen times as far every time.
     for end, other, sign in ((low, high, -1.0), (high, low, 1.0)):
         if not np.isinf(end).any():

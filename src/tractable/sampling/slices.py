@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.sampling.driver import State
 from tractable.sampling.target import Target, as_target, check_array
 from tractable.value import parameters, replace, value
@@ -90,7 +91,7 @@ class Slice:
             raise ValueError(f"start must be numbers or vectors, a row a chain, got {position.shape}")
         target = as_target(self.log_prob, position, vectorized=self.vectorized)
         dim = position.shape[1] if position.ndim == 2 else 1
-        width = np.asarray(self.width, dtype=np.float64)
+        width = np.asarray(as_reals("width", self.width), dtype=np.float64)
         if width.shape not in ((), (dim,)) or not np.all((width > 0.0) & (width < np.inf)):
             raise ValueError(f"width must be a number above 0 or {dim} of them, got {self.width!r}")
         state = State(position=position, log_prob=target.at_start(position))

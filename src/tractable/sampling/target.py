@@ -148,14 +148,30 @@ def as_target(
             asked = _by_torch(log_prob)
         elif gradient is True:
             asked = _first_of(log_prob)
-        vectorized = _takes_batch(asked, start)
+        try:
+            vectorized = _takes_batch(asked, start)
+        except _NotAPairError as error:
+            raise ValueError(
+                "gradient is True, so log_prob must return the pair of the log density and its gradient, got "
+                f"{type(error.args[0]).__name__}"
+            ) from None
         if vectorized and callable(gradient):
             vectorized = _gradient_takes_batch(gradient, start)
     return Target(log_prob=log_prob, gradient=gradient, vectorized=bool(vectorized))
 
 
 def _first_of(log_prob: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda x: log_prob(x)[0]
+    def first(x: Any) -> Any:
+        found = log_prob(x)
+        if not (isinstance(found, (tuple, list)) and len(found) == 2):
+            raise _NotAPairError(found)
+        return found[0]
+
+    return first
+
+
+class _NotAPairError(Exception):
+    """A function that is to return a log density and its gradient does not."""
 
 
 def _by_torch(log_prob: Callable[[Any], Any]) -> Callable[[np.ndarray], Any]:
