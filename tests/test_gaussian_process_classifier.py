@@ -1,7 +1,9 @@
 """Gaussian process classification: textbook digits, identities, gradients, peers, what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import special
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 from sklearn.datasets import load_iris
@@ -303,3 +305,83 @@ def test_restarts_do_not_lose():
     one = GaussianProcessClassifier(kernel).fit(X, Y)
     more = GaussianProcessClassifier(kernel, n_restarts_optimizer=2, random_state=0).fit(X, Y)
     assert more.log_evidence_ >= one.log_evidence_ - 1e-6
+
+
+# -- how far Laplace's approximation is from the exact posterior -----------------------------------------
+
+
+def exact_of_two_rows(x, y, kernel, cdf):
+    """Return the log evidence, and p(y = 1) at the rows, by a grid over f = L z."""
+    root = np.linalg.cholesky(kernel(x))
+    z = np.linspace(-8.0, 8.0, 641)
+    grid = np.stack(np.meshgrid(z, z, indexing="ij"), axis=-1)
+    f = grid @ root.T
+    density = np.exp(-0.5 * np.sum(grid**2, axis=-1)) / (2.0 * np.pi) * (z[1] - z[0]) ** 2
+    density = density * np.prod(np.where(y, cdf(f), cdf(-f)), axis=-1)
+    return np.log(density.sum()), np.einsum("ij,ijk->k", density, cdf(f)) / density.sum()
+
+
+@pytest.mark.parametrize(("link", "cdf"), [("logit", special.expit), ("probit", special.ndtr)])
+def test_comparison_with_the_exact_posterior_is_that_of_quadrature(link, cdf):
+    x, y, kernel = np.array([[0.0], [0.7]]), np.array([0, 1]), 4.0 * RBF(1.0)
+    model = GaussianProcessClassifier(kernel, link=link, optimizer=None).fit(x, y)
+    found = model.compare_to_exact()
+    evidence, above = exact_of_two_rows(x, y, kernel, cdf)
+    assert found.log_evidence_error < 0.02
+    assert found.log_evidence == pytest.approx(evidence, abs=4.0 * found.log_evidence_error)
+    assert found.approximate_log_evidence == pytest.approx(model.log_evidence_)
+    difference = np.sqrt(np.mean((model.predict_proba(x)[:, 1] - above) ** 2))
+    assert found.prediction_difference == pytest.approx(difference, abs=5e-3)
+    assert found.pareto_k < 0.7
+
+
+def test_weights_of_another_curvature_are_not_the_exact_evidence(monkeypatch):
+    from tractable.engines.latent_gaussian_process import LatentProcess
+
+    x, y, kernel = np.array([[0.0], [0.7]]), np.array([0, 1]), 4.0 * RBF(1.0)
+    model = GaussianProcessClassifier(kernel, optimizer=None).fit(x, y)
+    curvature = LatentProcess.curvature.fget
+    monkeypatch.setattr(LatentProcess, "curvature", property(lambda self: 0.5 * curvature(self)))
+    found = model.compare_to_exact()
+    assert abs(found.log_evidence - exact_of_two_rows(x, y, kernel, special.expit)[0]) > 0.05
+
+
+def test_comparison_of_several_classes():
+    """The exact evidence of one row is 1/K by symmetry; one against the rest is three of two classes."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-2.0, 2.0, (60, 2))
+    y = np.digitize(x[:, 0] + 0.3 * rng.standard_normal(60), [-0.7, 0.7])
+    model = GaussianProcessClassifier(3.0 * RBF(1.0), optimizer=None).fit(x, y)
+    one = model.compare_to_exact(1)
+    assert one.log_evidence == pytest.approx(-np.log(3.0), abs=4.0 * one.log_evidence_error)
+    assert abs(one.approximate_log_evidence + np.log(3.0)) > 4.0 * one.log_evidence_error
+    for multi_class in ("softmax", "one_vs_rest"):
+        model.set_params(multi_class=multi_class).fit(x, y)
+        found = model.compare_to_exact(30)
+        assert found.n_rows == 30
+        assert found.pareto_k < 0.8
+        assert 0.0 < found.prediction_difference < 0.1
+        # Few draws are worth little, and it says so.
+        far = GaussianProcessClassifier(400.0 * RBF(1.0), multi_class=multi_class, optimizer=None)
+        assert far.fit(x, y).compare_to_exact(30).pareto_k > found.pareto_k
+
+
+def test_words_and_numbers():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.uniform(0.0, 10.0, 80), "pet": rng.choice(["cat", "dog", "eel"], 80)})
+    tame = np.where((frame["pet"] == "dog") ^ (frame["age"] > 9.0), "yes", "no")
+    model = GaussianProcessClassifier(max_iter=50).fit(frame, tame)
+    assert model.categories_ == {"pet": ("cat", "dog", "eel")}
+    assert model.score(frame, tame) > 0.95
+    assert model.relevance().order[0] == 1
+    asked = pd.DataFrame({"age": [5.0, 5.0, 5.0], "pet": ["dog", "cat", "newt"]})
+    dog, cat, newt = model.predict_proba(asked)[:, 1]
+    assert cat < newt < dog
+    variance = model.latent_mean_and_variance(asked)[1]
+    assert variance[2] > 2.0 * variance[0]
+    assert model.compare_to_exact(30).n_rows == 30
+    named = GaussianProcessClassifier(max_iter=50).fit(frame.assign(tame=tame), "tame")
+    np.testing.assert_allclose(named.predict_proba(asked), model.predict_proba(asked))
+    with pytest.raises(ValueError, match="holds int"):
+        model.predict(pd.DataFrame({"age": [1.0], "pet": [3]}))
+    assert GaussianProcessClassifier(optimizer=None).fit(X, Y).categories_ == {}

@@ -1,6 +1,7 @@
 """Gaussian process regression of counts: exposure, gradients, quadrature, coverage, what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.special import polygamma
@@ -114,3 +115,48 @@ def test_refusals(y, options, named):
 def test_noise_of_rows_needs_whole_weights():
     with pytest.raises(ValueError, match="sample_weight must be whole numbers"):
         fixed(KERNEL + White(0.1)).fit(X, Y, np.full(60, 0.5))
+
+
+def test_comparison_with_the_exact_posterior_is_that_of_quadrature():
+    """Of one row, y ~ Poisson(exp(μ + f)), f ~ N(0, v), which is compared at itself."""
+    y, v = 2.0, 1.5
+    found = fixed(v * RBF(1.0)).fit([[0.0]], [y]).compare_to_exact()
+    f = np.linspace(-12.0, 8.0, 20_001)
+    density = poisson.pmf(y, y * np.exp(f)) * norm.pdf(f, 0.0, v**0.5)
+    total = np.trapezoid(density, f)
+    assert found.n_rows == 1
+    assert found.log_evidence == pytest.approx(np.log(total), abs=4.0 * found.log_evidence_error)
+    assert found.log_evidence_error < 0.01
+    mean = np.trapezoid(f * density, f) / total
+    spread = np.sqrt(np.trapezoid((f - mean) ** 2 * density, f) / total)
+    rate = np.trapezoid(np.exp(f) * density, f) / total
+    model = fixed(v * RBF(1.0)).fit([[0.0]], [y])
+    own, variance = model.latent_mean_and_variance([[0.0]])
+    assert found.mean_difference == pytest.approx(abs(own.item() - mean) / spread, abs=0.05)
+    assert found.stddev_ratio == pytest.approx(variance.item() ** 0.5 / spread, rel=0.05)
+    expected = abs(np.log(model.predict([[0.0]]).item() / (y * rate)))
+    assert found.prediction_difference == pytest.approx(expected, abs=0.03)
+    assert found.pareto_k < 0.7
+
+
+def test_large_counts_are_nearly_normal():
+    few = fixed().fit(X, Y, exposure=E).compare_to_exact(30)
+    many = fixed().fit(X, 200 * Y, exposure=E).compare_to_exact(30)
+    assert few.n_rows == many.n_rows == 30
+    for name in ("mean_difference", "prediction_difference"):
+        assert getattr(many, name) < 0.5 * getattr(few, name)
+    assert many.ess > few.ess
+    weighed = fixed().fit(X, Y, np.arange(60) % 3 + 0.5, exposure=E).compare_to_exact(30)
+    assert weighed.pareto_k < 0.7
+    with pytest.raises(ValueError, match="n must be"):
+        fixed().fit(X, Y).compare_to_exact(0)
+
+
+def test_rates_of_words():
+    frame = pd.DataFrame({"time": X[:, 0], "place": np.where(X[:, 1] > 5.0, "town", "field")})
+    counts = np.random.default_rng(0).poisson(np.where(frame["place"] == "town", 20.0, 2.0))
+    model = GaussianProcessPoissonRegressor(max_iter=50).fit(frame, counts)
+    assert model.categories_ == {"place": ("field", "town")}
+    field, town = model.predict(pd.DataFrame({"time": [5.0, 5.0], "place": ["field", "town"]}))
+    assert field == pytest.approx(2.0, abs=1.5)
+    assert town == pytest.approx(20.0, rel=0.25)

@@ -244,6 +244,7 @@ def test_labels_come_back_in_the_type_they_came_in(density, names, rng):
 @pytest.mark.spec("CLS-12")
 def test_warnings_name_the_classes_and_point_to_the_caller():
     X, y = np.ones((9, 2)), np.repeat(["ash", "birch", "cedar"], 3)
+    X[:6, 0] = [1.0, 2.0, 4.0, 3.0, 4.0, 6.0]  # the second column is constant within two classes
     X[6:] = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0]]
     model = GenerativeClassifier(GaussianDensity())
     with warnings.catch_warnings(record=True) as said:
@@ -291,3 +292,17 @@ def test_a_belief_says_what_a_class_without_rows_is_like(rng):
     model = LinearDiscriminant(priors=[0.3, 0.3, 0.4], estimate="bayes")
     model.partial_fit(X, y, classes=[0, 1, 2])
     assert np.all(model.predict_proba(X)[:, 2] > 0.0)
+
+
+@pytest.mark.parametrize("shape", ["full", "diag", "spherical", "kernel", "mixture"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_class_of_one_row_is_refused_by_every_density(shape, streamed, rng):
+    """One row has no spread, and a Gaussian about it would give probabilities of exactly 0 and 1."""
+    X, y = rng.standard_normal((21, 2)), np.array(["many"] * 20 + ["one"])
+    density = {"kernel": KernelDensity(), "mixture": GaussianMixture(2, random_state=0)}
+    model = GenerativeClassifier(density.get(shape) or GaussianDensity(covariance_type=shape))
+    given = ([(X[:20], y[:20]), (X[20:], y[20:])],) if streamed and shape not in density else (X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=r"one sample|more than one row|minimum of 2|1 sample"):
+            model.fit(*given)

@@ -256,3 +256,50 @@ def test_arrays_of_other_libraries_are_refused():
     strict = pytest.importorskip("array_api_strict")
     with pytest.raises(ValueError, match="NumPy"):
         LeastMeanSquares().fit(strict.asarray([[0.0], [1.0]]), strict.asarray([0.0, 1.0]))
+
+
+def coefficients(model):
+    return np.append(model.intercept_, model.coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5, "average": True, "standardize": True}])
+def test_rows_of_no_weight_are_left_out_of_a_random_order_too(options, rng):
+    X, y = problem(rng, n=60)
+    w = rng.integers(0, 4, 60).astype(float)
+    some_, all_ = (LeastMeanSquares(random_state=0, **options) for _ in range(2))
+    some_.fit(X[w > 0], y[w > 0], w[w > 0])
+    np.testing.assert_array_equal(coefficients(all_.fit(X, y, w)), coefficients(some_))
+    np.testing.assert_array_equal(all_.loss_curve_, some_.loss_curve_)
+    batches = [(X, y, w)], [(X[w > 0], y[w > 0], w[w > 0])]
+    streamed = [coefficients(LeastMeanSquares(**options).fit(rows)) for rows in batches]
+    np.testing.assert_array_equal(*streamed)
+    for learn in (LeastMeanSquares().fit, LeastMeanSquares().partial_fit):
+        with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
+            learn([(X, y, np.zeros(60))])
+
+
+@pytest.mark.parametrize("batch_size", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", ["weighted", pytest.param("repeated", marks=pytest.mark.slow), "ignored"])
+def test_weights_in_a_random_order_have_the_limit_of_repeated_rows(form, batch_size, rng):
+    """Over orders, the mean result tends to the least squares of the repeated rows as the step falls to 0.
+
+    Its distance is c η + O(η²), so that 2 w(η/2) - w(η) is at the limit up to its standard error; weights
+    that are left out of account are found out.
+    """
+    x = rng.standard_normal((12, 1))
+    y, w = 1.0 + 2.0 * x[:, 0] + rng.standard_normal(12), np.tile([1, 3], 6)
+    A = np.column_stack([np.ones(12), x])
+    limit = np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))
+    table = {"weighted": (x, y, w), "repeated": (np.repeat(x, w, axis=0), np.repeat(y, w)), "ignored": (x, y)}
+
+    def ends(step, n_epochs, seeds):
+        make = lambda seed: LeastMeanSquares(  # noqa: E731
+            step=step, batch_size=batch_size, n_epochs=n_epochs * batch_size, random_state=seed
+        )
+        return np.array([coefficients(make(seed).fit(*table[form])) for seed in seeds])
+
+    found = 2.0 * ends(0.01, 120, range(12)) - ends(0.02, 60, range(12, 24))
+    errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    holds = np.all(np.abs(found.mean(axis=0) - limit) <= 4.0 * errors)
+    assert holds == (form != "ignored")

@@ -162,23 +162,53 @@ def test_labels_may_be_words_in_a_frame():
     assert list(model.predict(frame.drop(columns="species"))[:2]) == ["setosa", "setosa"]
 
 
-def test_regression_gives_the_distribution_of_the_neighbours_targets(rng):
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_regression_gives_the_distribution_of_a_new_target(weights, rng):
+    """The neighbours' targets, moved to the prediction, with the variance s² (1 + Σ p²) about it."""
     X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
-    model = tractable.KNeighborsRegressor(7, weights="distance").fit(X, y)
-    at = rng.normal(size=(3, 2))
+    model = tractable.KNeighborsRegressor(7, weights=weights).fit(X, y)
+    at = np.concatenate([rng.normal(size=(3, 2)), X[:1]])  # the last has all its weight on one neighbour
     dist, (apart, near) = model.predict_dist(at), model.kneighbors(at)
-    for i in range(3):
-        same = tractable.Empirical(values=y[near[i]], weights=1.0 / apart[i])
-        np.testing.assert_allclose([dist[i].mean, dist[i].variance], [same.mean, same.variance])
+    for i in range(len(at)):
+        with np.errstate(divide="ignore"):
+            p = np.ones(7) if weights == "uniform" else 1.0 / apart[i]
+        p = np.isinf(p) if np.isinf(p).any() else p
+        p = p / p.sum()
+        s2 = np.var(y[near[i]], ddof=1)
+        np.testing.assert_allclose(dist[i].mean, p @ y[near[i]], rtol=1e-12)
+        np.testing.assert_allclose(dist[i].variance, s2 * (1.0 + p @ p), rtol=1e-12)
+        np.testing.assert_allclose(model.predict_var(at, include_noise=False)[i], s2 * (p @ p), rtol=1e-12)
+        same = tractable.Empirical(values=dist[i].values)
         levels = np.linspace(0.01, 0.99, 23)
         np.testing.assert_array_equal(dist[i].icdf(levels), same.icdf(levels))
         np.testing.assert_allclose(dist[i].cdf(y), same.cdf(y), atol=1e-15)
         np.testing.assert_allclose(dist[i].entropy(), same.entropy())
-    assert model.predict_interval(at, 0.75).shape == (3, 2)
-    smooth = tractable.KNeighborsRegressor(7).fit(X, y)
-    np.testing.assert_allclose(
-        smooth.predict_var(at, include_noise=False), smooth.predict_var(at) / 7, rtol=1e-12
+    np.testing.assert_allclose(model.predict(at, return_std=True)[1] ** 2, model.predict_var(at), rtol=1e-12)
+    assert model.predict_interval(at, 0.75).shape == (4, 2)
+
+
+@pytest.mark.parametrize("K", [2, 3, 7])
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_variances_are_the_expected_squared_errors(K, weights, rng):
+    """E (t - ȳ)² of a new target is the mean predicted variance, and E (ȳ - μ)² that without noise."""
+    y = rng.exponential(size=(K + 1, 20_000))
+    model = tractable.KNeighborsRegressor(K, weights=weights).fit(1.0 + np.arange(K)[:, None], y[:K])
+    mean = model.predict([[0.0]])[0]
+    for noise, truth in ((True, y[K]), (False, 1.0)):
+        gap = (truth - mean) ** 2 - model.predict_var([[0.0]], include_noise=noise)[0]
+        assert abs(gap.mean()) <= 4.0 * gap.std(ddof=1) / np.sqrt(gap.size)
+
+
+def test_variances_count_rows_by_their_weights(rng):
+    X, y, times = rng.standard_normal((30, 2)), rng.standard_normal(30), rng.integers(0, 4, 30)
+    weighted = tractable.KNeighborsRegressor(9, weights="distance").fit(X, y, times)
+    repeated = tractable.KNeighborsRegressor(9, weights="distance").fit(
+        np.repeat(X, times, axis=0), np.repeat(y, times)
     )
+    at = rng.standard_normal((5, 2))
+    for noise in (True, False):
+        found, same = (m.predict_var(at, include_noise=noise) for m in (weighted, repeated))
+        np.testing.assert_allclose(found, same, rtol=1e-12)
 
 
 def test_several_targets(rng):

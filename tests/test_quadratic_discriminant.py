@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 import tractable
 from tractable.base import DegenerateCovarianceWarning
-from tractable.classification import QuadraticDiscriminant
+from tractable.classification import LinearDiscriminant, QuadraticDiscriminant
 from tractable.conjugate import MultivariateNormalModel
 from tractable.covariance.shapes import ledoit_wolf
 from tractable.distributions import NormalWishart
@@ -145,9 +145,23 @@ class TestHardRows:
         near, far = (QuadraticDiscriminant().fit(X + shift, y) for shift in (0.0, 1e7))
         np.testing.assert_allclose(far.predict_proba(X + 1e7), near.predict_proba(X), atol=1e-6)
 
-    def test_a_class_of_one_row_is_said(self, classes):
+    @pytest.mark.parametrize("options", [{}, {"shrinkage": 0.1}, {"shrinkage": "auto"}, {"reg_param": 0.1}])
+    @pytest.mark.parametrize("copies", [1, 4])
+    def test_a_class_without_spread_has_that_of_all_classes(self, options, copies, classes):
+        """Its own would give probabilities of exactly 0 or 1."""
         X, y = classes
-        X, y = np.concatenate([X, [[9.0, 9.0, 9.0]]]), np.append(y, "d")
+        X, y = np.concatenate([X, np.tile(X.mean(axis=0), (copies, 1))]), np.append(y, ["d"] * copies)
+        with pytest.warns(DegenerateCovarianceWarning, match="of 'd' there is one sample, or samples that"):
+            model = QuadraticDiscriminant(**options).fit(X, y)
+        within = LinearDiscriminant().fit(X, y).covariance_
+        r = options.get("reg_param", 0.0)
+        np.testing.assert_allclose(model.covariance_[3], (1.0 - r) * within + r * np.eye(3), rtol=1e-9)
+        proba = model.predict_proba(X)[:, 3]
+        assert np.all((proba > 0.0) & (proba < 0.9))
+
+    def test_a_class_of_few_rows_is_said(self, classes):
+        X, y = classes
+        X, y = np.concatenate([X, [[9.0, 9.0, 9.0], [9.0, 8.0, 9.5]]]), np.append(y, ["d", "d"])
         with pytest.warns(DegenerateCovarianceWarning, match="jitter_"):
             model = QuadraticDiscriminant().fit(X, y)
         assert np.all(model.jitter_[3] > 0.0)

@@ -13,6 +13,8 @@ from tractable.report import table_of
 from tractable.report.outliers import (
     N_DRAWS,
     ColumnFacts,
+    OutlierScores,
+    long_tails,
     outlier_scores,
     predictive_draws,
     section,
@@ -239,3 +241,36 @@ def test_a_number_that_follows_from_another_is_expected(rng):
     found = section(table_of(frame), rng=rng)
     assert found.findings["positions"] == [9]
     assert "row 10: weight is 130, where 9" in found.headline or "row 10: size is 50" in found.headline
+
+
+def test_wrong_numbers_that_agree_with_each_other_are_blamed_and_not_the_right_ones(rng):
+    size = rng.uniform(4.0, 9.0, 400)
+    frame = pd.DataFrame({name: size + rng.normal(scale=0.05, size=400) for name in ("x", "y", "z")})
+    frame["weight"] = 2.0 * size + rng.normal(scale=0.1, size=400)
+    frame["price"] = 30.0 * size + rng.normal(scale=10.0, size=400)
+    frame.loc[50, ["x", "y", "z"]] = 0.0  # not measured
+    found = section(table_of(frame), rng=rng)
+    assert found.findings["positions"][0] == 50
+    assert set(found.findings["columns"][0]) == {"x", "y", "z"}
+
+
+@pytest.mark.parametrize(("degrees", "misfit"), [(4.0, True), (np.inf, False)])
+def test_long_tails_are_told_from_mistakes(rng, degrees, misfit):
+    n = 20_000
+    z = np.abs(rng.standard_t(degrees, n) if misfit else rng.normal(size=n))
+    z[:300] = 30.0  # mistakes, in either table
+    tails = 2.0 * stats.norm.sf(z)
+    scores = OutlierScores(tails=tails, below=z**2 / 2.0, usual=rng.normal(size=n) ** 2 / 2.0)
+    assert len(scores.beyond(1e-4)) > 300 - 1
+    assert long_tails(scores, 1e-4) == misfit
+
+
+@pytest.mark.slow
+def test_the_number_of_improbable_rows_is_no_finding_where_tails_are_long(rng):
+    x = np.c_[rng.standard_t(1.5, size=(3000, 2)), rng.normal(size=3000)]
+    x[17] = [0.0, 9000.0, 0.0]
+    found = section(table_of(pd.DataFrame(x, columns=list("abc"))), rng=rng)
+    assert found.findings["n_outliers"] == 0 < found.findings["n_beyond"]
+    assert found.headline.startswith("The least probable row is row 18: b is 9,000, where ")
+    assert found.meaning.startswith("No row is called an outlier")
+    assert found.tables[0].rows[0][0] == "18"

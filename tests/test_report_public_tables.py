@@ -256,11 +256,6 @@ def beyond(page, count, once_in, expected, *rest):
     assert (0 if count == "no" else number(count)) == (found["n_beyond"] if rest else found["n_outliers"])
 
 
-def share_of_outliers(page, share):
-    found, every = page.sections["outliers"].findings, len(page.once)
-    assert percent(share, found["n_outliers"] / every, 1)
-
-
 def far_end(page, column, value, row, low, high):
     entry(page, row, column, value)
     whole = page.frame[column]
@@ -615,6 +610,7 @@ STATEMENTS = {
         ("One row~ is unusual, row #: {} is {}, where ~ was expected.", entry),
         ("~ rows~ are unusual, most of all row #: {} is {}, where ~ was expected.", entry),
         ("The most extreme is row #: {} is {}, where ~ was expected.", entry),
+        ("The least probable row~ is row #: {} is {}, where ~ was expected.", entry),
         (
             "# row(s)~ ha~ ~ all but one in # draws ~, where # would be expected by chance.",
             beyond,
@@ -628,7 +624,6 @@ STATEMENTS = {
             improbable,
         ),
         ("Columns with unexpected entries: {}.", names_columns),
-        ("They are #% of the rows: ~.", share_of_outliers),
         ("In the whole table {} reaches #, in row #, where nine in ten rows have # to #.", far_end),
         ("Smallest or largest numbers are far out in {}, too.", names_columns),
     ],
@@ -714,7 +709,7 @@ def pattern_of(template):
 
 
 def sentences(section):
-    return re.split(r"(?<=\.)\s+", f"{section.headline} {section.meaning}".strip())
+    return re.split(r"(?<=\.)\s+", f"{section.headline or ''} {section.meaning}".strip())
 
 
 def elsewhere(section):

@@ -175,7 +175,7 @@ def test_noise_variance_is_that_of_targets_about_their_mean(fit):
     assert np.all(found > 0.0)
     scaled = learn(fitted, X, 8.0 * y)
     given = type(fitted).__name__ == "BayesianLinearRegression" or hasattr(fitted, "alpha")
-    given = given or getattr(fitted, "kernel", None) is not None
+    given = given or any(getattr(fitted, name, None) is not None for name in ("kernel", "noise_variance"))
     if getattr(fitted, "converged_", True) and not given:  # priors, penalties and kernels have units
         again = np.sort(np.atleast_1d(scaled.noise_variance_))
         np.testing.assert_allclose(again, 64.0 * np.sort(np.atleast_1d(found)), rtol=1e-3)

@@ -1,5 +1,6 @@
 """The classes of a one-pass classifier, the weights of their rows, and their prior probabilities."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,27 @@ def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> N
         raise NotYetDetermined(
             f"y has no rows of class {classes[k : k + 1].tolist()[0]!r}, whose prior is {priors[k]:g}"
         )
+
+
+def check_spread(classes: np.ndarray, variances: Iterable[Any], jitters: Iterable[Any]) -> None:
+    """Refuse classes whose variances are no more than the jitter added to them: rows all alike, as one is.
+
+    Nothing is known of the spread of further rows then, and every probability would be 0 or 1.
+
+    Parameters
+    ----------
+    classes : array (n_classes,)
+        Labels.
+    variances, jitters : of each class, arrays (d,)
+        Variances of the columns, and what was added to them since the covariance was singular.
+    """
+    for label, variance, jitter in zip(classes.tolist(), variances, jitters, strict=True):
+        if np.all(np.asarray(variance) <= (1.0 + 1e-6) * np.asarray(jitter)):
+            raise NotYetDetermined(
+                f"y: the class {label!r} has one sample, or samples that are all alike, and no spread: "
+                "give more rows of it, or leave it out; LinearDiscriminant shares one covariance among the "
+                "classes, and QuadraticDiscriminant(estimate='bayes') has a prior for each"
+            )
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from tractable.base import (
 from tractable.base.validation import check_names, check_query
 from tractable.classification.class_priors import (
     check_seen,
+    check_spread,
     class_priors,
     class_weights,
     known_classes,
@@ -85,6 +86,10 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
     weights, missing values, sources; where the density is exact in one pass, so is the classifier, with
     `partial_fit`, `merge`, `summarize` and `from_statistic`. For two classes the posterior is σ(a) with the
     log odds a = log p(x | C₂) p(C₂) - log p(x | C₁) p(C₁), which `decision_function` returns.
+
+    A class of a single row, or of rows that are all alike, has no spread, and densities that learn one from
+    it alone are refused: Gaussians, mixtures, and kernels with a bandwidth by rule. In a stream it waits for
+    more rows.
 
     Parameters
     ----------
@@ -259,6 +264,9 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
         self.classes_, self.class_count_ = classes, counts
         self.class_prior_ = class_priors(self.priors, counts, classes)
         check_seen(self.class_prior_, counts, classes)
+        gaussian = [k for k, density in enumerate(fitted) if hasattr(density, "jitter_")]
+        variances = [np.diagonal(np.asarray(fitted[k].covariance_)) for k in gaussian]
+        check_spread(classes[gaussian], variances, [fitted[k].jitter_ for k in gaussian])
         self.estimators_: tuple[Any, ...] = tuple(fitted)
         found = [getattr(density, "distribution_", None) for density in self.estimators_]
         seen = [k for k, density in enumerate(self.estimators_) if density is not None]

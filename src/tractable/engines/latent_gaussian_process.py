@@ -44,6 +44,11 @@ class LatentProcess:
         """C⁻¹ f* = ∇ log p(y | f*), (n,): the mean at new rows is k(x*, X) times it."""
         return self.expansion.slope
 
+    @property
+    def curvature(self) -> np.ndarray:
+        """W, (n,)."""
+        return self.expansion.curvature
+
     def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and variance of the latent function at new rows, (q,) each.
 
@@ -199,6 +204,12 @@ class SoftmaxProcess:
     def roots(self) -> np.ndarray:
         """√D, (n, K)."""
         return np.sqrt(self.weights[:, None] * self.probabilities)
+
+    @property
+    def curvature(self) -> np.ndarray:
+        """W of each row, weights (diag π - ππᵀ), (n, K, K)."""
+        p = self.probabilities
+        return self.weights[:, None, None] * (p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None])
 
     def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return means (q, K) and covariances (q, K, K) of the latent functions at new rows.

@@ -2,7 +2,7 @@
 
 from tractable.gaussian_process.classifier import GaussianProcessClassifier
 from tractable.gaussian_process.committee import BayesianCommittee
-from tractable.gaussian_process.comparison import ExactComparison
+from tractable.gaussian_process.comparison import ExactComparison, LaplaceComparison
 from tractable.gaussian_process.estimator import GaussianProcessRegressor
 from tractable.gaussian_process.explain import FunctionParts, KernelDiagnosis, Relevance
 from tractable.gaussian_process.kernel_search import KernelCandidate, KernelSearch, search_kernel
@@ -26,6 +26,7 @@ __all__ = [
     "KernelCandidate",
     "KernelDiagnosis",
     "KernelSearch",
+    "LaplaceComparison",
     "LatentModel",
     "MeanFunction",
     "NystromGaussianProcess",

@@ -12,16 +12,15 @@ from tractable.base import (
     ModelTags,
     all_or_nothing,
     check_choice,
-    check_fitted,
     check_labels,
     check_number,
 )
-from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
 from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
 from tractable.engines.glm.losses import LINKS, helmert_contrasts
 from tractable.engines.latent_gaussian_process import latent_process, softmax_process
 from tractable.engines.mode_search import golden_section
+from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess, LatentModel, with_nu
 from tractable.kernels import Kernel
 
@@ -47,18 +46,21 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
     probabilities are raised to one power, which is learned from leave-one-out probabilities, and divided by
     their sum.
 
+    A frame may have columns of words and categories: kernels see them as codes 0, 1, …, and each category
+    that was not in the fit as one that equals no other.
+
     It is approximate: the true posterior is skew, which the approximation is not, and its mode lies between
-    zero and the mean. Probabilities are too near ½ rather than too certain, the more so the larger the
-    variance of f is; of classes that are separated its evidence rises with that variance nevertheless, so
-    give it a prior or an upper bound where you give a kernel. A fit takes O(n³) time and the
-    memory of a few matrices of rows × rows, of "softmax" for each class.
+    zero and the mean; `compare_to_exact` measures it. Probabilities are too near ½ rather than too certain,
+    the more so the larger the variance of f is; of classes that are separated its evidence rises with that
+    variance nevertheless, so give it a prior or an upper bound where you give a kernel. A fit takes O(n³)
+    time and the memory of a few matrices of rows × rows, of "softmax" for each class.
 
     Parameters
     ----------
     kernel : Kernel, optional
         The covariance function k of the latent function, with starting values of its hyper-parameters. By
-        default a squared exponential with a length scale for each column, in units of X, and weak priors: of
-        the variance, Gamma(2) with mean 4.
+        default a squared exponential with a length scale for each column, in units of X, times one of
+        equality for each column of categories, and weak priors: of the variance, Gamma(2) with mean 4.
     link : {"logit", "probit"}
         σ: the logistic function, or the normal cdf Φ, which is of two classes or "one_vs_rest".
     multi_class : {"softmax", "one_vs_rest"}
@@ -99,6 +101,8 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         The rows of the fit, those of positive weight.
     sample_weight_ : array of shape (n_samples,) or None
         How often each counts; None where none were given.
+    categories_ : dict
+        The categories of each column of words that has any, in the order of their codes.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 
@@ -119,6 +123,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+    _of_each_row = ("_codes_",)
 
     def __init__(
         self,
@@ -157,7 +162,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
             How often each row counts.
         """
         self._check_parameters()
-        rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
+        rows = self._stored(X, y, sample_weight)
         self.classes_, codes = check_labels(rows.y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have two classes at least, got one class: {self.classes_[0]!r}")
@@ -187,8 +192,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         X : array or frame of shape (n_samples, n_features)
             Rows.
         """
-        check_fitted(self)
-        rows = check_held_columns(self, X)
+        rows = self._query(X)
         found = [model.moments(rows) for model in self._models_]
         if len(self._models_) > 1:
             means, variances = zip(*found, strict=True)
@@ -198,17 +202,22 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x), (n_samples, n_classes)."""
-        rows = check_held_columns(self, X)
+        return self._log_probabilities(self._query(X))
+
+    def _log_probabilities(self, x: np.ndarray) -> np.ndarray:
         if len(self._models_) > 1:
-            each = np.stack([self._log_odds_pair(*model.moments(rows))[1] for model in self._models_], axis=1)
-            return log_softmax(self.coupling_ * each)
-        mean, spread = self._models_[0].moments(rows)
+            return log_softmax(self.coupling_ * self._log_each(x))
+        mean, spread = self._models_[0].moments(x)
         if mean.ndim == 1:
             return np.stack(self._log_odds_pair(mean, spread), axis=1)
         contrasts = helmert_contrasts(len(self.classes_))
         covariance = contrasts.T @ spread @ contrasts
         root = jittered_cholesky(covariance, max_jitter=1e-6).lower
         return log_expected_softmax(mean @ contrasts, root, contrasts)
+
+    def _log_each(self, x: np.ndarray) -> np.ndarray:
+        """Return the log probability of each class against the others, (n, n_classes)."""
+        return np.stack([self._log_odds_pair(*model.moments(x))[1] for model in self._models_], axis=1)
 
     def _log_odds_pair(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log probabilities of not being and of being of the class, (n,) each."""
@@ -221,12 +230,40 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         k, weights = len(self.classes_), self._weights()
         if k > 2 and self.multi_class == "softmax":
             return [partial(_several_classes, targets=np.eye(k)[self._codes_], weights=weights)]
-        likelihood = BernoulliProbit() if self.link == "probit" else BernoulliLogit()
-        which = [1] if k == 2 else range(k)
         return [
-            partial(_two_classes, y=(self._codes_ == c).astype(float), weights=weights, likelihood=likelihood)
-            for c in which
+            partial(_two_classes, y=y, weights=weights, likelihood=self._likelihood())
+            for y in self._against_the_rest()
         ]
+
+    def _log_likelihoods(self) -> list[Any]:
+        weights = self._weights()
+        if len(self.classes_) > 2 and self.multi_class == "softmax":
+            rows = np.arange(len(weights))
+            return [lambda f: log_softmax(f)[:, rows, self._codes_] @ weights]
+        expand = self._likelihood().expand
+        return [lambda f, y=y: expand(f[..., 0], y).value @ weights for y in self._against_the_rest()]
+
+    def _predicted_and_exact(
+        self, x: np.ndarray, weighed: list[WeighedLatent]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        predicted = np.exp(self._log_probabilities(x))
+        if len(self.classes_) > 2 and self.multi_class == "softmax":
+            return predicted, predicted + weighed[0].shift(np.exp(log_softmax(weighed[0].draws)))
+        one = np.ones(1)
+        certain = [np.exp(self._likelihood().expand(each.draws[..., 0], one).value) for each in weighed]
+        moved = np.stack([each.shift(p) for each, p in zip(weighed, certain, strict=True)], axis=1)
+        if len(weighed) == 1:
+            return predicted, predicted + np.concatenate([-moved, moved], axis=1)
+        each_class = np.maximum(np.exp(self._log_each(x)) + moved, np.finfo(np.float64).tiny)
+        return predicted, np.exp(log_softmax(self.coupling_ * np.log(each_class)))
+
+    def _likelihood(self) -> BernoulliLogit | BernoulliProbit:
+        return BernoulliProbit() if self.link == "probit" else BernoulliLogit()
+
+    def _against_the_rest(self) -> list[np.ndarray]:
+        """Return 1 for rows of a class and 0 for others: of the second of two classes, or of each."""
+        k = len(self.classes_)
+        return [(self._codes_ == c).astype(float) for c in ([1] if k == 2 else range(k))]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

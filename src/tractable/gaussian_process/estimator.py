@@ -27,9 +27,8 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.validation import as_rows_source, check_names, check_row_noise, require_targets
 from tractable.covariance import Full
-from tractable.data import TableColumns, is_frame, is_streamed
+from tractable.data import is_frame, is_streamed
 from tractable.data.frames import split_frame
-from tractable.data.table_columns import coded_frame, learn_columns, met_categories
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
 from tractable.gaussian_process.explain import (
     FunctionParts,
@@ -50,6 +49,7 @@ from tractable.gaussian_process.search import (
     most_probable,
     warn_of_search,
 )
+from tractable.gaussian_process.words import WordColumns
 from tractable.kernels import Kernel, White
 from tractable.sampling import PosteriorSampler
 from tractable.statistics.moments import DiagonalMoments
@@ -58,7 +58,7 @@ from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace
 
 
-class GaussianProcessRegressor(RegressorMixin, Estimator):
+class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
     """Gaussian process regression: y = f(x) + h(x)ᵀβ + ε, f ~ GP(0, k), ε ~ N(0, σ²).
 
     The hyper-parameters of the kernel and σ² maximise the evidence log p(y | X), or its sum with the log
@@ -172,7 +172,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _several_targets = True
-    _reads_text = True
 
     def __init__(
         self,
@@ -487,14 +486,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         """Logarithms of the free hyper-parameters, of the kernel and then of the noise, (p,)."""
         return self._process_of().prior.theta
 
-    @property
-    def categories_(self) -> dict[Any, tuple[Any, ...]]:
-        """The categories of each column that has any."""
-        columns: TableColumns | None = self._columns_
-        if columns is None:
-            return {}
-        return {columns.label(j): table for j, table in enumerate(columns.categories) if table is not None}
-
     # -- rows -------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
@@ -548,23 +539,8 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
         return found.only(np.flatnonzero(to_numpy(known)))
 
     def _float_rows(self, X: Any, *, reset: bool, keep: bool = False) -> Array:
-        """Return rows as float64 numbers, words and categories of frames by their codes.
-
-        Categories that are new have codes of their own, which are known later where `keep`.
-        """
-        if is_frame(X):
-            if reset:
-                columns = learn_columns(X, None)
-                self._columns_ = columns if any(columns.categories) else None
-            if self._columns_ is not None:
-                met = met_categories(X, self._columns_)
-                if met != self._columns_:
-                    coded_frame(X, self._columns_, "extra")  # which refuses values of another type
-                X = coded_frame(X, met)
-                if keep:
-                    self._columns_ = met
-        elif reset:
-            self._columns_ = None
+        """Return rows as float64 numbers, words and categories of frames by their codes."""
+        X = self._coded(X, reset=reset, keep=keep)
         x = check_columns(self, X, reset=reset)
         xp = namespace_of(x)
         x = xp.astype(x, xp.float64)
@@ -681,11 +657,6 @@ class GaussianProcessRegressor(RegressorMixin, Estimator):
             names = getattr(self, "feature_names_in_", None)
             kernel, white = split_noise(self.kernel if names is None else self.kernel.with_columns(names))
         return Prior.learned(kernel, white, self.noise_variance, variance)
-
-    def _numeric(self, width: int) -> list[int]:
-        """Return the positions of the columns that are numbers."""
-        columns: TableColumns | None = self._columns_
-        return [j for j in range(width) if columns is None or columns.categories[j] is None]
 
     def _set_fitted(self, process: GaussianProcess, rows: TrainingRows) -> None:
         prior = process.prior

@@ -1,21 +1,33 @@
 """A latent Gaussian process behind a likelihood: hyper-parameters by Laplace's evidence, and new rows."""
 
 from collections.abc import Callable
-from typing import Any
+from copy import copy
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import Estimator, FitInterrupted, check_choice, check_count, check_fitted, check_number
+from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.base.validation import Rows
+from tractable.data import is_frame
+from tractable.data.frames import split_frame
 from tractable.distributions import Gamma
 from tractable.engines.newton import NewtonResult
+from tractable.gaussian_process.comparison import (
+    LaplaceComparison,
+    WeighedLatent,
+    laplace_comparison,
+    weighed_latent,
+)
 from tractable.gaussian_process.explain import Relevance, column_relevance
 from tractable.gaussian_process.search import OPTIMIZERS, best_of_searches, default_kernel, warn_of_search
+from tractable.gaussian_process.words import WordColumns
 from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
 BLOCK_ENTRIES = 2**20
@@ -86,15 +98,17 @@ class LatentModel:
             return _evaluated(kernel, self.x, approximate, None)[:2]
 
 
-class LatentGaussianProcess(Estimator):
+class LatentGaussianProcess(WordColumns, Estimator):
     """What models of a latent function share: the search, the evidence, moments and relevance.
 
-    A subclass stores its rows in `X_train_` and `sample_weight_`, supplies Laplace's approximation of each
-    latent function, `_approximations`, and learns by `_learn`.
+    A subclass stores its rows in `X_train_`, `sample_weight_` and the attributes that `_of_each_row` names,
+    supplies Laplace's approximation of each latent function, `_approximations`, and learns by `_learn`.
     """
 
+    _of_each_row: ClassVar[tuple[str, ...]] = ()
     X_train_: np.ndarray
     sample_weight_: np.ndarray | None
+    _models_: tuple[LatentModel, ...]
 
     def __init__(
         self,
@@ -142,11 +156,74 @@ class LatentGaussianProcess(Estimator):
             lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1), self.X_train_, shown
         )
 
+    def compare_to_exact(self, n: int = 200) -> LaplaceComparison:
+        """Return how far Laplace's approximation is from the exact posterior on n of the rows.
+
+        At these hyper-parameters. The exact posterior is that of 4000 draws of the approximation with
+        importance weights, in O(n³) time; `pareto_k` and `ess` of the result say how far to trust it.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        """
+        check_fitted(self)
+        check_number("n", n, least=1, whole=True)
+        rng = np.random.default_rng(0)
+        order = rng.permutation(len(self.X_train_))
+        n = min(int(n), len(order))
+        at = self.X_train_[order[n : 2 * n] if len(order) > n else order]
+        some = copy(self)
+        some._take(order[:n])  # noqa: SLF001
+        return some._compared(at, rng)  # noqa: SLF001
+
+    def _take(self, rows: np.ndarray) -> None:
+        """Keep some of the rows, with the approximations of them at these hyper-parameters."""
+        for name in ("X_train_", *self._of_each_row):
+            setattr(self, name, getattr(self, name)[rows])
+        self.sample_weight_ = None if self.sample_weight_ is None else self.sample_weight_[rows]
+        self._models_ = tuple(
+            replace(model, x=self.X_train_, process=approximate(model.kernel(self.X_train_), None))
+            for model, approximate in zip(self._models_, self._approximations(), strict=True)
+        )
+
+    def _compared(self, at: np.ndarray, rng: np.random.Generator) -> LaplaceComparison:
+        """Return the comparison with the exact posterior of all rows, at others."""
+        with blas_for_rows(len(self.X_train_)):
+            weighed = [
+                weighed_latent(model.kernel, model.x, model.process, log_likelihood, at, rng)
+                for model, log_likelihood in zip(self._models_, self._log_likelihoods(), strict=True)
+            ]
+        predicted, exact = self._predicted_and_exact(at, weighed)
+        return laplace_comparison([model.process for model in self._models_], weighed, predicted, exact)
+
+    def _log_likelihoods(self) -> list[Callable[[np.ndarray], np.ndarray]]:
+        """Return log p(y | f) of latent values (S, n, K) for each approximation, (S,)."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _log_likelihoods")
+
+    def _predicted_and_exact(
+        self, x: np.ndarray, weighed: list[WeighedLatent]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions at rows, and those of the exact posterior by weighed draws."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _predicted_and_exact")
+
     @property
     def theta_(self) -> np.ndarray:
         """Logarithms of the free hyper-parameters, (p,)."""
         check_fitted(self)
         return np.concatenate([model.kernel.theta for model in self._models_])
+
+    def _stored(self, X: Any, y: Any, sample_weight: Any, *, drop: bool = True) -> Rows:
+        """Return checked rows to store, words and categories of frames by their codes."""
+        if is_frame(X):
+            X, y, sample_weight = split_frame(X, y, sample_weight)
+        return check_stored_rows(
+            self, self._coded(X, reset=True), y, sample_weight, supervised=True, drop=drop
+        )
+
+    def _query(self, X: Any) -> np.ndarray:
+        check_fitted(self)
+        return check_held_columns(self, self._coded(X, reset=False))
 
     def _weights(self) -> np.ndarray:
         """Return how often each row counts, (n,)."""
@@ -176,7 +253,7 @@ class LatentGaussianProcess(Estimator):
         """Return the kernel that was given, or the default of a latent function of that variance."""
         if self.kernel is None:
             standardizer = Standardizer.from_moments(DiagonalMoments.of(self.X_train_, self.sample_weight_))
-            kernel = default_kernel(standardizer, list(range(self.X_train_.shape[1])), variance)
+            kernel = default_kernel(standardizer, self._numeric(self.X_train_.shape[1]), variance)
             # Laplace's evidence may rise with the variance, and is poor where it is large.
             prior = Gamma(shape=2.0, rate=2.0 / variance)
             return kernel.with_params(scale_prior=prior, scale_bounds=LATENT_BOUNDS)

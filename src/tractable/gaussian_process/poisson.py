@@ -8,12 +8,12 @@ from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.gamma import digamma, trigamma
 from tractable.arrays.limits import check_squarable
-from tractable.base import ModelTags, RegressorMixin, all_or_nothing, check_fitted, check_targets
+from tractable.base import ModelTags, RegressorMixin, all_or_nothing, check_targets
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.distributions import Gamma, NegativeBinomial
 from tractable.engines.glm.likelihoods import PoissonLog
 from tractable.engines.latent_gaussian_process import latent_process
+from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess
 from tractable.kernels import Kernel
 
@@ -33,12 +33,14 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
 
     The posterior of f at the rows is approximated by a normal distribution at its mode, which Newton's method
     finds; the hyper-parameters of the kernel maximise the approximate evidence, with their priors where they
-    have any. It is approximate where counts are small and f varies much: the true posterior is skew.
+    have any. It is approximate where counts are small and f varies much: the true posterior is skew, and
+    `compare_to_exact` measures it.
 
     A new count has a negative binomial distribution: that of a Poisson count whose rate has the gamma
     distribution, of which the logarithm has the mean and the variance of μ + f(x). `include_noise=False` is
     that gamma distribution, of the rate. Intervals of counts hold whole numbers, and so cover no less than
-    they say. A fit takes O(n³) time.
+    they say. Columns of words and categories of a frame are codes, as in `GaussianProcessRegressor`. A fit
+    takes O(n³) time.
 
     Parameters
     ----------
@@ -79,6 +81,8 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
         Their exposures.
     sample_weight_ : array of shape (n_samples,) or None
         How often each counts; None where none were given.
+    categories_ : dict
+        The categories of each column of words that has any, in the order of their codes.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 
@@ -101,6 +105,7 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
+    _of_each_row = ("y_train_", "exposure_")
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -123,7 +128,7 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
             What each row was exposed to, positive: its period, area or population. By default 1.
         """
         self._check_parameters()
-        rows = check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False)
+        rows = self._stored(X, y, sample_weight, drop=False)
         counts = column_or_1d(check_targets(self, rows.y, rows.data), warn=True).astype(np.float64)
         if counts.min(initial=0.0) < 0.0:
             raise ValueError(f"y must be counts: it has a negative entry, {counts.min():g}")
@@ -178,13 +183,30 @@ class GaussianProcessPoissonRegressor(RegressorMixin, LatentGaussianProcess):
         X : array or frame of shape (n_samples, n_features)
             Rows.
         """
-        check_fitted(self)
+        rows = self._query(X)
         (model,) = self._models_
-        return model.moments(check_held_columns(self, X))
+        return model.moments(rows)
 
     def _approximations(self) -> list[Approximation]:
-        likelihood = PoissonLog(offset=self.offset_ + np.log(self.exposure_))
-        return [partial(_counts, y=self.y_train_, weights=self._weights(), likelihood=likelihood)]
+        return [partial(_counts, y=self.y_train_, weights=self._weights(), likelihood=self._likelihood())]
+
+    def _log_likelihoods(self) -> list[Any]:
+        expand, weights = self._likelihood().expand, self._weights()
+        return [lambda f: expand(f[..., 0], self.y_train_).value @ weights]
+
+    def _predicted_and_exact(
+        self, x: np.ndarray, weighed: list[WeighedLatent]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return logarithms of the mean rate at an exposure of one, less μ."""
+        mean, variance = self._models_[0].moments(x)
+        shape = _gamma_shape(variance)
+        (each,) = weighed
+        # In units of the rate at the mean of f, where that of a normal f is exp(v/2).
+        exact = np.exp(0.5 * variance) + each.shift(np.exp(each.gaps[..., 0]))
+        return mean + np.log(shape) - digamma(shape), mean + np.log(exact)
+
+    def _likelihood(self) -> PoissonLog:
+        return PoissonLog(offset=self.offset_ + np.log(self.exposure_))
 
 
 def _counts(

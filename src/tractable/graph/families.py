@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from tractable.arrays.grouping import by_pattern, first_of_each, group_rows
-from tractable.distributions.table.factor import MOST_CELLS, Factor
+from tractable.distributions.table.factor import MOST_CELLS, Factor, known_factor
 from tractable.graph.elimination import elimination_order
-from tractable.value import set_fields, value
+from tractable.value import value
 
 #: Cells of the tables of many rows that are computed at once.
 BLOCK_CELLS = 2**21
@@ -282,12 +282,13 @@ def cliques(families: Families, cells: np.ndarray, hidden: HiddenRows, rows: sli
     """
     bases = hidden.bases[rows]
     n = len(bases)
+    along_rows: Any = (ROWS, range(n))
     factors: list[Factor] = []
     for k, j in enumerate(hidden.tables):
         inside = [i for i in families.members[j] if i in hidden.missing]
         values = cells[bases[:, k, None] + families.offsets(j, inside)]
-        axes = [(ROWS, range(n)), *families.axes(inside)]
-        factors.append(_factor(values.reshape([len(levels) for _, levels in axes]), axes))
+        axes = (along_rows, *families.axes(inside))
+        factors.append(known_factor(values.reshape([len(levels) for _, levels in axes]), axes))
     order = elimination_order([f.axes[1:] for f in factors], map(str, hidden.missing)).order
     turn = {name: i for i, name in enumerate(order)}
     waiting: list[list[Factor]] = [[] for _ in order]
@@ -296,7 +297,7 @@ def cliques(families: Families, cells: np.ndarray, hidden: HiddenRows, rows: sli
         waiting[home].append(factor)
     steps, log_mass = [], np.zeros(n)
     for i, name in enumerate(order):
-        product = _factor(np.ones(n), [(ROWS, range(n))])
+        product = known_factor(np.ones(n), (along_rows,))
         for factor in waiting[i]:
             product, log_size = _scaled(product * factor)
             log_mass += log_size
@@ -442,11 +443,4 @@ def _scaled(factor: Factor) -> tuple[Factor, np.ndarray]:
     largest = factor.values.max(axis=tuple(range(1, factor.values.ndim)))
     largest = np.where(largest > 0.0, largest, 1.0)
     shape = (-1, *(1,) * (factor.values.ndim - 1))
-    return _factor(factor.values / largest.reshape(shape), factor.axes), np.log(largest)
-
-
-def _factor(values: np.ndarray, axes: Iterable[Any]) -> Factor:
-    """Return a factor of values and axes that are known to be right."""
-    found = object.__new__(Factor)
-    set_fields(found, values=values, axes=tuple(axes))
-    return found
+    return known_factor(factor.values / largest.reshape(shape), factor.axes), np.log(largest)

@@ -230,6 +230,11 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     diverge are an error that states the bound, and a `fit` that was still falling at its end is a warning.
     Approximate in a stream; :class:`tractable.LinearRegression` is exact there, at the cost of a matrix.
 
+    Weights are frequencies of rows. Rows of weight zero are left out, and weights that are all the same
+    change nothing. Of others the steps are as long as their weights, relative to the mean, at one place of
+    the order: with ``batch_size=None`` exactly those of repeated rows, and in an order of single rows or
+    small batches with the same limit, the least squares of the repeated rows, but not the same path to it.
+
     There is no `predict_dist`: a descent that has not converged has no noise variance and no covariance of
     its weights, and intervals without them do not cover. `LinearRegression` has both from one pass.
 
@@ -371,7 +376,10 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         state = replace(state, loss=0.0, n_rows=0)
         if isinstance(rows.data, Source):
             update = partial(self._updated, epoch=epoch, in_memory=False, mean_weight=mean_weight)
-            return rows.data.accumulate(update, state)
+            state = rows.data.accumulate(update, state)
+            if not state.n_rows:
+                raise ValueError("sample_weight must have a positive entry, all are zero")
+            return state
         X, y, w = _as_arrays(rows.data, rows.y, rows.weights)
         if rng is not None:
             order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
@@ -384,6 +392,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     ) -> _Epoch:
         """Return the state after the steps of a block; the first epoch learns the scaling too."""
         X, y, w = _as_arrays(block.X, block.y, block.weights)
+        if not len(y):
+            return state
         w = w / mean_weight
         check_squarable("y", y)
         scaling = state.scaling.updated(X, w) if epoch == 0 else state.scaling
@@ -558,5 +568,8 @@ def _target_moments(X: Any, y: Any, weights: Any = None) -> Moments:
 
 
 def _as_arrays(X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    targets = column_or_1d(np.asarray(y, dtype=np.float64))
-    return np.asarray(X, dtype=np.float64), targets, counts(weights, targets)
+    """Return rows, targets and weights, without the rows of weight zero: they take no place in an order."""
+    X, y = np.asarray(X, dtype=np.float64), column_or_1d(np.asarray(y, dtype=np.float64))
+    w = counts(weights, y)
+    counted = w > 0.0
+    return (X, y, w) if np.all(counted) else (X[counted], y[counted], w[counted])

@@ -148,10 +148,13 @@ class NeighborTargets(Univariate):
 class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """K-nearest-neighbour regression: p(y | x) is the distribution of the targets of the K nearest rows.
 
-    `predict_dist` is that sample itself, a discrete distribution; without noise (``include_noise=False``) it
-    is drawn towards its mean, so that its variance is that of the average, variance / K. One target has no
-    spread: with K = 1 there is `predict` alone, and `predict_dist`, standard deviations, variances and
-    intervals are refused.
+    `predict_dist` is a discrete distribution: the targets of the neighbours, moved and spread so that its
+    mean is the prediction ȳ and its variance the expected squared distance of a new target from it,
+    s² (1 + Σ_j p_j² / c_j), where s² is the unbiased variance of the K targets and ȳ = Σ_j p_j y_j with
+    neighbours that count c_j times. With uniform weights that is s² (1 + 1/K), or (K + 1)/(K - 1) times the
+    mean squared deviation. Without noise (``include_noise=False``) the variance is that of ȳ,
+    s² Σ_j p_j² / c_j. `predict_var` and standard deviations are those of `predict_dist`. One target has no
+    spread: with K = 1 there is `predict` alone, and the others are refused.
 
     `predict_interval` and `predict_quantiles` allow for K targets being no more than a sample of p(y | x). A
     new target lies between the r-th smallest and the r-th largest of K with probability (K + 1 - 2r)/(K + 1),
@@ -159,7 +162,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     with r / (K + 1) ≤ (1 - coverage) / 2: it covers what it says, or a little more, and K targets cover at
     most (K - 1)/(K + 1), `max_coverage_`. A larger coverage is refused, and any with K = 1. Without noise the
     interval is Student's, ȳ ∓ t s / √K with K - 1 degrees of freedom. Each neighbour counts once in
-    intervals, whatever `weights` it has in the mean.
+    the spread and in intervals, whatever `weights` it has in the mean.
 
     Training stores the rows, arranged for the search. ``n_neighbors="loo"`` chooses K by
     leave-one-out, all numbers in one search.
@@ -239,7 +242,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
-        """Return the distribution of the neighbours' targets, or of their average.
+        """Return the distribution of a new target, or of the average of the neighbours' targets.
 
         Parameters
         ----------
@@ -260,12 +263,15 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
                 "distribution; predict gives it, and n_neighbors of at least 2 a distribution"
             )
         found, near = self._sample(X)
-        if include_noise:
-            return found
-        mean, p = found.mean[..., None], found.probabilities
-        narrower = np.sqrt(np.sum(p**2 / np.maximum(near_counts(near, p), 1e-300), axis=-1))
-        values = mean + (found.values - mean) * narrower[..., None]
-        return NeighborTargets(values=values, weights=found.weights)
+        p = found.probabilities
+        counts = np.broadcast_to(near.counts if p.ndim == 2 else near.counts[:, None, :], p.shape)
+        sample = NeighborTargets(values=found.values, weights=counts)
+        of_mean = np.sum(p**2 / np.where(p > 0.0, counts, 1.0), axis=-1)  # Var ȳ / σ²
+        total = near.total if p.ndim == 2 else near.total[:, None]
+        unbiased = total / (total - 1.0)
+        wider = np.sqrt(unbiased * (float(include_noise) + of_mean))[..., None]
+        values = found.mean[..., None] + wider * (found.values - sample.mean[..., None])
+        return NeighborTargets(values=values, weights=counts)
 
     def _sample(self, X: Any) -> tuple[NeighborTargets, Counted]:
         """Return the targets of the neighbours with their weights, and the neighbours."""
@@ -362,12 +368,6 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
             score_of=lambda mean, own: 1.0 - np.mean((mean - targets[own]) ** 2, axis=1),
             score="R²",
         )
-
-
-def near_counts(near: Counted, probabilities: np.ndarray) -> np.ndarray:
-    """Return how often each neighbour counts, in the shape of the probabilities."""
-    counts = near.counts if probabilities.ndim == 2 else near.counts[:, None, :]
-    return np.where(probabilities > 0.0, np.broadcast_to(counts, probabilities.shape), 1.0)
 
 
 def _sample_quantiles(targets: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:

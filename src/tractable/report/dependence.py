@@ -366,7 +366,7 @@ def picture_of_strengths(table: Table, pairs: list[Pair], most: int) -> tuple[Pi
         for (i, j), strength in np.ndenumerate(strengths) if size <= 14 else ():
             if np.isfinite(strength):
                 shade = "white" if strength > 0.6 else "0.25"
-                style = {"ha": "center", "va": "center", "color": shade, "fontsize": 7.5}
+                style = {"ha": "center", "va": "center", "color": shade, "fontsize": 8}
                 ax.text(j, i, f"{strength:.2f}", **style)
         figure.colorbar(mesh, ax=ax, label="strength", shrink=0.8)
         caption = "Strength of dependence of each pair, columns that depend on each other side by side."

@@ -328,7 +328,7 @@ def _near_picture(near: NeighbourMap, colours: Any, by: str) -> Picture:
     """Draw the map of neighbours."""
     with canvas(height=4.4) as (figure, ax):
         _points(figure, ax, near.embedding, None if colours is None else colours.iloc[near.rows], by)
-        ax.set(xticks=[], yticks=[], aspect="equal")
+        ax.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
         ax.spines[["left", "bottom"]].set_visible(False)
         return picture_of(
             figure,

@@ -54,8 +54,12 @@ INDEPENDENT = {
     "about the component counts: an entry that follows from another may be called unexpected.",
 }
 
-#: If more rows than this share are outliers, part of them are the tails of columns, and the page says so.
+#: If more rows than this share are outliers, and many more nearly are, columns have longer tails than the
+#: model.
 MANY_SHARE = 0.01
+
+#: The probability that an entry of an outlier is a mistake, and the range of mistakes in standard deviations.
+MISTAKE, MISTAKE_RANGE = 0.01, 20.0
 
 #: Tail probabilities below this are compared by densities: they are beyond the digits of a distribution.
 LEAST_TAIL = 1e-12
@@ -65,6 +69,9 @@ CHANCE = 0.05
 
 #: An entry is unexpected below this tail probability given the rest of the row.
 UNEXPECTED = 0.01
+
+#: An entry is far out by itself below this tail probability, whatever the rest of the row.
+FAR = 1e-4
 
 #: The coverage of the interval that an entry is said to be expected in.
 INTERVAL = 0.9
@@ -136,22 +143,30 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     model, scores, left = _density(found, max(1.0 / len(frame), 1.0 / N_DRAWS), rng)
     beyond = scores.beyond(limit)
     fits = len(beyond) <= max(MAX_SHARE * len(frame), 3)
-    limit, flagged = _more_than_chance(scores, limit) if fits else (limit, beyond[:0])
-    facts, most = _column_facts(table, found), max(min(len(flagged), MAX_LISTED), MIN_LISTED)
+    counted = fits and not long_tails(scores, limit)
+    limit, flagged = _more_than_chance(scores, limit) if counted else (limit, beyond[:0])
+    n_shown = len(flagged) if counted else len(beyond)
+    facts, most = _column_facts(table, found), max(min(n_shown, MAX_LISTED), MIN_LISTED)
     listed_rows = [(i, _unexpected(found, model, i, facts)) for i in scores.order[:most]]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     ends = far_ends(table, found, model) if fits and table.is_sample else []
-    if fits:
-        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows) + _ends_text(table, ends)
+    if counted:
+        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows)
+        headline = _headline(table, frame, flagged, listed_rows)
     else:
-        said = _no_fit(len(frame), beyond, model)
+        headline = (
+            f"The least probable row{_of_sample(table)} is {_first_row(table, frame, listed_rows)}."
+            if fits
+            else ""
+        )
+        said = f"{_no_fit(len(frame), beyond, model)} {headline}".strip()
     return Section(
         key="outliers",
         title="Outliers",
         done=_done(model, left, found.logged),
-        meaning=said,
+        meaning=said + (_ends_text(table, ends) if fits else ""),
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
@@ -159,12 +174,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         ),
         code=_code(table, found, model, left),
         pictures=(
-            _score_picture(scores, limit, fits=fits),
+            _score_picture(scores, limit, counted=counted),
             *_scatter_picture(table, found, flagged, outlying, rng),
         ),
         tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
-        headline=_headline(table, frame, flagged, listed_rows) + _ends_text(table, ends) if fits else "",
+        headline=headline + (_ends_text(table, ends) if fits else ""),
         findings={
             "n_outliers": len(flagged),
             "n_beyond": len(beyond),
@@ -208,7 +223,7 @@ def _ends_text(table: Table, ends: list[FarEnd]) -> str:
             " No smallest or largest number of a column of the whole table is farther out than chance allows."
         )
     end = ends[0]
-    others = listed(list(dict.fromkeys(other.column for other in ends[1:])), 4)
+    others = listed(list(dict.fromkeys(other.column for other in ends if other.column != end.column)), 4)
     more = f" Smallest or largest numbers are far out in {others}, too." if others else ""
     return (
         f" In the whole table {end.column} reaches {number_text(end.entry)}, in row {end.row:,}, where "
@@ -227,6 +242,18 @@ def _more_than_chance(scores: OutlierScores, limit: float) -> tuple[float, np.nd
         if len(beyond) and float(pdtrc(len(beyond) - 1, one * n)) <= CHANCE:
             return one, beyond
     return limit, beyond[:0]
+
+
+def long_tails(scores: OutlierScores, limit: float) -> bool:
+    """Return whether columns have longer tails than the model, so that a number of outliers means little.
+
+    Mistakes are far out, and leave as many rows between the limit and ten times the limit as the model
+    expects; under a model of too short tails more rows are there than chance allows.
+    """
+    n, n_beyond = len(scores.order), len(scores.beyond(limit))
+    n_near = len(scores.beyond(10.0 * limit)) - n_beyond
+    many = n_beyond > max(MANY_SHARE * n, MAX_LISTED)
+    return many and float(pdtrc(n_near - 1, 9.0 * limit * n)) <= CHANCE
 
 
 def _column_facts(table: Table, found: FittedMixtures) -> ColumnFacts:
@@ -378,24 +405,9 @@ def _meaning(
     columns = listed(dict.fromkeys(entry.column for entry in found))
     rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
     return (
-        (
-            f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
-            f"{_first_row(table, frame, listed_rows)}."
-        )
-        + (f" Columns with unexpected entries: {columns}." if columns else "")
-        + _many(frame, flagged)
-    )
-
-
-def _many(frame: Any, flagged: np.ndarray) -> str:
-    """Return what to think of many outliers."""
-    share = len(flagged) / len(frame)
-    if share <= MANY_SHARE or len(flagged) <= MAX_LISTED:
-        return ""
-    return (
-        f" They are {share:.1%} of the rows: most will be of columns with longer tails than the model's, "
-        "and no mistakes."
-    )
+        f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
+        f"{_first_row(table, frame, listed_rows)}."
+    ) + (f" Columns with unexpected entries: {columns}." if columns else "")
 
 
 def _grid(
@@ -447,12 +459,13 @@ def _shown(entry: Any, *, commas: bool = True) -> str:
     return number_text(entry, commas=commas) if isinstance(entry, float) else str(entry)
 
 
-def _score_picture(scores: OutlierScores, limit: float, *, fits: bool) -> Picture:
+def _score_picture(scores: OutlierScores, limit: float, *, counted: bool) -> Picture:
     """Draw a histogram of log densities below the median, of rows and of draws from the model."""
     below = scores.below[~np.isnan(scores.below)]
     threshold = float(np.quantile(scores.usual, 1.0 - limit))
     low = min(below.min(), scores.usual.min())
-    high = max(threshold * 1.1, float(np.quantile(below, 0.999)), low + 1e-3)  # all may be equal
+    farthest = min(float(np.quantile(below, 0.999)), 3.0 * threshold)
+    high = max(threshold * 1.1, farthest, low + 1e-3)  # all may be equal
     edges = np.linspace(low, high, 41)
     with canvas() as (figure, ax):
         ax.hist(np.minimum(below, high), bins=edges, density=True, color=COLOURS[4], alpha=0.6, label="rows")
@@ -463,15 +476,15 @@ def _score_picture(scores: OutlierScores, limit: float, *, fits: bool) -> Pictur
             color=COLOURS[5],
             lw=1.2,
             ls="--",
-            label="outliers from here" if fits else "improbable from here",
+            label="outliers from here" if counted else "improbable from here",
         )
         ax.set(xlabel="log density below the median", ylabel="share of rows", yticks=[])
         legend(ax)
         return picture_of(
             figure,
             alt="A histogram of how far the log densities of rows are below the median",
-            caption=f"Rows to the right of the dashed line are {'outliers' if fits else 'improbable'}; rows "
-            "beyond the edge are counted in the last bar.",
+            caption=f"Rows to the right of the dashed line are {'outliers' if counted else 'improbable'}; "
+            "rows beyond the edge are counted in the last bar.",
         )
 
 
@@ -597,24 +610,23 @@ def unexpected_entries(
 ) -> list[UnexpectedEntry]:
     """Return the entries of a row (without missing ones) that are improbable given the others.
 
-    The most improbable entry is taken first and left out of the conditions of the others. If it is not
-    unexpected it is the only one, and there is none if it is within its interval of 90 %: then the entries
-    are expected one by one, and the row is improbable by all of them together. What is expected of each is
-    given the entries that are not unexpected. `facts` are what is known of the columns.
+    The most improbable entry is taken first and left out of the conditions of the others; or, if this
+    explains the row better, those that are far out by themselves, as where several wrong numbers agree with
+    each other. If the first is not unexpected it is the only one, and there is none if it is within its
+    interval of 90 %: then the entries are expected one by one, and the row is improbable by all of them
+    together. What is expected of each is given the entries that are not unexpected. `facts` are what is known
+    of the columns.
     """
     facts = facts or ColumnFacts()
-    known = dict(row)
-    left: list[str] = []
-    while known and len(left) < most:
-        given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
-        name = min(known, key=lambda one: _rank(given_rest[one], known[one], facts.scales.get(one, 1.0)))
-        tail = _tail(given_rest[name], known[name])
-        if tail > (UNEXPECTED if left else 1.0 - INTERVAL):
-            break
-        left.append(name)
-        del known[name]
-        if tail > UNEXPECTED:
-            break
+    alone = {name: _conditional(model, {name: row[name]}, name, name in categories) for name in row}
+    far = sorted(
+        (name for name in row if _tail(alone[name], row[name]) <= FAR),
+        key=lambda one: _rank(alone[one], row[one], facts.scales.get(one, 1.0)),
+    )
+    starts = [[], far[:most]] if far else [[]]
+    explanations = [_improbable(model, row, categories, facts, start, most) for start in starts]
+    left = max(explanations, key=lambda names: _explained(model, row, names, categories, facts))
+    known = {name: entry for name, entry in row.items() if name not in left}
     for name in left if len(left) > 1 else ():  # one that the right entries lead to expect is right too
         rest = _conditional(model, {**known, name: row[name]}, name, name in categories)
         if _tail(rest, row[name]) > UNEXPECTED:
@@ -632,6 +644,50 @@ def unexpected_entries(
             UnexpectedEntry(column=name, entry=_shown(entry, commas=commas), expected=expected, tail=tail)
         )
     return found
+
+
+def _improbable(
+    model: Any,
+    row: dict[str, Any],
+    categories: tuple[str, ...],
+    facts: ColumnFacts,
+    left: list[str],
+    most: int,
+) -> list[str]:
+    """Return the entries to leave out, the most improbable given the rest first, after some that are."""
+    left = list(left)
+    known = {name: entry for name, entry in row.items() if name not in left}
+    while known and len(left) < most:
+        given_rest = {name: _conditional(model, known, name, name in categories) for name in known}
+        name = min(known, key=lambda one: _rank(given_rest[one], known[one], facts.scales.get(one, 1.0)))
+        tail = _tail(given_rest[name], known[name])
+        if tail > (UNEXPECTED if left else 1.0 - INTERVAL):
+            break
+        left.append(name)
+        del known[name]
+        if tail > UNEXPECTED:
+            break
+    return left
+
+
+def _explained(
+    model: Any, row: dict[str, Any], left: list[str], categories: tuple[str, ...], facts: ColumnFacts
+) -> float:
+    """Return the log density of a row whose entries `left` are mistakes, and whose others are of the model.
+
+    log p(others) + Σ log (ε / r): a mistake has the probability ε and is uniform over the range r.
+    """
+    import pandas as pd
+
+    entries = {name: entry for name, entry in row.items() if name not in left}
+    ranges = [
+        float(len(model.categories_[name]))
+        if name in categories
+        else MISTAKE_RANGE * facts.scales.get(name, 1.0)
+        for name in left
+    ]
+    frame = pd.DataFrame([entries], columns=list(model.feature_names_in_))
+    return float(model.score_samples(frame)[0]) + sum(np.log(MISTAKE / (r or 1.0)) for r in ranges)
 
 
 def _conditional(model: Any, known: dict[str, Any], name: str, category: bool) -> Any:

@@ -76,6 +76,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         title="What is in the table",
         done=_done(table, once, pictured),
         meaning=_meaning(table) + _repeats(table) + _in_time(times),
+        headline=_gaps(table),
         assumptions=(
             "Rows are independent draws, so that bands and intervals show what chance alone would change; "
             "densities are smooth at the scale of the bandwidth; the kind of a column is inferred from its "
@@ -116,18 +117,22 @@ def _meaning(table: Table) -> str:
     if kind not in ("constant", "empty"):  # the others need not say that they are columns
         parts[0] = parts[0].replace(" ", " column " if first == 1 else " columns ", 1)
     sentences = [f"{number_of(table.n_rows, 'row')}; {listed(parts, len(parts))}."]
-    gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
-    if gaps:
-        shown = FEW if len(gaps) > FEW + 1 else FEW + 1
-        worst = [f"{c.name} ({_percent(c.n_missing / table.n_rows)})" for c in gaps[:shown]]
-        more = [f"{len(gaps) - shown} more"] if len(gaps) > shown else []
-        sentences.append(f"Entries are missing in {listed([*worst, *more], FEW + 1)}.")
-    else:
-        sentences.append("No entry is missing.")
+    sentences.append(_gaps(table) or "No entry is missing.")
     useless = [*by_kind["constant"], *by_kind["empty"]]
     if useless:
         sentences.append(f"Constant or empty columns: {listed(useless, FEW)}.")
     return " ".join(sentences)
+
+
+def _gaps(table: Table) -> str:
+    """Return in which columns entries are missing, those with most first; nothing if none is."""
+    gaps = sorted((c for c in table.columns if c.n_missing), key=lambda c: -c.n_missing)
+    if not gaps:
+        return ""
+    shown = FEW if len(gaps) > FEW + 1 else FEW + 1
+    worst = [f"{c.name} ({_percent(c.n_missing / table.n_rows)})" for c in gaps[:shown]]
+    more = [f"{len(gaps) - shown} more"] if len(gaps) > shown else []
+    return f"Entries are missing in {listed([*worst, *more], FEW + 1)}."
 
 
 def _percent(share: float) -> str:

@@ -126,8 +126,8 @@ class Section:
     findings : dict
         The main numbers, for programs: text, numbers, lists and dicts of these.
     headline : str
-        The result in a sentence or two, for the summary of the page; the first sentence of `meaning` when not
-        given.
+        The result in a sentence or two, for the summary of the page, empty if there is no finding; the first
+        sentence of `meaning` when not given.
     """
 
     key: str
@@ -140,14 +140,14 @@ class Section:
     tables: tuple[Grid, ...] = ()
     notes: tuple[str, ...] = ()
     findings: Any = None
-    headline: str = ""
+    headline: str | None = None
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """The headline, and the first sentences of each warning."""
+        """The headline, which may be empty, and the first sentences of each warning."""
         first, *rest = self.meaning.split("\n")
         warned = [" ".join(sentences(line)[:2]) for line in rest if line.startswith("Beware")]
-        return (self.headline or sentences(first)[0], *warned)
+        return (sentences(first)[0] if self.headline is None else self.headline, *warned)
 
 
 def sentences(text: str) -> list[str]:
@@ -336,7 +336,7 @@ def summary_of(sections: Sequence[Section]) -> tuple[str, ...]:
     """Return the main findings of a report, at most five, those about a target first."""
     order = {key: i for i, key in enumerate(SUMMARY)}
     ranked = sorted(sections, key=lambda section: order.get(section.key, len(order)))
-    headlines = [section.summary[0] for section in ranked]
+    headlines = [section.summary[0] for section in ranked if section.summary[0]]
     warned: dict[str, str] = {}  # one that two sections give, as of time, is given once
     for section in ranked:
         for text in section.summary[1:]:

@@ -69,11 +69,12 @@ def chosen_rows(
     clusters and principal directions show in several columns at once.
     """
     notes: list[str] = []
-    numbers = _varying(table, table.names("number", leave=leave), notes)
+    varying = set(_varying(table, table.names("number", "category", "boolean", leave=leave), notes))
+    numbers = [name for name in table.names("number") if name in varying]
     numbers = _finite_squares(table.frame, numbers, notes)
     numbers = without_rescaled(table.frame, numbers, notes)
     numbers = _most_correlated(table.frame, numbers, most_numbers, notes)
-    categories = _varying(table, table.names("category", "boolean", leave=leave), notes)
+    categories = [name for name in table.names("category", "boolean") if name in varying]
     categories = _few_levels(table, categories, most_categories, notes)
     frame = table.frame[[*numbers, *categories]].dropna(how="all")
     if len(frame) < len(table.frame) and len(frame):

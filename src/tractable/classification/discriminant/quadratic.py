@@ -1,15 +1,16 @@
 """Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from tractable.base import check_number
+from tractable.base import DegenerateCovarianceWarning, check_number
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_covariances
 from tractable.classification.discriminant.posterior import ClassPosteriors, separate_posteriors
 from tractable.covariance import Full
-from tractable.covariance.shapes import regular
+from tractable.covariance.shapes import constant_columns, regular
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
 
@@ -24,7 +25,9 @@ class QuadraticDiscriminant(GaussianDiscriminant):
 
     A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
     within all classes is added, which is warned of and stored in `jitter_`. ``shrinkage="auto"`` or
-    ``estimate="bayes"`` are the better answers there.
+    ``estimate="bayes"`` are the better answers there. A class of a single row, or of rows that are all alike,
+    has no spread of its own: by maximum likelihood the covariance within all classes is taken for its own,
+    which is warned of.
 
     Parameters
     ----------
@@ -101,6 +104,16 @@ class QuadraticDiscriminant(GaussianDiscriminant):
 
     def _fit_covariance(self, moments: Moments) -> None:
         matrices, self.shrinkage_ = class_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
+        alike = constant_columns(np.diagonal(matrices, axis1=1, axis2=2), moments.mean)[1].all(axis=1)
+        if np.any(alike):  # one row says nothing of the spread of others; other classes may
+            matrices[alike] = moments.scatter.sum(axis=0) / moments.weight.sum()
+            names = ", ".join(map(repr, self.classes_[alike].tolist()))
+            warnings.warn(
+                f"y: of {names} there is one sample, or samples that are all alike, and no spread: the "
+                "covariance within all classes is taken for theirs",
+                DegenerateCovarianceWarning,
+                stacklevel=5,
+            )
         matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(moments.dim)
         # The same variance is added in all classes, so that a collinear column does not favour any.
         within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()

@@ -73,7 +73,7 @@ class Factor:
         if not isinstance(other, Factor):
             return NotImplemented
         axes = joined(self.axes, other.axes)
-        return _made(self._aligned(axes) * other._aligned(axes), axes)
+        return known_factor(self._aligned(axes) * other._aligned(axes), axes)
 
     def __truediv__(self, other: "Factor") -> "Factor":
         """Return the quotient; 0 / 0 is 0, as in the messages of belief propagation."""
@@ -84,12 +84,12 @@ class Factor:
         xp = namespace_of(above, below)
         if bool(xp.any((below == 0) & (above != 0))):
             raise ValueError("other must be positive wherever this factor is")
-        return _made(above / xp.where(below == 0, xp.ones_like(below), below), axes)
+        return known_factor(above / xp.where(below == 0, xp.ones_like(below), below), axes)
 
     def sum(self, names: str | Iterable[str]) -> "Factor":
         """Return Σ over some variables; over none it is the factor itself."""
         gone = self._positions(names)
-        return _made(total_over(self.values, gone), self._without(gone))
+        return known_factor(total_over(self.values, gone), self._without(gone))
 
     def max(self, names: str | Iterable[str]) -> "Factor":
         """Return the maximum over some variables."""
@@ -97,7 +97,7 @@ class Factor:
         found = self.values
         for axis in sorted(gone, reverse=True):
             found = namespace_of(found).max(found, axis=axis)
-        return _made(found, self._without(gone))
+        return known_factor(found, self._without(gone))
 
     def argmax(self) -> dict[str, Any]:
         """Return the levels of the greatest value, by name; of several the first."""
@@ -112,7 +112,7 @@ class Factor:
             code_of(axis, evidence[axis[0]]) if axis[0] in evidence else slice(None) for axis in self.axes
         ]
         kept = tuple(axis for axis, i in zip(self.axes, index, strict=True) if isinstance(i, slice))
-        return _made(self.values[tuple(index)], kept)
+        return known_factor(self.values[tuple(index)], kept)
 
     def rescaled(self) -> tuple["Factor", float]:
         """Return the factor over its largest value, and the logarithm of that; fractions as they are."""
@@ -120,7 +120,7 @@ class Factor:
         largest = 0.0 if is_exact(self.values) else float(xp.max(self.values))
         if not largest > 0.0:
             return self, 0.0
-        return _made(self.values / largest, self.axes), log(largest)
+        return known_factor(self.values / largest, self.axes), log(largest)
 
     def transpose(self, names: Sequence[str]) -> "Factor":
         """Return the same factor with its axes in another order."""
@@ -128,7 +128,7 @@ class Factor:
         if len(order) < len(self.axes):
             raise ValueError(f"names must name all of {', '.join(self.names)}, got {names!r}")
         axes = tuple(self.axes[i] for i in order)
-        return _made(namespace_of(self.values).permute_dims(self.values, order), axes)
+        return known_factor(namespace_of(self.values).permute_dims(self.values, order), axes)
 
     def _aligned(self, axes: Sequence[Axis]) -> Array:
         """Return the values with one axis for each of `axes`, of length one where there is none here."""
@@ -154,7 +154,7 @@ class Factor:
         return self.names.index(name)
 
 
-def _made(values: Array, axes: tuple[Axis, ...]) -> Factor:
+def known_factor(values: Array, axes: tuple[Axis, ...]) -> Factor:
     """Return a factor of values and axes that are known to be right."""
     made = object.__new__(Factor)
     values = values if hasattr(values, "ndim") else np.array(values, dtype=object)  # one fraction
