@@ -44,4 +44,6 @@ ROW = Row(
     check=check,
     targets={"scikit-learn": at_least(5.0)},
     limit="a Cholesky factor a Newton step, begun at the mode of the hyper-parameters before.",
+    reason="Ours takes an eighth of the peer's processor time, on one thread; scikit-learn's BLAS keeps two "
+    "threads busy.",
 )
