@@ -1,5 +1,7 @@
 """Monte Carlo, inverse transforms, rejection, importance sampling, and Markov chains under one driver."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -264,6 +266,27 @@ def test_a_run_goes_on_to_a_target_effective_sample_size():
     with pytest.warns(RuntimeWarning, match="target_ess = 1e\\+09 is not reached: 300 draws"):
         capped = sample(step, np.zeros((4, 2)), 100, target_ess=1e9, max_samples=300, rng=0)
     assert capped.n_draws == 300
+
+
+def test_progress_is_never_beyond_the_whole(monkeypatch):
+    """A run to a target effective sample size may take `max_samples`."""
+    from tractable.data.progress import progress
+    from tractable.sampling import driver
+
+    lines = []
+
+    @contextmanager
+    def watched(label, total):
+        with progress(label, total) as line:
+            lines.append(line)
+            yield line
+
+    monkeypatch.setattr(driver, "progress", watched)
+    sample(gaussian_gibbs(NORMAL), np.zeros((4, 2)), 100, n_warm_up=50, thin=2, target_ess=500, rng=0)
+    sample(gaussian_gibbs(NORMAL), np.zeros((4, 2)), 100, n_warm_up=50, thin=2, rng=0)
+    early, whole = lines
+    assert 250 < early.done <= early.total == 2050
+    assert whole.done == whole.total == 250
 
 
 def test_any_pure_function_is_a_step():

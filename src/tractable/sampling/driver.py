@@ -128,8 +128,7 @@ def sample(
         kind["parameters"] = fingerprint((step, n_warm_up, thin, position)).hex()
     if saved is not None:
         run.resume(saved, kind, first)
-    total = n_warm_up + n_samples * thin
-    with progress(label, total) as line:
+    with progress(label, n_warm_up + most * thin) as line:
         line.advance(run.n_steps)
         while not run.is_done(n_samples, target_ess):
             done = run.advance(_generator(seed, 1 + run.n_blocks))
