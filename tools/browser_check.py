@@ -33,7 +33,8 @@ QUESTIONS = """(async () => {
   const seen = e => box(e).width > 100 && box(e).height > 50 && (e.tagName !== "IMG" || e.naturalWidth > 0)
     && (e.tagName !== "svg" || e.querySelectorAll("path, use, text").length > 3);
   const letters = figures.flatMap(f => [...f.querySelectorAll("text")])
-    .map(t => t.getScreenCTM().a * parseFloat(getComputedStyle(t).fontSize)).filter(s => s > 0);
+    .map(t => [t.getScreenCTM(), parseFloat(getComputedStyle(t).fontSize)])
+    .map(([m, size]) => Math.hypot(m.a, m.b) * size).filter(s => s > 0);  // turned letters are as large
   const out = [...document.querySelectorAll("body *")]
     .filter(e => !e.closest(".scroll, .drawing, pre") && box(e).right > width + 1);
   const links = [...document.querySelectorAll("nav a")];
