@@ -172,7 +172,7 @@ class _Run:
         if not self._is_time_to_look(n_samples):
             return False
         found = self.chains()
-        return found.n_draws >= 4 and _least_ess(found) >= target_ess
+        return found.n_draws >= 4 and _is_worth(found, target_ess)
 
     def _is_time_to_look(self, n_samples: int) -> bool:
         """Whether there are a tenth more draws than at the last look: looks cost as much as all of them.
@@ -277,6 +277,15 @@ class _Run:
 def _another_run() -> ValueError:
     return ValueError(
         "path: the checkpoint is of another run; run the same code, or remove the file, or choose another"
+    )
+
+
+def _is_worth(chains: Chains, target_ess: float) -> bool:
+    """Return whether every effective sample size reaches a target; the tails are looked at last."""
+    return all(
+        float(np.min(effective_sample_size(x, kind))) >= target_ess
+        for kind in ("bulk", "tail")
+        for x in chains.draws.values()
     )
 
 
