@@ -1,7 +1,7 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
 from tractable.base.classifier import ClassifierMixin
-from tractable.base.density import DegenerateCovarianceWarning, DensityMixin
+from tractable.base.density import CriteriaMixin, DegenerateCovarianceWarning, DensityMixin
 from tractable.base.em import EMEstimator
 from tractable.base.estimator import (
     Estimator,
@@ -29,6 +29,7 @@ from tractable.base.validation import (
 
 __all__ = [
     "ClassifierMixin",
+    "CriteriaMixin",
     "DegenerateCovarianceWarning",
     "DensityMixin",
     "EMEstimator",

@@ -119,6 +119,40 @@ class DensityMixin:
         return self._density().condition(dims, values)
 
 
+class CriteriaMixin:
+    """`aic` and `bic` of densities of `n_parameters_` parameters.
+
+    A model supplies `_log_likelihood`, Σ w log p(x) of rows and the weight that counts as their number.
+    """
+
+    n_parameters_: Any
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `fit`.
+        """
+        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
+
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in `fit`.
+        """
+        log_likelihood, weight = self._log_likelihood(X, sample_weight)
+        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
+
+    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """Return Σ w log p(x), and the weight of the rows."""
+        raise NotImplementedError(f"{type(self).__name__} must define _log_likelihood")
+
+
 class DegenerateCovarianceWarning(UserWarning):
     """A covariance is singular, as columns are constant or follow from others, or rows are few.
 

@@ -204,7 +204,7 @@ class InverseGamma(ScalarFamily):
 
     @property
     def mean(self) -> Array:
-        return self.scale * self._beyond(1.0)
+        return self.scale * reciprocal_excess(self.shape, 1.0)
 
     @property
     def variance(self) -> Array:
@@ -212,7 +212,7 @@ class InverseGamma(ScalarFamily):
         xp = namespace_of(self.shape)
         mean = self.mean
         known = xp.isfinite(mean)
-        spread = xp.where(known, mean, xp.ones_like(mean)) ** 2 * self._beyond(2.0)
+        spread = xp.where(known, mean, xp.ones_like(mean)) ** 2 * reciprocal_excess(self.shape, 2.0)
         return xp.where(known, spread, xp.full_like(mean, xp.nan))
 
     @property
@@ -260,12 +260,6 @@ class InverseGamma(ScalarFamily):
     def _sample(self, n: int, rng: Any) -> Array:
         with np.errstate(divide="ignore"):
             return self.scale / standard_gamma(rng, self.shape, n)
-
-    def _beyond(self, n: float) -> Array:
-        """Return 1 / (a - n), infinite unless a > n."""
-        xp = namespace_of(self.shape)
-        one = xp.ones_like(self.shape)
-        return xp.where(self.shape > n, 1.0 / xp.where(self.shape > n, self.shape - n, one), xp.inf * one)
 
     def _inverted(self, x: Any) -> Array:
         """Return b/x, infinite at 0 and below."""
@@ -326,3 +320,10 @@ def reciprocal(name: str, x: Array) -> Array:
     if not bool(xp.all(xp.isfinite(found) & (found > 0.0))):
         raise ValueError(f"{name} must have a reciprocal that is neither zero nor infinite in floating point")
     return found
+
+
+def reciprocal_excess(shape: Array, n: float) -> Array:
+    """Return 1 / (a - n), infinite unless a > n: in the moments of families with a tail of power a."""
+    xp = namespace_of(shape)
+    one = xp.ones_like(shape)
+    return xp.where(shape > n, 1.0 / xp.where(shape > n, shape - n, one), xp.inf * one)

@@ -18,6 +18,7 @@ from tractable.distributions.checks import (
     exactly_one,
     row_weights,
 )
+from tractable.distributions.discrete.counting import only_where
 from tractable.distributions.distribution import (
     ScalarFamily,
     Univariate,
@@ -25,7 +26,7 @@ from tractable.distributions.distribution import (
     as_parameters,
     like_columns,
 )
-from tractable.distributions.gamma import reciprocal
+from tractable.distributions.gamma import reciprocal, reciprocal_excess
 from tractable.distributions.normal import Normal, squared
 from tractable.engines.roots import increasing_root
 from tractable.statistics.log_moments import LogExcess, MomentsOfLogarithms, NonnegativeMeans
@@ -94,17 +95,17 @@ class Exponential(ScalarFamily):
         return namespace_of(self.rate).zeros_like(self.rate)
 
     def log_prob(self, x: Any) -> Array:
-        scaled, inside = self._scaled(x)
+        scaled, inside, missing = self._scaled(x)
         xp = namespace_of(scaled)
-        return _within(inside, xp.log(self.rate) - scaled, -np.inf, scaled)
+        return only_where(inside, xp.log(self.rate) - scaled, -np.inf, missing)
 
     def cdf(self, x: Any) -> Array:
-        scaled, inside = self._scaled(x)
-        return _within(inside, -namespace_of(scaled).expm1(-scaled), 0.0, scaled)
+        scaled, inside, missing = self._scaled(x)
+        return only_where(inside, -namespace_of(scaled).expm1(-scaled), 0.0, missing)
 
     def survival(self, x: Any) -> Array:
-        scaled, inside = self._scaled(x)
-        return _within(inside, namespace_of(scaled).exp(-scaled), 1.0, scaled)
+        scaled, inside, missing = self._scaled(x)
+        return only_where(inside, namespace_of(scaled).exp(-scaled), 1.0, missing)
 
     def icdf(self, q: Any) -> Array:
         return _exponential_quantile(self._quantile(q)) / self.rate
@@ -120,13 +121,13 @@ class Exponential(ScalarFamily):
     def _sample(self, n: int, rng: Any) -> Array:
         return _exponential_quantile(uniform(rng, (n, *self.batch_shape), like=self.rate)) / self.rate
 
-    def _scaled(self, x: Any) -> tuple[Array, Array]:
-        """Return bx, 0 below the support, and where x is in it."""
+    def _scaled(self, x: Any) -> tuple[Array, Array, Array]:
+        """Return bx, 0 outside the support, where x is in it, and where it is missing."""
         x = self._event(x)
         inside = x >= 0.0
         xp = namespace_of(x)
         with np.errstate(over="ignore", under="ignore"):
-            return self.rate * xp.where(inside | xp.isnan(x), x, xp.zeros_like(x)), inside
+            return self.rate * xp.where(inside, x, xp.zeros_like(x)), inside, xp.isnan(x)
 
 
 @value
@@ -202,16 +203,16 @@ class LogNormal(ScalarFamily):
         return namespace_of(self.log_mean).exp(self.log_mean - self.log_variance)
 
     def log_prob(self, x: Any) -> Array:
-        log_x, inside, x = self._logs(x)
-        return _within(inside, self.logarithm.log_prob(log_x) - log_x, -np.inf, x)
+        log_x, inside, missing = self._logs(x)
+        return only_where(inside, self.logarithm.log_prob(log_x) - log_x, -np.inf, missing)
 
     def cdf(self, x: Any) -> Array:
-        log_x, inside, x = self._logs(x)
-        return _within(inside, self.logarithm.cdf(log_x), 0.0, x)
+        log_x, inside, missing = self._logs(x)
+        return only_where(inside, self.logarithm.cdf(log_x), 0.0, missing)
 
     def survival(self, x: Any) -> Array:
-        log_x, inside, x = self._logs(x)
-        return _within(inside, self.logarithm.survival(log_x), 1.0, x)
+        log_x, inside, missing = self._logs(x)
+        return only_where(inside, self.logarithm.survival(log_x), 1.0, missing)
 
     def icdf(self, q: Any) -> Array:
         with np.errstate(over="ignore"):
@@ -229,14 +230,14 @@ class LogNormal(ScalarFamily):
             return namespace_of(self.log_mean).exp(self.logarithm.sample(n, rng=rng))
 
     def _logs(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log x, 0 outside the support, where x is in it, and x."""
+        """Return log x, 0 outside the support, where x is in it, and where it is missing."""
         x = self._event(x)
         xp = namespace_of(x)
         inside = (x > 0.0) & (x < xp.inf)
         log_x = xp.log(xp.where(inside, x, xp.ones_like(x)))
         # All probability lies below infinity, where no density is left.
         end = x == xp.inf
-        return xp.where(end, x, log_x), inside | end, x
+        return xp.where(end, x, log_x), inside | end, xp.isnan(x)
 
 
 @value
@@ -322,7 +323,7 @@ class Weibull(Univariate):
         return xp.where(above, self.scale * xp.exp(xp.log1p(-1.0 / k) / k), xp.zeros_like(self.shape))
 
     def log_prob(self, x: Any) -> Array:
-        z, inside, x = self._log_ratio(x)
+        z, inside, missing = self._log_ratio(x)
         xp = namespace_of(z)
         with np.errstate(over="ignore"):
             slope = (self.shape - 1.0) * xp.where(xp.isfinite(z), z, xp.zeros_like(z))
@@ -332,15 +333,15 @@ class Weibull(Univariate):
         edge = xp.where(
             rising, xp.full_like(found, -xp.inf), xp.where(falling, xp.full_like(found, xp.inf), found)
         )
-        return _within(inside, xp.where(x == 0.0, edge, found), -np.inf, x)
+        return only_where(inside, xp.where(z == -xp.inf, edge, found), -np.inf, missing)
 
     def cdf(self, x: Any) -> Array:
-        power, inside, x = self._power(x)
-        return _within(inside, -namespace_of(power).expm1(-power), 0.0, x)
+        power, inside, missing = self._power(x)
+        return only_where(inside, -namespace_of(power).expm1(-power), 0.0, missing)
 
     def survival(self, x: Any) -> Array:
-        power, inside, x = self._power(x)
-        return _within(inside, namespace_of(power).exp(-power), 1.0, x)
+        power, inside, missing = self._power(x)
+        return only_where(inside, namespace_of(power).exp(-power), 1.0, missing)
 
     def icdf(self, q: Any) -> Array:
         return self._from_exponential(_exponential_quantile(self._quantile(q)))
@@ -371,22 +372,15 @@ class Weibull(Univariate):
             return self.scale * xp.exp(xp.log(e) / self.shape)
 
     def _log_ratio(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log(x/λ), 0 outside the support, where x is in it, and x."""
+        """Return log(x/λ), where x is in the support, and where it is missing."""
         x = self._event(x)
-        xp = namespace_of(x)
-        inside = x >= 0.0
-        with np.errstate(divide="ignore"):
-            return (
-                _log_quotient(xp.where(inside, x, self.scale + 0.0 * xp.zeros_like(x)), self.scale),
-                inside,
-                x,
-            )
+        return _log_ratio(x, self.scale, x >= 0.0)
 
     def _power(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return (x/λ)^k, where x is in the support, and x."""
-        z, inside, x = self._log_ratio(x)
+        """Return (x/λ)^k, where x is in the support, and where it is missing."""
+        z, inside, missing = self._log_ratio(x)
         with np.errstate(over="ignore"):
-            return namespace_of(z).exp(self.shape * z), inside, x
+            return namespace_of(z).exp(self.shape * z), inside, missing
 
 
 @value
@@ -433,16 +427,16 @@ class Pareto(ScalarFamily):
     @property
     def mean(self) -> Array:
         """See `Distribution.mean`: α m / (α - 1), infinite for α ≤ 1."""
-        return self.scale * (self.shape * self._beyond(1.0))
+        return self.scale * (self.shape * reciprocal_excess(self.shape, 1.0))
 
     @property
     def variance(self) -> Array:
         """m² α / ((α - 1)² (α - 2)) for α > 2; infinite for 1 < α ≤ 2, NaN where the mean is infinite."""
         xp = namespace_of(self.shape)
         known = self.shape > 1.0
-        spread = self.scale * xp.where(known, self._beyond(1.0), xp.ones_like(self.shape))
+        spread = self.scale * xp.where(known, reciprocal_excess(self.shape, 1.0), xp.ones_like(self.shape))
         with np.errstate(over="ignore"):
-            found = spread * spread * (self.shape * self._beyond(2.0))
+            found = spread * spread * (self.shape * reciprocal_excess(self.shape, 2.0))
         return xp.where(known, found, xp.full_like(found, xp.nan))
 
     @property
@@ -450,17 +444,19 @@ class Pareto(ScalarFamily):
         return self.scale
 
     def log_prob(self, x: Any) -> Array:
-        z, inside, x = self._excess(x)
+        z, inside, missing = self._excess(x)
         xp = namespace_of(z)
-        return _within(inside, xp.log(self.shape) - xp.log(self.scale) - (self.shape + 1.0) * z, -np.inf, x)
+        return only_where(
+            inside, xp.log(self.shape) - xp.log(self.scale) - (self.shape + 1.0) * z, -np.inf, missing
+        )
 
     def cdf(self, x: Any) -> Array:
-        z, inside, x = self._excess(x)
-        return _within(inside, -namespace_of(z).expm1(-self.shape * z), 0.0, x)
+        z, inside, missing = self._excess(x)
+        return only_where(inside, -namespace_of(z).expm1(-self.shape * z), 0.0, missing)
 
     def survival(self, x: Any) -> Array:
-        z, inside, x = self._excess(x)
-        return _within(inside, namespace_of(z).exp(-self.shape * z), 1.0, x)
+        z, inside, missing = self._excess(x)
+        return only_where(inside, namespace_of(z).exp(-self.shape * z), 1.0, missing)
 
     def icdf(self, q: Any) -> Array:
         return self._from_exponential(_exponential_quantile(self._quantile(q)))
@@ -487,30 +483,22 @@ class Pareto(ScalarFamily):
         with np.errstate(over="ignore"):
             return self.scale * namespace_of(e).exp(e / self.shape)
 
-    def _beyond(self, n: float) -> Array:
-        """Return 1 / (α - n), infinite unless α > n."""
-        xp = namespace_of(self.shape)
-        one = xp.ones_like(self.shape)
-        return xp.where(self.shape > n, 1.0 / xp.where(self.shape > n, self.shape - n, one), xp.inf * one)
-
     def _excess(self, x: Any) -> tuple[Array, Array, Array]:
-        """Return log(x/m), 0 outside the support, where x is in it, and x."""
+        """Return log(x/m), where x is in the support, and where it is missing."""
         x = self._event(x)
-        inside = x >= self.scale
-        return _log_quotient(namespace_of(x).where(inside, x, self.scale), self.scale), inside, x
-
-
-def _within(inside: Array, found: Array, otherwise: float, x: Array) -> Array:
-    """Return what was found inside the support, a constant outside, and NaN where x is NaN."""
-    xp = namespace_of(found)
-    outside = xp.where(xp.isnan(x), x + xp.zeros_like(found), xp.full_like(found, otherwise))
-    return xp.where(inside, found, outside)
+        return _log_ratio(x, self.scale, x >= self.scale)
 
 
 def _exponential_quantile(q: Array) -> Array:
     """Return -log(1 - q), the quantile of the exponential distribution of rate 1."""
     with np.errstate(divide="ignore"):
         return -namespace_of(q).log1p(-q)
+
+
+def _log_ratio(x: Array, scale: Array, inside: Array) -> tuple[Array, Array, Array]:
+    """Return log(x/scale), 0 outside the support, where x is inside, and where it is missing."""
+    xp = namespace_of(x)
+    return _log_quotient(xp.where(inside, x, scale), scale), inside, xp.isnan(x)
 
 
 def _log_quotient(a: Array, b: Array) -> Array:

@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
 from tractable.base import (
     Estimator,
     FitInterrupted,
     RegressorMixin,
-    check_choice,
-    check_count,
     check_fitted,
     check_number,
 )
@@ -21,7 +18,7 @@ from tractable.distributions import Normal, StudentT
 from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
 from tractable.gaussian_process.noise import split_noise
-from tractable.gaussian_process.search import OPTIMIZERS, best_of_searches, warn_of_search
+from tractable.gaussian_process.search import best_of_searches, check_search, warn_of_search
 from tractable.kernels import Kernel, White
 
 #: From the kernel and the noise to the log evidence, or a bound of it, and its gradient in their logarithms.
@@ -173,16 +170,9 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
         self._widening_ = max((n_targets - n_coef) / self.residual_dof_, 1.0)
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_search(self)
         if self.noise_variance is not None:
             check_number("noise_variance", self.noise_variance, above=0.0)
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
 
 
 def spread_of_targets(variance: float, mean: float) -> float:

@@ -16,9 +16,7 @@ from tractable.base import (
     RegressorMixin,
     all_or_nothing,
     check_answerable,
-    check_choice,
     check_columns,
-    check_count,
     check_number,
     check_targets,
     check_weights,
@@ -43,7 +41,8 @@ from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Pri
 from tractable.gaussian_process.noise import split_noise
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import (
-    OPTIMIZERS,
+    check_search,
+    checked_theta,
     default_kernel,
     hyperparameter_sampler,
     most_probable,
@@ -468,10 +467,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
         process = self._process_of()
         prior = process.prior
         if theta is not None:
-            wanted = np.asarray(theta, dtype=np.float64)
-            if wanted.shape != prior.theta.shape or not np.all(np.isfinite(wanted)):
-                raise ValueError(f"theta must be {len(prior.theta)} finite numbers, got {theta!r}")
-            prior = prior.with_theta(wanted)
+            prior = prior.with_theta(checked_theta(theta, prior.theta))
         elif not eval_gradient:
             return self.log_evidence_
         found = [prior.log_evidence(p.posterior.rows, gradient=eval_gradient) for p in process.parts]
@@ -489,17 +485,10 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
     # -- rows -------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_search(self)
         check_mean(self.mean)
         if self.noise_variance is not None:
             check_number("noise_variance", self.noise_variance, least=0.0)
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, noise_variance: Any, *, reset: bool
@@ -553,10 +542,6 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
     def _process_of(self) -> GaussianProcess:
         check_answerable(self)
         return self._process_
-
-    def _column_names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", None)
-        return tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
 
     def _spread(self) -> float:
         """Return the variance of a prediction over its squared scale."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.base import Estimator, FitInterrupted, check_choice, check_count, check_fitted, check_number
+from tractable.base import Estimator, FitInterrupted, check_fitted, check_number
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.base.validation import Rows
 from tractable.data import is_frame
@@ -21,7 +21,13 @@ from tractable.gaussian_process.comparison import (
     weighed_latent,
 )
 from tractable.gaussian_process.explain import Relevance, column_relevance
-from tractable.gaussian_process.search import OPTIMIZERS, best_of_searches, default_kernel, warn_of_search
+from tractable.gaussian_process.search import (
+    best_of_searches,
+    check_search,
+    checked_theta,
+    default_kernel,
+    warn_of_search,
+)
 from tractable.gaussian_process.words import WordColumns
 from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
@@ -136,9 +142,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
         check_fitted(self)
         if theta is None and not eval_gradient:
             return self.log_evidence_
-        at = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
-        if at.shape != self.theta_.shape or not np.all(np.isfinite(at)):
-            raise ValueError(f"theta must be {len(self.theta_)} finite numbers, got {theta!r}")
+        at = checked_theta(theta, self.theta_)
         parts = np.split(at, len(self._models_))
         found = [
             model.log_evidence(part, approximate, gradient=eval_gradient)
@@ -150,10 +154,10 @@ class LatentGaussianProcess(WordColumns, Estimator):
     def relevance(self) -> Relevance:
         """Return how much each column matters to the latent function (automatic relevance determination)."""
         check_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        shown = tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))
         return column_relevance(
-            lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1), self.X_train_, shown
+            lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1),
+            self.X_train_,
+            self._column_names(),
         )
 
     def compare_to_exact(self, n: int = 200) -> LaplaceComparison:
@@ -292,14 +296,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
             warn_of_search(model.search, self.max_iter, [model.kernel], given=given)
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
-        if self.optimizer is not None:
-            check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_count("n_restarts_optimizer", self.n_restarts_optimizer)
-        check_count("max_iter", self.max_iter, least=1)
-        check_number("tol", self.tol, least=0.0)
-        as_generator(self.random_state, name="random_state")
+        check_search(self)
 
 
 def learned_process(

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.namespace import to_numpy
+from tractable.arrays.random import as_generator
+from tractable.base import check_choice, check_count, check_number
 from tractable.distributions import Gamma
 from tractable.engines.gaussian_process import Observations
 from tractable.engines.lbfgs import bounded_lbfgs
@@ -21,6 +23,26 @@ from tractable.value import replace, value
 
 #: How hyper-parameters may be searched for.
 OPTIMIZERS = ("fmin_l_bfgs_b",)
+
+
+def check_search(model: Any) -> None:
+    """Refuse a kernel, or parameters of the search for its hyper-parameters, that are none."""
+    if model.kernel is not None and not isinstance(model.kernel, Kernel):
+        raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {model.kernel!r:.80}")
+    if model.optimizer is not None:
+        check_choice("optimizer", model.optimizer, OPTIMIZERS)
+    check_count("n_restarts_optimizer", model.n_restarts_optimizer)
+    check_count("max_iter", model.max_iter, least=1)
+    check_number("tol", model.tol, least=0.0)
+    as_generator(model.random_state, name="random_state")
+
+
+def checked_theta(theta: Any, fitted: np.ndarray) -> np.ndarray:
+    """Return logarithms of hyper-parameters, those of the fit where None, if they are as many and finite."""
+    at = fitted if theta is None else np.asarray(theta, dtype=np.float64)
+    if at.shape != fitted.shape or not np.all(np.isfinite(at)):
+        raise ValueError(f"theta must be {len(fitted)} finite numbers, got {theta!r}")
+    return at
 
 
 def most_probable(

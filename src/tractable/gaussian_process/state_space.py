@@ -16,7 +16,7 @@ from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import Prior
 from tractable.gaussian_process.rows import TrainingRows
-from tractable.gaussian_process.search import default_kernel
+from tractable.gaussian_process.search import checked_theta, default_kernel
 from tractable.kernels import Kernel, Matern
 from tractable.primitives.threads import even_blocks
 from tractable.statistics.moments import DiagonalMoments
@@ -205,9 +205,7 @@ class StateSpaceGaussianProcess(ScalableGaussianProcess):
             Whether to return the gradient too.
         """
         check_fitted(self)
-        at = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
-        if at.shape != self.theta_.shape or not np.all(np.isfinite(at)):
-            raise ValueError(f"theta must be {len(self.theta_)} finite numbers, got {theta!r}")
+        at = checked_theta(theta, self.theta_)
         prior, known = self._prior_.with_theta(at), self._posterior_
         posterior = StateSpacePosterior.of(
             prior.kernel.markov_terms(), prior.noise_variance, known.rows, known.times

@@ -14,6 +14,7 @@ class WordColumns:
 
     _reads_text = True
     _columns_: TableColumns | None
+    n_features_in_: int
 
     @property
     def categories_(self) -> dict[Any, tuple[Any, ...]]:
@@ -47,3 +48,8 @@ class WordColumns:
         """Return the positions of the columns that are numbers."""
         columns = self._columns_
         return [j for j in range(width) if columns is None or columns.categories[j] is None]
+
+    def _column_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, x0, x1, … where they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_))

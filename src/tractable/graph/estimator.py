@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.random import as_generator
-from tractable.base import DensityMixin, EMEstimator, ModelTags, Rows, check_choice, check_number
+from tractable.base import (
+    CriteriaMixin,
+    DensityMixin,
+    EMEstimator,
+    ModelTags,
+    Rows,
+    check_choice,
+    check_number,
+)
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.table_rows import TableSummary, check_table_rows, coded_table, table_events, table_score
 from tractable.data import Batch, Prepared, TableColumns
@@ -259,7 +267,7 @@ class NetworkProblem(EMProblem):
         return NetworkParameters(cells=self.families.normalized(statistic.counts + self.alpha))
 
 
-class BayesianNetworkDensity(DensityMixin, EMEstimator):
+class BayesianNetworkDensity(CriteriaMixin, DensityMixin, EMEstimator):
     """Bayesian network over the categorical columns of a table, p(row) = Π_j p(x_j | parents of x_j).
 
     The graph is given, or is the tree over the columns that explains the rows best (Chow and Liu 1968): the
@@ -531,27 +539,6 @@ class BayesianNetworkDensity(DensityMixin, EMEstimator):
             filled(X, self._columns_, hidden, self._numbers(completed(families, cells, codes, rng), levels))
             for _ in range(n_draws)
         ]
-
-    def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, -2 log p(X) + 2 parameters; lower is better.
-
-        Parameters
-        ----------
-        X, sample_weight
-            As in `fit`.
-        """
-        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
-
-    def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, -2 log p(X) + parameters · log n; lower is better.
-
-        Parameters
-        ----------
-        X, sample_weight
-            As in `fit`.
-        """
-        log_likelihood, weight = self._log_likelihood(X, sample_weight)
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
 
     def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """Return Σ w log p(x), and Σ w over the rows with an observed entry."""

@@ -7,7 +7,7 @@ go on.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import floor, log
 from typing import Any, NamedTuple
@@ -172,7 +172,7 @@ class _Run:
         if not self._is_time_to_look(n_samples):
             return False
         found = self.chains()
-        return found.n_draws >= 4 and _is_worth(found, target_ess)
+        return found.n_draws >= 4 and all(size >= target_ess for size in _effective_sizes(found))
 
     def _is_time_to_look(self, n_samples: int) -> bool:
         """Whether there are a tenth more draws than at the last look: looks cost as much as all of them.
@@ -280,26 +280,15 @@ def _another_run() -> ValueError:
     )
 
 
-def _is_worth(chains: Chains, target_ess: float) -> bool:
-    """Return whether every effective sample size reaches a target; the tails are looked at last."""
-    return all(
-        float(np.min(effective_sample_size(x, kind))) >= target_ess
-        for kind in ("bulk", "tail")
-        for x in chains.draws.values()
-    )
-
-
-def _least_ess(chains: Chains) -> float:
-    """Return the smallest effective sample size of any entry, bulk or tail."""
-    return min(
-        float(np.min(effective_sample_size(x, kind)))
-        for x in chains.draws.values()
-        for kind in ("bulk", "tail")
-    )
+def _effective_sizes(chains: Chains) -> Iterator[float]:
+    """Yield the smallest effective sample size of each quantity: of the bulk of all, then of the tails."""
+    for kind in ("bulk", "tail"):
+        for x in chains.draws.values():
+            yield float(np.min(effective_sample_size(x, kind)))
 
 
 def _warn_if_short(chains: Chains, target_ess: float) -> None:
-    worth = _least_ess(chains) if chains.n_draws >= 4 else 0.0
+    worth = min(_effective_sizes(chains)) if chains.n_draws >= 4 else 0.0
     if worth < target_ess:
         warnings.warn(
             f"target_ess = {target_ess:g} is not reached: {chains.n_draws} draws of each chain, which are "

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from tractable.arrays.random import as_generator
 from tractable.arrays.svd import orientation
 from tractable.base import (
+    CriteriaMixin,
     DegenerateCovarianceWarning,
     DensityMixin,
     EMEstimator,
@@ -39,7 +40,9 @@ from tractable.value import replace
 PRUNED = 1e-2
 
 
-class LatentFactors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, EMEstimator):
+class LatentFactors(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, CriteriaMixin, DensityMixin, EMEstimator
+):
     """A Gaussian x = W z + μ + noise with latent z ~ N(0, I): what probabilistic PCA and factors share."""
 
     model_tags = ModelTags(
@@ -119,28 +122,8 @@ class LatentFactors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
         """Return its inverse, (n_features, n_features)."""
         return self._density().precision
 
-    def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's information criterion of rows; less is better.
-
-        Parameters
-        ----------
-        X, sample_weight
-            As in `fit`.
-        """
-        return 2.0 * self.n_parameters_ - 2.0 * self._log_likelihood(X, sample_weight)[0]
-
-    def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return the Bayesian information criterion of rows; less is better.
-
-        Parameters
-        ----------
-        X, sample_weight
-            As in `fit`.
-        """
-        log_likelihood, weight = self._log_likelihood(X, sample_weight)
-        return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
-
     def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """See `CriteriaMixin`."""
         rows = self._validate_rows(X, None, sample_weight, reset=False)
         weight = float(fold(ColumnSummary.of, rows.source).moments.total)
         return self.score(X, sample_weight=sample_weight) * weight, weight

@@ -136,8 +136,7 @@ class NegativeBinomial(FittedCounting):
         name, x = exactly_one(mean=mean, probability=probability)
         given = as_parameters({"shape": 0, name: 0}, **{"shape": shape, name: x})
         if name == "probability":
-            check_probability("probability", given[name])
-            check_positive("probability", given[name])
+            _check_success("probability", given[name])
             given["mean"] = given["shape"] * (1.0 - given[name]) / given[name]
             check_positive("1 - probability", 1.0 - given[name])
         set_fields(self, shape=given["shape"], mean=given["mean"])
