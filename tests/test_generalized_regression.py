@@ -262,3 +262,21 @@ class TestBadInput:
         assert np.all(np.isfinite(model.predict_interval(X)))
         with pytest.raises(ValueError, match="is not determined"):
             model.predict_interval([[0.0, 4.0]])
+
+
+class TestSummary:
+    def test_the_table_is_the_models(self, visits):
+        X, y = visits
+        table = PoissonRegression().fit(X, y).summary(coverage=0.9)
+        found = peer(X, y, sm.families.Poisson())
+        np.testing.assert_allclose(table.p_values, found.pvalues, rtol=1e-6)
+        np.testing.assert_allclose(table.intervals, found.conf_int(alpha=0.1), rtol=1e-7)
+        np.testing.assert_allclose(table.null_log_likelihood, found.llnull, rtol=1e-10)
+        assert "use NegativeBinomialRegression" in str(table)
+        assert "Pearson" in table._repr_html_()
+
+    def test_a_penalty_has_no_tests(self, visits):
+        table = PoissonRegression(alpha=0.1).fit(*visits).summary()
+        assert table.covariance_type == "posterior"
+        with pytest.raises(ValueError, match="no tests"):
+            _ = table.p_values

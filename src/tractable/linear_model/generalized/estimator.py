@@ -36,6 +36,7 @@ from tractable.engines.glm.families import (
 from tractable.engines.glm.laplace import mapped_covariance
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
+from tractable.inference import RegressionSummary, coefficient_names
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
     FamilyProblem,
@@ -287,6 +288,44 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         self._check_intervals()
         return self._interval(np.asarray(self.intercept_), np.asarray(self.intercept_std_error_), coverage)
 
+    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
+        """Return the regression table: coefficients, standard errors, tests, intervals, deviance.
+
+        With a penalty the covariance is that of the posterior, and there are no tests.
+        """
+        check_answerable(self)
+        first = [0.0] if self._has_intercept_ else []
+        varies, scale = self._standardizer_.varies, self._standardizer_.scale
+        return RegressionSummary(
+            model=type(self).__name__,
+            names=coefficient_names(self, intercept=self._has_intercept_),
+            coefficients=np.append([self.intercept_] if first else [], self.coef_),
+            covariance=self.parameter_covariance_,
+            n_rows=self._weight_,
+            n_parameters=self._n_parameters_,
+            residual_dof=self.residual_dof_,
+            log_likelihood=self.log_likelihood_,
+            null_log_likelihood=self._null_log_likelihood_,
+            t_dof=self.residual_dof_ if self._learned_ else None,
+            covariance_type="nonrobust" if self.alpha == 0.0 else "posterior",
+            has_intercept=self._has_intercept_,
+            scales=np.append(first, np.where(varies, 1.0 / np.where(varies, scale, 1.0), 0.0)),
+            statistics={
+                "deviance": self.deviance_,
+                "null deviance": self.null_deviance_,
+                "Pearson's χ²": self.pearson_chi2_,
+                "dispersion": self.dispersion_,
+            },
+            tested=self.alpha == 0.0,
+            coverage=coverage,
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        if self.separable_:
+            return ("columns separate counts of zero from the others: coefficients have no estimate",)
+        return ()
+
     def _family(self) -> Family:
         """Return the family at which the search begins."""
         raise NotImplementedError
@@ -362,6 +401,9 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         self.null_deviance_ = null_deviance(problem, summary)
         self._set_covariance(problem, found, rows)
         self.log_likelihood_ = self._log_likelihood(rows)
+        # Without columns another dispersion is the likeliest, and of a penalty nothing is tested.
+        null = None if self._learned_ or self.alpha > 0.0 else replace(rows, deviance=self.null_deviance_)
+        self._null_log_likelihood_ = None if null is None else self._log_likelihood(null)
         self._excess_, self._squares_ = rows.excess, rows.squares
 
     def _set_covariance(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> None:
@@ -563,6 +605,16 @@ class PoissonRegression(GeneralizedLinearRegression):
         self.alpha, self.fit_intercept = alpha, fit_intercept
         self.tol, self.max_iter = tol, max_iter
 
+    def _notes(self) -> tuple[str, ...]:
+        found = self.overdispersion_test()
+        if found.p_value > OVERDISPERSED:
+            return super()._notes()
+        varied = (
+            f"counts vary more than Poisson's (p = {found.p_value:.2g}, dispersion {found.dispersion:.3g}): "
+            "standard errors are too small; use NegativeBinomialRegression"
+        )
+        return (*super()._notes(), varied)
+
     def overdispersion_test(self) -> OverdispersionTest:
         """Test whether counts vary more than Poisson's, against a variance of μ + α μ²."""
         from scipy.special import ndtr
@@ -707,7 +759,8 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
             return rows.information
         # The curvature of the likelihood of coefficients that is maximal over the dispersion.
         p = len(problem.ridge)
-        joint = problem.weight * problem.expand(found.x[:p], learn_dispersion=True).curvature
+        expansion = problem.expand(found.x[:p], learn_dispersion=True)
+        joint = problem.weight * np.asarray(expansion.curvature)
         root, _ = curvature_root(joint[:p, :p] + np.diag(problem.ridge * problem.weight))
         mixed = root.T @ joint[:p, p]
         left = float(joint[p, p] - mixed @ mixed)
@@ -867,6 +920,8 @@ class GammaRegression(GeneralizedLinearRegression):
         return components[:, 0] if len(factors) == 1 else Mixture(components=components, weights=weights)
 
 
+#: Counts are called overdispersed below this probability of the test.
+OVERDISPERSED = 0.01
 #: Relative variances of means below this are rounding.
 LEAST_VARIANCE = 1e-12
 

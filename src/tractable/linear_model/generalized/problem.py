@@ -162,7 +162,7 @@ class FamilyProblem:
         return LossExpansion(
             value=found.value / self.weight,
             gradient=found.gradient / self.weight,
-            curvature=found.curvature / self.weight,
+            curvature=np.asarray(found.curvature) / self.weight,
         )
 
     def fit_summary(self, coef: np.ndarray) -> FamilyFit:
