@@ -56,6 +56,9 @@ class RegressionSummary:
         Of linear models: Σ (y - ŷ)², and Σ (y - ȳ)² (Σ y² without an intercept).
     has_intercept : bool
         Whether the model has an intercept.
+    n_intercepts : int, optional
+        How many of the parameters are intercepts, where it is not one: the model of the null log-likelihood
+        has these alone.
     scales : array (p,), optional
         Standard deviations of the columns, 0 for intercepts: coefficients times these are in comparable
         units.
@@ -105,6 +108,7 @@ class RegressionSummary:
     residual_squares: float | None = None
     total_squares: float | None = None
     has_intercept: bool = True
+    n_intercepts: int | None = None
     scales: np.ndarray | None = None
     inflation: np.ndarray | None = None
     condition_number: float | None = None
@@ -224,12 +228,13 @@ class RegressionSummary:
         Parameters
         ----------
         names : str or sequence of str
-            Coefficients; a word column's own name, "island", stands for "island[Dream]" and its others.
+            Coefficients; a column's own name stands for those of all classes, and "island" for
+            "island[Dream]" and its others.
         """
         wanted = [names] if isinstance(names, str) else list(names)
         at: list[int] = []
         for name in wanted:
-            found = [i for i, known in enumerate(self.names) if known == name or known.startswith(f"{name}[")]
+            found = [i for i, known in enumerate(self.names) if name in (known, *_columns_of(known))]
             if not found:
                 raise ValueError(f"names must be coefficients of the table, got {name!r}: {self.names}")
             at += [i for i in found if i not in at]
@@ -304,7 +309,7 @@ class RegressionSummary:
     @property
     def _n_slopes(self) -> float:
         """How many of the parameters are no intercepts."""
-        return self.n_parameters - (len(self.names) - len(self._slopes) if self.has_intercept else 0)
+        return self.n_parameters - (self.has_intercept if self.n_intercepts is None else self.n_intercepts)
 
     def _wald(self, at: np.ndarray, hypothesis: str) -> HypothesisTest:
         self._check_tested()
@@ -396,6 +401,12 @@ def coefficient_names(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
     known = getattr(estimator, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(estimator.n_features_in_)] if known is None else map(str, known)
     return (*(["intercept"] if intercept else []), *columns)
+
+
+def _columns_of(name: str) -> tuple[str, str]:
+    """Return the column of a coefficient without its class, and without its category."""
+    column = name.rsplit(": ", maxsplit=1)[-1]
+    return column, column.split("[")[0]
 
 
 def _numbers(x: np.ndarray, digits: int) -> list[str]:
