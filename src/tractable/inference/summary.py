@@ -209,7 +209,7 @@ class RegressionSummary:
         residual, total = self._squares()
         k, hypothesis = self._n_slopes, "all slopes are 0"
         if self.covariance_type != "nonrobust":
-            return self._wald(self._slopes, hypothesis)
+            return self._wald(self.slopes, hypothesis)
         if not (k > 0.0 and self.residual_dof > 0.0):
             return f_test(NAN, (k, self.residual_dof), hypothesis=hypothesis)
         mean = residual / self.residual_dof
@@ -301,7 +301,8 @@ class RegressionSummary:
             )
 
     @property
-    def _slopes(self) -> np.ndarray:
+    def slopes(self) -> np.ndarray:
+        """Positions of the coefficients that are no intercepts."""
         return np.array(
             [i for i, name in enumerate(self.names) if name.split(": ")[-1] != "intercept"], dtype=int
         )
@@ -354,7 +355,7 @@ class RegressionSummary:
             f"[{low}, {high}]" for low, high in zip(*(_numbers(e, 4) for e in self.intervals.T), strict=True)
         ]
         columns.append((f"{100.0 * self.coverage:g} % interval", ends))
-        if self.inflation is not None and len(self._slopes) > 1:
+        if self.inflation is not None and len(self.slopes) > 1:
             columns.append(("VIF", ["" if np.isnan(x) else f"{x:.3g}" for x in self.inflation]))
         return [[name, *cells] for name, *cells in zip(*([n, *c] for n, c in columns), strict=True)]
 
@@ -362,11 +363,11 @@ class RegressionSummary:
         lines = []
         if self.residual_squares is not None:
             lines.append(f"R² {self.r2:.5g}, adjusted R² {self.adjusted_r2:.5g}")
-            if len(self._slopes) and self.tested:
+            if len(self.slopes) and self.tested:
                 lines.append(str(self.f_test))
         elif self.null_log_likelihood is not None:
             lines.append(f"pseudo-R² {self.pseudo_r2:.5g}")
-            if len(self._slopes) and self.tested:
+            if len(self.slopes) and self.tested:
                 lines.append(f"likelihood ratio {self.likelihood_ratio_test}")
         if self.statistics:
             lines.append(", ".join(f"{name} {x:.5g}" for name, x in self.statistics.items()))
@@ -379,7 +380,7 @@ class RegressionSummary:
         open_ = [name for name, error in zip(self.names, self.std_errors, strict=True) if np.isinf(error)]
         if open_:
             notes.append(f"columns are linearly dependent: the rows do not determine {', '.join(open_)}")
-        elif self.inflation is not None and len(self._slopes) > 1:
+        elif self.inflation is not None and len(self.slopes) > 1:
             worst = float(np.nanmax(self.inflation, initial=0.0))
             if worst > NOTED:
                 notes.append(
