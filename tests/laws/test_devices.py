@@ -11,6 +11,8 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 #: The models that learn from arrays of any library; others say that they run on the host.
 TAKES_TENSORS = {
     "BayesianGaussianMixture",
+    "LinearDiscriminant",
+    "QuadraticDiscriminant",
     "GaussianMixture",
     "KMeans",
     "StudentTMixture",

@@ -145,14 +145,14 @@ class Estimator(BaseEstimator):
         moved = copy.copy(self)
         for name, x in vars(self).items():
             if name.endswith("_") and (is_numpy_array(like) or self._follows_rows(name)):
-                moved.__dict__[name] = beside(on_host(x) if is_numpy_array(like) else x, like)
+                moved.__dict__[name] = beside(x, like)
         if as_of is None:
             moved._library_ = None if is_numpy_array(like) else library_of(like)
         return moved
 
     def _follows_rows(self, name: str) -> bool:
         """Return whether an attribute is on the device of the rows."""
-        return not (self._learns_on_host and name.startswith("_"))
+        return not (self._learns_on_host and (name.startswith("_") or name == "statistic_"))
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
