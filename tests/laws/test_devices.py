@@ -12,7 +12,9 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 TAKES_TENSORS = {
     "BayesianGaussianMixture",
     "LinearDiscriminant",
+    "ProbabilisticPCA",
     "QuadraticDiscriminant",
+    "FactorAnalysis",
     "GaussianMixture",
     "KMeans",
     "StudentTMixture",
