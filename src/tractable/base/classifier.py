@@ -7,8 +7,8 @@ import numpy as np
 from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.arrays.devices import beside
+from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.arrays.namespace import (
     check_held,
     is_array_api_obj,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.devices import beside, on_host
+from tractable.arrays.devices import beside
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas

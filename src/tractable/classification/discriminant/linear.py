@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside, on_host
-from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.arrays.grouping import by_pattern
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
