@@ -37,6 +37,7 @@ SECTIONS = {
     "Sampling": ("chain_diagnostics", "metropolis_gaussian", "mixture_gibbs", "nuts_*"),
     "Graphs": ("d_separation", "alarm_marginal"),
     "Data and distributions": ("compare*", "fold_*", "parquet_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "Clusters": ("dask_*",),
     "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }
