@@ -19,7 +19,7 @@ def client():
     """Return the client of two workers of one thread each, which end with this process."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     cluster = LocalCluster(**options)
     found = Client(cluster)
     atexit.register(cluster.close)
