@@ -229,6 +229,12 @@ PUBLIC: dict[str, str] = {
     "TableColumns": "tractable.data",
     "scan": "tractable.data",
     "predict_to": "tractable.data",
+    # inference
+    "HypothesisTest": "tractable.inference",
+    "Influence": "tractable.inference",
+    "NestedComparison": "tractable.inference",
+    "RegressionSummary": "tractable.inference",
+    "compare_nested": "tractable.inference",
     # verbs
     "sample_posterior": "tractable.base",
     "d_separated": "tractable.graph",
@@ -256,6 +262,7 @@ PACKAGES = (
     "engines",
     "gaussian_process",
     "graph",
+    "inference",
     "kernel_regression",
     "kernels",
     "linear_model",
