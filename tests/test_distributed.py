@@ -163,7 +163,7 @@ def test_bad_tables_with_words_are_one_error(here):
         with pytest.raises(ValueError, match=said):
             make().fit([dask.delayed(part) for part in parts])
     fitted = make().fit(table)
-    with pytest.raises(ValueError, match="partition 1 of X.*'kind' has no category 'new'"):
+    with pytest.raises(ValueError, match=r"partition 1 of X.*'kind' has no category 'new'"):
         fitted.score([dask.delayed(table), dask.delayed(table.assign(kind="new"))])
     fitted.set_params(unseen="missing")
     with pytest.warns(UserWarning, match="'new'"):
