@@ -160,12 +160,15 @@ from tractable.linear_model import BayesianRidge as BayesianRidge
 from tractable.linear_model import ElasticNet as ElasticNet
 from tractable.linear_model import FourierBasis as FourierBasis
 from tractable.linear_model import FunctionBasis as FunctionBasis
+from tractable.linear_model import GammaRegression as GammaRegression
 from tractable.linear_model import GaussianBasis as GaussianBasis
 from tractable.linear_model import Lasso as Lasso
 from tractable.linear_model import LassoCV as LassoCV
 from tractable.linear_model import LassoLars as LassoLars
 from tractable.linear_model import LeastMeanSquares as LeastMeanSquares
 from tractable.linear_model import LinearRegression as LinearRegression
+from tractable.linear_model import NegativeBinomialRegression as NegativeBinomialRegression
+from tractable.linear_model import PoissonRegression as PoissonRegression
 from tractable.linear_model import PolynomialBasis as PolynomialBasis
 from tractable.linear_model import Ridge as Ridge
 from tractable.linear_model import RidgeCV as RidgeCV

@@ -56,6 +56,9 @@ class RegressionSummary:
         Of linear models: Σ (y - ŷ)², and Σ (y - ȳ)² (Σ y² without an intercept).
     has_intercept : bool
         Whether the model has an intercept.
+    n_intercepts : int, optional
+        How many of the parameters are intercepts, where it is not one: the model of the null log-likelihood
+        has these alone.
     scales : array (p,), optional
         Standard deviations of the columns, 0 for intercepts: coefficients times these are in comparable
         units.
@@ -105,6 +108,7 @@ class RegressionSummary:
     residual_squares: float | None = None
     total_squares: float | None = None
     has_intercept: bool = True
+    n_intercepts: int | None = None
     scales: np.ndarray | None = None
     inflation: np.ndarray | None = None
     condition_number: float | None = None
@@ -205,7 +209,7 @@ class RegressionSummary:
         residual, total = self._squares()
         k, hypothesis = self._n_slopes, "all slopes are 0"
         if self.covariance_type != "nonrobust":
-            return self._wald(self._slopes, hypothesis)
+            return self._wald(self.slopes, hypothesis)
         if not (k > 0.0 and self.residual_dof > 0.0):
             return f_test(NAN, (k, self.residual_dof), hypothesis=hypothesis)
         mean = residual / self.residual_dof
@@ -224,12 +228,13 @@ class RegressionSummary:
         Parameters
         ----------
         names : str or sequence of str
-            Coefficients; a word column's own name, "island", stands for "island[Dream]" and its others.
+            Coefficients; a column's own name stands for those of all classes, and "island" for
+            "island[Dream]" and its others.
         """
         wanted = [names] if isinstance(names, str) else list(names)
         at: list[int] = []
         for name in wanted:
-            found = [i for i, known in enumerate(self.names) if known == name or known.startswith(f"{name}[")]
+            found = [i for i, known in enumerate(self.names) if name in (known, *_columns_of(known))]
             if not found:
                 raise ValueError(f"names must be coefficients of the table, got {name!r}: {self.names}")
             at += [i for i in found if i not in at]
@@ -296,7 +301,8 @@ class RegressionSummary:
             )
 
     @property
-    def _slopes(self) -> np.ndarray:
+    def slopes(self) -> np.ndarray:
+        """Positions of the coefficients that are no intercepts."""
         return np.array(
             [i for i, name in enumerate(self.names) if name.split(": ")[-1] != "intercept"], dtype=int
         )
@@ -304,7 +310,7 @@ class RegressionSummary:
     @property
     def _n_slopes(self) -> float:
         """How many of the parameters are no intercepts."""
-        return self.n_parameters - (len(self.names) - len(self._slopes) if self.has_intercept else 0)
+        return self.n_parameters - (self.has_intercept if self.n_intercepts is None else self.n_intercepts)
 
     def _wald(self, at: np.ndarray, hypothesis: str) -> HypothesisTest:
         self._check_tested()
@@ -349,7 +355,7 @@ class RegressionSummary:
             f"[{low}, {high}]" for low, high in zip(*(_numbers(e, 4) for e in self.intervals.T), strict=True)
         ]
         columns.append((f"{100.0 * self.coverage:g} % interval", ends))
-        if self.inflation is not None and len(self._slopes) > 1:
+        if self.inflation is not None and len(self.slopes) > 1:
             columns.append(("VIF", ["" if np.isnan(x) else f"{x:.3g}" for x in self.inflation]))
         return [[name, *cells] for name, *cells in zip(*([n, *c] for n, c in columns), strict=True)]
 
@@ -357,11 +363,11 @@ class RegressionSummary:
         lines = []
         if self.residual_squares is not None:
             lines.append(f"R² {self.r2:.5g}, adjusted R² {self.adjusted_r2:.5g}")
-            if len(self._slopes) and self.tested:
+            if len(self.slopes) and self.tested:
                 lines.append(str(self.f_test))
         elif self.null_log_likelihood is not None:
             lines.append(f"pseudo-R² {self.pseudo_r2:.5g}")
-            if len(self._slopes) and self.tested:
+            if len(self.slopes) and self.tested:
                 lines.append(f"likelihood ratio {self.likelihood_ratio_test}")
         if self.statistics:
             lines.append(", ".join(f"{name} {x:.5g}" for name, x in self.statistics.items()))
@@ -374,7 +380,7 @@ class RegressionSummary:
         open_ = [name for name, error in zip(self.names, self.std_errors, strict=True) if np.isinf(error)]
         if open_:
             notes.append(f"columns are linearly dependent: the rows do not determine {', '.join(open_)}")
-        elif self.inflation is not None and len(self._slopes) > 1:
+        elif self.inflation is not None and len(self.slopes) > 1:
             worst = float(np.nanmax(self.inflation, initial=0.0))
             if worst > NOTED:
                 notes.append(
@@ -396,6 +402,12 @@ def coefficient_names(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
     known = getattr(estimator, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(estimator.n_features_in_)] if known is None else map(str, known)
     return (*(["intercept"] if intercept else []), *columns)
+
+
+def _columns_of(name: str) -> tuple[str, str]:
+    """Return the column of a coefficient without its class, and without its category."""
+    column = name.rsplit(": ", maxsplit=1)[-1]
+    return column, column.split("[")[0]
 
 
 def _numbers(x: np.ndarray, digits: int) -> list[str]:
