@@ -230,7 +230,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
         return float(self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)[0][0])
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Return the interval (n_features, 2) of each coefficient with confidence `coverage`, by its errors."""
+        """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (by t)."""
         check_number("coverage", coverage, above=0.0, below=1.0)
         check_fitted(self)
         errors, dof = self._errors_of(np.eye(self.n_features_in_), slopes=True)
@@ -285,8 +285,8 @@ class RobustRegression(RegressorMixin, EMEstimator):
         if self.noise in TUNING and whole.weight < FEW_ROWS_OF_LOSS * n_parameters:
             raise ValueError(
                 f"X has too few rows for intervals of noise={self.noise!r}: a weight of "
-                f"{float(whole.weight):g} for {n_parameters} parameters, and {FEW_ROWS_OF_LOSS:g} a parameter "
-                "are needed"
+                f"{float(whole.weight):g} for {n_parameters} parameters, and {FEW_ROWS_OF_LOSS:g} a "
+                "parameter are needed"
             )
         if self.noise == "student" and self.dof is None and whole.weight < FEW_ROWS * n_parameters:
             raise ValueError(
