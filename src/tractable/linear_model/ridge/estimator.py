@@ -48,8 +48,8 @@ class Ridge(LinearPredictions, LinearFit):
         are no more than the rounding of the targets: asking such a fit for distributions is an error.
     coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
         Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
-        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers coefficients
-        that are drawn from the prior.
+        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
+        coefficients that are drawn from the prior.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
@@ -155,8 +155,8 @@ class RidgeCV(LinearPredictions, Estimator):
         See :class:`Ridge`.
     coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
         Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
-        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers coefficients
-        that are drawn from the prior.
+        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
+        coefficients that are drawn from the prior.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 
