@@ -11,20 +11,14 @@ from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, na
 
 __all__ = [
     "as_generator",
-<<<<<<< HEAD
     "either_seed_name",
     "log_standard_gamma",
     "moved",
-=======
-    "log_standard_gamma",
-    "moved",
     "row_uniforms",
->>>>>>> 9a2a7c4e40258b04d74ba0250b29932ebde7bbb2
     "standard_gamma",
     "standard_normal",
     "uniform",
 ]
-<<<<<<< HEAD
 
 R = TypeVar("R")
 
@@ -52,8 +46,6 @@ def either_seed_name(function: Callable[..., R]) -> Callable[..., R]:
         return function(*args, **given)
 
     return called
-=======
->>>>>>> 9a2a7c4e40258b04d74ba0250b29932ebde7bbb2
 
 
 def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:

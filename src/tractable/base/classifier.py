@@ -9,10 +9,6 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays.devices import beside
 from tractable.arrays.log_space import log_softmax, log_sum_exp
-<<<<<<< HEAD
-from tractable.arrays.namespace import check_held
-from tractable.arrays.random import either_seed_name
-=======
 from tractable.arrays.namespace import (
     check_held,
     is_array_api_obj,
@@ -20,7 +16,7 @@ from tractable.arrays.namespace import (
     namespace_of,
     to_numpy,
 )
->>>>>>> 9a2a7c4e40258b04d74ba0250b29932ebde7bbb2
+from tractable.arrays.random import either_seed_name
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
