@@ -38,6 +38,8 @@ def by_blocks(method: F) -> F:
         if sparse is None and not is_streamed(X):
             return method(self, X, *args, **options)
         check_answerable(self)
+        if sparse is not None and self._answers_sparse(method.__name__, sparse.X):
+            return method(self, sparse.X, *args, **options)
         X = X if sparse is None else sparse
         return map_blocks(lambda rows: method(self, rows, *args, **options), fitted_blocks(self, X))
 

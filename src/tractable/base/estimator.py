@@ -158,6 +158,10 @@ class Estimator(BaseEstimator):
         """Return whether an attribute is on the device of the rows."""
         return name not in RECORDS and not (self._learns_on_host and name.startswith("_"))
 
+    def _answers_sparse(self, method: str, X: Any) -> bool:
+        """Whether a method takes these sparse rows as they are, not in dense blocks."""
+        return False
+
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
         found.input_tags.allow_nan = self.model_tags.missing_values
