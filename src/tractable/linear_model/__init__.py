@@ -1,6 +1,7 @@
 """Linear models: least squares, ridge, Bayesian, sparse, robust and online regression, bases, diagnostics."""
 
 from tractable.linear_model.basis import (
+    ContrastCoding,
     FourierBasis,
     FunctionBasis,
     GaussianBasis,
@@ -20,6 +21,7 @@ from tractable.linear_model.bayes import (
     log_evidence,
 )
 from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
+from tractable.linear_model.formula import FormulaFit, fit_formula
 from tractable.linear_model.least_mean_squares import FeatureScaling, GradientDescent, LeastMeanSquares
 from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
@@ -45,6 +47,7 @@ from tractable.linear_model.robust import (
 from tractable.linear_model.sparse import (
     BridgeFit,
     ElasticNet,
+    ElasticNetCV,
     LarsPath,
     Lasso,
     LassoCV,
@@ -65,11 +68,14 @@ __all__ = [
     "CVCurve",
     "Centering",
     "CoefficientPosterior",
+    "ContrastCoding",
     "Diagnosis",
     "DualInverse",
     "ElasticNet",
+    "ElasticNetCV",
     "FeatureScaling",
     "Finding",
+    "FormulaFit",
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
@@ -99,6 +105,7 @@ __all__ = [
     "StudentNoise",
     "bridge_regression",
     "diagnose",
+    "fit_formula",
     "hierarchical_predictive",
     "lars_path",
     "lasso_path",
