@@ -47,6 +47,7 @@ from tractable.classification import LeastSquaresClassifier as LeastSquaresClass
 from tractable.classification import LinearDiscriminant as LinearDiscriminant
 from tractable.classification import LinearDiscriminantFunction as LinearDiscriminantFunction
 from tractable.classification import LogisticRegression as LogisticRegression
+from tractable.classification import LogisticRegressionCV as LogisticRegressionCV
 from tractable.classification import MultinomialNB as MultinomialNB
 from tractable.classification import NaiveBayes as NaiveBayes
 from tractable.classification import Perceptron as Perceptron
@@ -114,6 +115,7 @@ from tractable.distributions import SmoothedEmpirical as SmoothedEmpirical
 from tractable.distributions import Stacked as Stacked
 from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
+from tractable.distributions import VonMises as VonMises
 from tractable.distributions import Weibull as Weibull
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule
@@ -157,16 +159,23 @@ from tractable.kernel_regression import dual_objective as dual_objective
 from tractable.linear_model import ARDRegression as ARDRegression
 from tractable.linear_model import BayesianLinearRegression as BayesianLinearRegression
 from tractable.linear_model import BayesianRidge as BayesianRidge
+from tractable.linear_model import ContrastCoding as ContrastCoding
 from tractable.linear_model import ElasticNet as ElasticNet
+from tractable.linear_model import ElasticNetCV as ElasticNetCV
+from tractable.linear_model import FormulaFit as FormulaFit
 from tractable.linear_model import FourierBasis as FourierBasis
 from tractable.linear_model import FunctionBasis as FunctionBasis
+from tractable.linear_model import GammaRegression as GammaRegression
 from tractable.linear_model import GaussianBasis as GaussianBasis
 from tractable.linear_model import Lasso as Lasso
 from tractable.linear_model import LassoCV as LassoCV
 from tractable.linear_model import LassoLars as LassoLars
 from tractable.linear_model import LeastMeanSquares as LeastMeanSquares
 from tractable.linear_model import LinearRegression as LinearRegression
+from tractable.linear_model import NegativeBinomialRegression as NegativeBinomialRegression
+from tractable.linear_model import PoissonRegression as PoissonRegression
 from tractable.linear_model import PolynomialBasis as PolynomialBasis
+from tractable.linear_model import QuantileRegression as QuantileRegression
 from tractable.linear_model import Ridge as Ridge
 from tractable.linear_model import RidgeCV as RidgeCV
 from tractable.linear_model import RobustRegression as RobustRegression
@@ -174,6 +183,7 @@ from tractable.linear_model import SigmoidBasis as SigmoidBasis
 from tractable.linear_model import SplineBasis as SplineBasis
 from tractable.linear_model import bridge_regression as bridge_regression
 from tractable.linear_model import diagnose as diagnose
+from tractable.linear_model import fit_formula as fit_formula
 from tractable.linear_model import hierarchical_predictive as hierarchical_predictive
 from tractable.linear_model import lars_path as lars_path
 from tractable.linear_model import lasso_path as lasso_path

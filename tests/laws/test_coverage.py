@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from sklearn.base import clone, is_classifier
 
 from catalogue import ESTIMATORS, some_of_each_family
@@ -24,6 +25,13 @@ ELSEWHERE = {"KNeighborsRegressor", "GaussianProcessPoissonRegressor"}
 #: With 12 rows: tails and labels cannot be learned from so few.
 REFUSED = {
     "RobustRegression-learnt",
+    "RobustRegression-huber",
+    "RobustRegression-tukey",
+    "NegativeBinomialRegression",
+    "NegativeBinomialRegression-given",
+    "QuantileRegression",
+    "QuantileRegression-upper",
+    "QuantileRegression-origin",
     "MixtureOfRegressors",
     "MixtureOfRegressors-separate",
     "MixtureOfRegressors-origin",
@@ -36,6 +44,8 @@ NO_FUNCTION = {"ARDRegression", "BayesianCommittee"}
 #: Intervals of the function are refused in those tables alone where the approximation is too coarse for them.
 COARSE = {"NystromGaussianProcess"}
 NOISE = 0.5
+#: Standard deviation of the coefficients of logarithms.
+PRIOR = 0.3
 
 
 def gaussian_plane(estimator, n, d, rng):
@@ -48,6 +58,12 @@ def plane(estimator, n, d, rng, noise, coef=None, intercept=3.0):
     coef = rng.standard_normal(d) if coef is None else coef
     mean = X @ coef + (intercept if getattr(estimator, "fit_intercept", True) else 0.0)
     return X, mean + noise, mean, coef
+
+
+def quantile_plane(estimator, n, d, rng):
+    """A plane in Gaussian noise whose quantile, not its mean, is the plane."""
+    X, _, mean, coef = plane(estimator, n, d, rng, 0.0)
+    return X, mean + NOISE * (rng.standard_normal(n) - ndtri(estimator.quantile)), mean, coef
 
 
 def sparse_plane(estimator, n, d, rng):
@@ -86,6 +102,8 @@ def robust_plane(estimator, n, d, rng):
     noise = {
         "laplace": rng.laplace,
         "gaussian": rng.normal,
+        "huber": rng.normal,
+        "tukey": lambda size: rng.standard_t(5.0, size),
         "student": lambda size: rng.standard_t(estimator.dof or 4.0, size),
     }[estimator.noise](size=n)
     return plane(estimator, n, d, rng, NOISE * noise)
@@ -146,7 +164,40 @@ def draw_over_time(estimator, n, d, rng):
     return process_draw(exact, n, d, rng)
 
 
+def counts_of(estimator, n, d, rng):
+    """Counts, Poisson's or of a gamma variable's rate, of a logarithm that is a plane."""
+    prior = PRIOR if estimator.alpha == 0.0 else 1.0 / np.sqrt(estimator.alpha * (n - N_NEW))
+    intercept = 3.0 if estimator.fit_intercept else 0.0
+    X, _, eta, coef = plane(estimator, n, d, rng, 0.0, prior * rng.standard_normal(d), intercept)
+    if not estimator.fit_intercept:  # means far from zero
+        X, coef = np.abs(X) + 1.0, 0.3 + np.abs(coef)
+        eta = X @ coef
+    mean = np.exp(eta)
+    rate = mean
+    if hasattr(estimator, "dispersion"):
+        dispersion = estimator.dispersion or 0.3
+        rate = mean * rng.gamma(1.0 / dispersion, dispersion, n)
+    return X, rng.poisson(rate).astype(float), mean, coef
+
+
+def amounts(estimator, n, d, rng):
+    """Gamma distributed amounts."""
+    prior = PRIOR if estimator.alpha == 0.0 else np.sqrt(0.2 / (estimator.alpha * (n - N_NEW)))
+    X, _, eta, coef = plane(estimator, n, d, rng, 0.0, prior * rng.standard_normal(d))
+    if estimator.link == "inverse":
+        X = rng.uniform(-1.0, 1.0, (n, d))
+        coef = rng.uniform(-0.4, 0.4, d)
+        eta = 3.0 + X @ coef
+    mean = np.exp(eta) if estimator.link == "log" else 1.0 / eta
+    shape = 5.0 if estimator.link == "log" else 50.0  # means of new rows are positive
+    return X, mean * rng.gamma(shape, 1.0 / shape, n), mean, coef
+
+
 WORLDS = {
+    "PoissonRegression": counts_of,
+    "NegativeBinomialRegression": counts_of,
+    "GammaRegression": amounts,
+    "QuantileRegression": quantile_plane,
     "StateSpaceGaussianProcess": draw_over_time,
     "BayesianCommittee": approximated_draw,
     "NystromGaussianProcess": approximated_draw,
@@ -195,14 +246,33 @@ def within(target, intervals):
     return [np.mean((ends[..., 0] <= target) & (target <= ends[..., 1])) for ends in intervals]
 
 
+def covered_targets(model, X, y, rng):
+    """Return which fraction of targets lies within intervals; of counts, at random in proportion at the ends.
+
+    Intervals of whole numbers cover more than they say by the atoms at their ends. The probability of less
+    than a count, and a random part of that of the count, is uniform where the predictive distribution is
+    right.
+    """
+    intervals = [model.predict_interval(X, c) for c in COVERAGES]
+    if not model.predict_dist(X).discrete:
+        return within(y, intervals)
+    dist = model.predict_dist(X)
+    level = dist.cdf(y) - rng.random(len(y)) * np.exp(dist.log_prob(y))
+    found = [np.mean(np.abs(level - 0.5) <= 0.5 * c) for c in COVERAGES]
+    assert np.all(np.array(within(y, intervals)) >= np.array(found) - 1e-12)
+    return found
+
+
 def fractions(row, n, d, rng):
     """Return the fractions covered in each table, by what is covered: {name: (n_fits, 3)}."""
     found = {"target": [], "function": [], "coef": []}
     for _ in range(n_fits(row)):
         model, X, y, mean, coef = fitted(row, n, d, rng)
-        found["target"].append(within(y, [model.predict_interval(X, c) for c in COVERAGES]))
+        if hasattr(model, "predict_interval"):
+            found["target"].append(covered_targets(model, X, y, rng))
         # Of several components the function is one of several; ARD's is refused, see below.
-        if getattr(model, "n_components", 1) == 1 and type(model).__name__ not in NO_FUNCTION:
+        one = getattr(model, "n_components", 1) == 1 and hasattr(model, "predict_interval")
+        if one and type(model).__name__ not in NO_FUNCTION:
             try:
                 intervals = [model.predict_interval(X, c, include_noise=False) for c in COVERAGES]
             except ValueError as error:
@@ -261,7 +331,7 @@ def test_intervals_of_too_few_rows_are_not_offered(row, rng):
     model, X, *_ = fitted(row, *FEW, rng)
     assert np.all(np.isfinite(model.predict(X)))
     with pytest.raises(ValueError, match="too few rows"):
-        model.predict_interval(X)
+        model.predict_interval(X) if hasattr(model, "predict_interval") else model.coef_interval()
 
 
 @pytest.mark.parametrize(

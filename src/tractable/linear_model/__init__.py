@@ -22,6 +22,13 @@ from tractable.linear_model.bayes import (
 )
 from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
 from tractable.linear_model.formula import FormulaFit, fit_formula
+from tractable.linear_model.generalized import (
+    GammaRegression,
+    NegativeBinomialRegression,
+    OverdispersionTest,
+    PoissonRegression,
+    SeparableCountsWarning,
+)
 from tractable.linear_model.least_mean_squares import FeatureScaling, GradientDescent, LeastMeanSquares
 from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
@@ -39,6 +46,7 @@ from tractable.linear_model.ridge import (
 from tractable.linear_model.robust import (
     GaussianNoise,
     LaplaceNoise,
+    QuantileRegression,
     RobustParameters,
     RobustPosterior,
     RobustRegression,
@@ -78,6 +86,7 @@ __all__ = [
     "FormulaFit",
     "FourierBasis",
     "FunctionBasis",
+    "GammaRegression",
     "GaussianBasis",
     "GaussianNoise",
     "GaussianPrior",
@@ -91,15 +100,20 @@ __all__ = [
     "LeastMeanSquares",
     "LinearPosterior",
     "LinearRegression",
+    "NegativeBinomialRegression",
     "NoiseVanishedWarning",
+    "OverdispersionTest",
+    "PoissonRegression",
     "PolynomialBasis",
     "PrimalInverse",
+    "QuantileRegression",
     "Ridge",
     "RidgeCV",
     "RidgeSolution",
     "RobustParameters",
     "RobustPosterior",
     "RobustRegression",
+    "SeparableCountsWarning",
     "SigmoidBasis",
     "SplineBasis",
     "StudentNoise",

@@ -26,6 +26,13 @@ class FormulaFit:
         To the columns that the formula makes of the data; its intervals, tables and tests are of these.
     spec : object
         formulaic's description of the columns, with the categories and the state of transforms.
+
+    Examples
+    --------
+    >>> import pandas as pd, tractable
+    >>> rows = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [2.1, 3.9, 6.1, 7.9]})
+    >>> tractable.fit_formula("y ~ x", rows).predict(pd.DataFrame({"x": [5.0]})).round(2)
+    array([9.9])
     """
 
     formula: str
