@@ -1,6 +1,9 @@
 """Randomness comes from `rng` alone."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, na
 
 __all__ = [
     "as_generator",
+    "either_seed_name",
     "log_standard_gamma",
     "moved",
     "row_uniforms",
@@ -15,6 +19,33 @@ __all__ = [
     "standard_normal",
     "uniform",
 ]
+
+R = TypeVar("R")
+
+
+def either_seed_name(function: Callable[..., R]) -> Callable[..., R]:
+    """Let a function that takes `rng`, or `random_state`, be given it by either name.
+
+    Examples
+    --------
+    >>> @either_seed_name
+    ... def draw(n, *, rng=None):
+    ...     return as_generator(rng).random(n)
+    >>> bool((draw(3, rng=1) == draw(3, random_state=1)).all())
+    True
+    """
+    own = "rng" if "rng" in signature(function).parameters else "random_state"
+    other = "random_state" if own == "rng" else "rng"
+
+    @wraps(function)
+    def called(*args: Any, **given: Any) -> R:
+        if other in given:
+            if own in given:
+                raise ValueError("rng and random_state name the same thing: give one of them")
+            given[own] = given.pop(other)
+        return function(*args, **given)
+
+    return called
 
 
 def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:

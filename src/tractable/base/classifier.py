@@ -16,6 +16,7 @@ from tractable.arrays.namespace import (
     namespace_of,
     to_numpy,
 )
+from tractable.arrays.random import either_seed_name
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
@@ -208,6 +209,7 @@ class ClassifierMixin(base.ClassifierMixin):
         return self.distribution_.condition(dims, values)
 
     @available_if(_is_generative)
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw `n_samples` new rows (n_samples, n_features), and their classes (n_samples,)."""
         check_answerable(self)

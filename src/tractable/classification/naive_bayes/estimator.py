@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
     ModelTags,
@@ -369,6 +370,7 @@ class NaiveBayes(BaseNaiveBayes):
                 labels = float(counts[some] @ np.log(self.class_prior_[some]))
         return labels + log_evidence(self.statistic_, self._layout_, self._estimation())
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw new rows, as a table like the one that was fitted, and their classes."""
         codes, labels = super().sample(n_samples, random_state=random_state)
