@@ -114,6 +114,7 @@ from tractable.distributions import SmoothedEmpirical as SmoothedEmpirical
 from tractable.distributions import Stacked as Stacked
 from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
+from tractable.distributions import VonMises as VonMises
 from tractable.distributions import Weibull as Weibull
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule
@@ -170,6 +171,7 @@ from tractable.linear_model import LinearRegression as LinearRegression
 from tractable.linear_model import NegativeBinomialRegression as NegativeBinomialRegression
 from tractable.linear_model import PoissonRegression as PoissonRegression
 from tractable.linear_model import PolynomialBasis as PolynomialBasis
+from tractable.linear_model import QuantileRegression as QuantileRegression
 from tractable.linear_model import Ridge as Ridge
 from tractable.linear_model import RidgeCV as RidgeCV
 from tractable.linear_model import RobustRegression as RobustRegression
