@@ -1,6 +1,5 @@
 """The base of every estimator: contract with scikit-learn, tags, and fits that succeed or change nothing."""
 
-import copy
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, ClassVar, Literal, Self, TypeVar
@@ -132,11 +131,10 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
         @wraps(learn)
         def learned(self: Any, *args: Any, **options: Any) -> Any:
             check_flags(self)
-            work = copy.copy(self)
-            if afresh:
-                work.__dict__ = {name: x for name, x in vars(self).items() if not name.endswith("_")}
             narrow = plain_numbers(self)
-            vars(work).update(narrow)
+            kept = {name: x for name, x in vars(self).items() if not (afresh and name.endswith("_"))}
+            work = object.__new__(type(self))
+            work.__dict__ = {**kept, **narrow}
             try:
                 with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"), square)):
                     learn(work, *args, **options)
