@@ -12,6 +12,8 @@ SECTIONS = {
         "lars_path",
         "bayesian_ridge",
         "ard",
+        "poisson_regression",
+        "gamma_regression",
     ),
     "Mixtures and k-means": (
         "gmm_*",
@@ -36,7 +38,15 @@ SECTIONS = {
     "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Sampling": ("chain_diagnostics", "metropolis_gaussian", "mixture_gibbs", "nuts_*"),
     "Graphs": ("d_separation", "alarm_marginal"),
-    "Data and distributions": ("compare*", "fold_*", "parquet_*", "mvn_*", "normal_*", "gamma_*", "import_*"),
+    "Data and distributions": (
+        "compare*",
+        "fold_*",
+        "parquet_*",
+        "mvn_*",
+        "normal_*",
+        "gamma_sample*",
+        "import_*",
+    ),
     "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
+from tractable.mixture.gaussian.starts import ShortRuns
 from tractable.selection import select_components
 
 IRIS = tractable.datasets.load("iris").X
@@ -108,3 +109,54 @@ def test_refusals_come_before_any_fit(given, named, monkeypatch):
     options = {"X": IRIS, "n_components": range(1, 5), **given}
     with pytest.raises(ValueError, match=named):
         select_components(options.pop("X"), options.pop("n_components"), **options)
+
+
+@pytest.fixture(params=["full", "tied", "diag", "spherical"])
+def problem(request):
+    model = GaussianMixture(2, covariance_type=request.param)
+    rows = model._validate_rows(IRIS[::2], None, np.tile([1.0, 2.0, 0.5], 25), reset=True)
+    return model._em_problem(rows, fitted=False)
+
+
+def test_runs_side_by_side_are_the_runs_one_by_one(problem, rng):
+    z, w = problem.standardizer.transform(IRIS[::2]), np.tile([1.0, 2.0, 0.5], 25)
+    runs = ShortRuns(problem=problem, z=z, weights=w, tol=1e-3, max_iter=40)
+    seeds = [rng.choice(75, size=k, replace=False) for k in (3, 1, 4, 2)]
+    together = dict(runs.ends([(len(seed), seed) for seed in seeds]))
+    for seed in seeds:
+        ((_, alone),) = runs.ends([(len(seed), seed)])
+        found = together[len(seed)]
+        assert alone.regular == found.regular
+        np.testing.assert_allclose(alone.objective, found.objective, rtol=1e-9)
+        np.testing.assert_allclose(alone.params.means, found.params.means, rtol=1e-6, atol=1e-9)
+        # The objective is that of the search which goes on from here, in standardized columns.
+        step = problem.data.reduce(problem.expect(found.params))
+        jacobian = w.sum() * problem.standardizer.log_jacobian
+        np.testing.assert_allclose(found.objective, step.objective - jacobian, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::tractable.base.density.DegenerateCovarianceWarning")
+@pytest.mark.filterwarnings("ignore::tractable.mixture.CollapsedComponentWarning")
+def test_missing_entries_constant_columns_and_few_distinct_rows(rng):
+    X = IRIS[::2].copy()
+    X[rng.random(X.shape) < 0.1] = np.nan
+    tables = [np.column_stack([X, np.full(75, 3.0)]), np.repeat(IRIS[:3], 5, axis=0)]
+    for found in (select_components(table, [1, 2, 4]) for table in tables):
+        assert all(np.all(np.isfinite(scores)) for scores in found.scores.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["iris", "old_faithful"])
+def test_no_search_of_as_many_fits_is_better(name):
+    from sklearn.mixture import GaussianMixture as Peer
+
+    X = tractable.datasets.load(name).X
+    X = X / X.std(axis=0)
+    found = select_components(X, range(1, 8))
+    given = {"n_init": 3, "random_state": 0, "tol": 1e-4, "max_iter": 500}
+    theirs = min(
+        Peer(number, covariance_type=kind, **given).fit(X).bic(X)
+        for kind in found.covariance_types
+        for number in found.n_components
+    )
+    assert found.scores["bic"][~found.collapsed].min() <= theirs + 0.05

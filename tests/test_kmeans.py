@@ -194,12 +194,12 @@ def test_missing_values_are_refused_in_memory_and_in_streams():
             KMeans(3).fit(rows)
 
 
-def test_arrays_of_other_libraries_are_refused():
+def test_rows_of_another_library_are_not_taken_by_a_model_of_the_host():
     import array_api_strict
 
-    X = array_api_strict.asarray(EIGHT)
-    with pytest.raises(ValueError, match="X must be a NumPy array"):
-        KMeans(3).fit(X)
+    model = KMeans(3, random_state=0).fit(EIGHT)
+    with pytest.raises(ValueError, match="X must be an array of NumPy"):
+        model.predict(array_api_strict.asarray(np.asarray(EIGHT, dtype=float)))
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random", START])

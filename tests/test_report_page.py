@@ -116,6 +116,14 @@ def test_no_entry_steers_the_writing(sign, tmp_path, rng):
     assert "ab\ufffdcd" in text
 
 
+def test_millions_are_written_short():
+    with canvas() as (figure, ax):
+        ax.plot([0.0, 2e8], [0.0, 1.0])
+        svg = picture_of(figure, alt="a line").svg
+    assert "100M" in svg
+    assert "1e8" not in svg
+
+
 def test_logarithmic_axes_have_plain_numbers():
     with canvas() as (figure, ax):
         ax.plot([40.0, 230.0], [1.0, 1e5])

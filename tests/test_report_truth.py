@@ -9,11 +9,14 @@ from tractable.report import folds, table_of, with_dates
 from tractable.report.candidates import _near_classes, _near_numbers, encoder, is_skewed, regressors
 from tractable.report.clusters import section as clusters
 from tractable.report.dependence import pairs_of, reversals
+from tractable.report.dependence import section as dependence
 from tractable.report.held_out import model_rows
+from tractable.report.map import section as map_of_rows
 from tractable.report.mixtures import far_rows
-from tractable.report.models import leaking_columns
+from tractable.report.models import _compared_models, leaking_columns
 from tractable.report.models import section as models
 from tractable.report.outliers import section as outliers
+from tractable.report.overview import density_of
 from tractable.report.overview import section as overview
 from tractable.report.page import Section, number_text, summary_of
 from tractable.report.rows import chosen_rows
@@ -253,6 +256,73 @@ def test_columns_that_are_mostly_missing_are_named_in_one_note(rng):
 )
 def test_numbers_have_one_format(x, text):
     assert number_text(x) == text
+
+
+def captions(frame):
+    found = overview(table_of(frame), rng=np.random.default_rng(0))
+    return {picture.alt.split(" of ")[1].split(":")[0]: picture for picture in found.pictures}
+
+
+def test_few_repeated_numbers_are_bars_and_zeros_of_skewed_ones_are_counted(rng):
+    money = np.r_[np.zeros(7), np.exp(rng.normal(15.0, 2.0, 393))]
+    drawn = captions(pd.DataFrame({"share": rng.choice([0.0, 4.5, 14.5, 24.5], 400), "money": money}))
+    assert "4 different values" in drawn["share"].caption
+    assert drawn["money"].caption.endswith("logarithmic axis without 7 that are 0")
+    grades = np.r_[rng.choice(np.arange(12) + 0.25, 400)]
+    assert "a bar for each of 12 values" in captions(pd.DataFrame({"grade": grades}))["grade"].caption
+
+
+def test_heaps_of_equal_numbers_make_no_modes(rng):
+    """As in the ages of houses: one decimal, and a limit that one row in twelve has."""
+    x = np.minimum(np.round(rng.normal(80.0, 20.0, 500), 1), 100.0)
+    at = np.linspace(20.0, 95.0, 300)
+    height, _ = density_of(x, None, at)
+    modes = np.sum((height[1:-1] > height[:-2]) & (height[1:-1] > height[2:]))
+    assert np.mean(x == 100.0) > 0.08
+    assert modes <= 3
+
+
+def test_one_pair_of_columns_is_named(rng):
+    x = rng.normal(size=80)
+    related = pd.DataFrame({"x": x, "y": x + 0.3 * rng.normal(size=80)})
+    found = dependence(table_of(related), target="y", rng=rng)
+    assert found.meaning.startswith("x and y depend on each other by more than chance: strength 0.")
+    assert found.done.startswith("The two columns were compared")
+    assert len(found.tables) == 1
+    found = dependence(table_of(related.assign(y=rng.normal(size=80))), rng=rng)
+    assert found.meaning == "x and y do not depend on each other by more than chance would give."
+
+
+def test_of_equal_rows_the_first_is_listed(rng):
+    frame = pd.DataFrame({"a": rng.choice(["x", "y"], 300), "b": rng.choice(["u", "v"], 300)})
+    frame.loc[[11, 17, 40], ["a", "b"]] = ["z", "w"]
+    (grid,) = outliers(table_of(frame), rng=rng).tables
+    assert grid.rows[0][0] == "12"
+    assert not {"18", "41"} & {row[0] for row in grid.rows}
+    assert grid.note.endswith("Of rows with the same entries the first is listed.")
+
+
+def test_models_that_need_more_rows_are_named_in_one_note(rng):
+    frame = pd.DataFrame({"x": rng.normal(size=30), "c": list("abcdefghij") * 3, "y": rng.normal(size=30)})
+    rows = model_rows(table_of(frame), "y")
+    splits = folds(rows.y, classes=False)
+    _, notes = _compared_models(rows, None, splits)
+    assert notes == [
+        "Mixture of regressions left out: too few rows (30) for 2 columns, 10 with one for each category."
+    ]
+
+
+def test_a_map_of_two_columns_is_no_finding(rng):
+    found = map_of_rows(table_of(pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])), rng=rng)
+    assert found.meaning.startswith("The map shows both columns of numbers; its first direction holds ")
+    assert summary_of([found]) == ()
+
+
+def test_rows_of_rare_classes_have_the_colour_of_others(rng):
+    classes = np.repeat([f"c{k}" for k in range(14)], 10)
+    frame = pd.DataFrame({"a": rng.normal(size=140), "b": rng.normal(size=140), "y": classes})
+    found = map_of_rows(table_of(frame), target="y", rng=rng)
+    assert ">other<" in found.pictures[1].svg
 
 
 def test_the_user_has_the_last_word_on_kinds():

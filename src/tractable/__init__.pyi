@@ -15,6 +15,7 @@ from tractable import distributions as distributions
 from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
 from tractable import graph as graph
+from tractable import inference as inference
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
@@ -144,6 +145,11 @@ from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
+from tractable.inference import HypothesisTest as HypothesisTest
+from tractable.inference import Influence as Influence
+from tractable.inference import NestedComparison as NestedComparison
+from tractable.inference import RegressionSummary as RegressionSummary
+from tractable.inference import compare_nested as compare_nested
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson
@@ -154,12 +160,15 @@ from tractable.linear_model import BayesianRidge as BayesianRidge
 from tractable.linear_model import ElasticNet as ElasticNet
 from tractable.linear_model import FourierBasis as FourierBasis
 from tractable.linear_model import FunctionBasis as FunctionBasis
+from tractable.linear_model import GammaRegression as GammaRegression
 from tractable.linear_model import GaussianBasis as GaussianBasis
 from tractable.linear_model import Lasso as Lasso
 from tractable.linear_model import LassoCV as LassoCV
 from tractable.linear_model import LassoLars as LassoLars
 from tractable.linear_model import LeastMeanSquares as LeastMeanSquares
 from tractable.linear_model import LinearRegression as LinearRegression
+from tractable.linear_model import NegativeBinomialRegression as NegativeBinomialRegression
+from tractable.linear_model import PoissonRegression as PoissonRegression
 from tractable.linear_model import PolynomialBasis as PolynomialBasis
 from tractable.linear_model import Ridge as Ridge
 from tractable.linear_model import RidgeCV as RidgeCV

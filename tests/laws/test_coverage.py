@@ -24,6 +24,8 @@ ELSEWHERE = {"KNeighborsRegressor", "GaussianProcessPoissonRegressor"}
 #: With 12 rows: tails and labels cannot be learned from so few.
 REFUSED = {
     "RobustRegression-learnt",
+    "NegativeBinomialRegression",
+    "NegativeBinomialRegression-given",
     "MixtureOfRegressors",
     "MixtureOfRegressors-separate",
     "MixtureOfRegressors-origin",
@@ -36,6 +38,8 @@ NO_FUNCTION = {"ARDRegression", "BayesianCommittee"}
 #: Intervals of the function are refused in those tables alone where the approximation is too coarse for them.
 COARSE = {"NystromGaussianProcess"}
 NOISE = 0.5
+#: Standard deviation of the coefficients of logarithms.
+PRIOR = 0.3
 
 
 def gaussian_plane(estimator, n, d, rng):
@@ -146,7 +150,39 @@ def draw_over_time(estimator, n, d, rng):
     return process_draw(exact, n, d, rng)
 
 
+def counts_of(estimator, n, d, rng):
+    """Counts, Poisson's or of a gamma variable's rate, of a logarithm that is a plane."""
+    prior = PRIOR if estimator.alpha == 0.0 else 1.0 / np.sqrt(estimator.alpha * (n - N_NEW))
+    intercept = 3.0 if estimator.fit_intercept else 0.0
+    X, _, eta, coef = plane(estimator, n, d, rng, 0.0, prior * rng.standard_normal(d), intercept)
+    if not estimator.fit_intercept:  # means far from zero
+        X, coef = np.abs(X) + 1.0, 0.3 + np.abs(coef)
+        eta = X @ coef
+    mean = np.exp(eta)
+    rate = mean
+    if hasattr(estimator, "dispersion"):
+        dispersion = estimator.dispersion or 0.3
+        rate = mean * rng.gamma(1.0 / dispersion, dispersion, n)
+    return X, rng.poisson(rate).astype(float), mean, coef
+
+
+def amounts(estimator, n, d, rng):
+    """Gamma distributed amounts."""
+    prior = PRIOR if estimator.alpha == 0.0 else np.sqrt(0.2 / (estimator.alpha * (n - N_NEW)))
+    X, _, eta, coef = plane(estimator, n, d, rng, 0.0, prior * rng.standard_normal(d))
+    if estimator.link == "inverse":
+        X = rng.uniform(-1.0, 1.0, (n, d))
+        coef = rng.uniform(-0.4, 0.4, d)
+        eta = 3.0 + X @ coef
+    mean = np.exp(eta) if estimator.link == "log" else 1.0 / eta
+    shape = 5.0 if estimator.link == "log" else 50.0  # means of new rows are positive
+    return X, mean * rng.gamma(shape, 1.0 / shape, n), mean, coef
+
+
 WORLDS = {
+    "PoissonRegression": counts_of,
+    "NegativeBinomialRegression": counts_of,
+    "GammaRegression": amounts,
     "StateSpaceGaussianProcess": draw_over_time,
     "BayesianCommittee": approximated_draw,
     "NystromGaussianProcess": approximated_draw,
@@ -195,12 +231,29 @@ def within(target, intervals):
     return [np.mean((ends[..., 0] <= target) & (target <= ends[..., 1])) for ends in intervals]
 
 
+def covered_targets(model, X, y, rng):
+    """Return which fraction of targets lies within intervals; of counts, at random in proportion at the ends.
+
+    Intervals of whole numbers cover more than they say by the atoms at their ends. The probability of less
+    than a count, and a random part of that of the count, is uniform where the predictive distribution is
+    right.
+    """
+    intervals = [model.predict_interval(X, c) for c in COVERAGES]
+    if not model.predict_dist(X).discrete:
+        return within(y, intervals)
+    dist = model.predict_dist(X)
+    level = dist.cdf(y) - rng.random(len(y)) * np.exp(dist.log_prob(y))
+    found = [np.mean(np.abs(level - 0.5) <= 0.5 * c) for c in COVERAGES]
+    assert np.all(np.array(within(y, intervals)) >= np.array(found) - 1e-12)
+    return found
+
+
 def fractions(row, n, d, rng):
     """Return the fractions covered in each table, by what is covered: {name: (n_fits, 3)}."""
     found = {"target": [], "function": [], "coef": []}
     for _ in range(n_fits(row)):
         model, X, y, mean, coef = fitted(row, n, d, rng)
-        found["target"].append(within(y, [model.predict_interval(X, c) for c in COVERAGES]))
+        found["target"].append(covered_targets(model, X, y, rng))
         # Of several components the function is one of several; ARD's is refused, see below.
         if getattr(model, "n_components", 1) == 1 and type(model).__name__ not in NO_FUNCTION:
             try:

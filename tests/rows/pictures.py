@@ -261,6 +261,8 @@ PICTURES = [
         lambda: MixtureOfExperts(3, random_state=0).fit(ROWS[:, :1], NUMBERS),
         grid=ROWS[:, 0],
     ),
+    row("RegressionSummary", lambda: LinearRegression().fit(ROWS, SPOILT).summary()),
+    row("Influence", lambda: LinearRegression().fit(ROWS, SPOILT).influence(ROWS, SPOILT)),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
     row("LassoPath", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9)),
     row("LassoPath-norm", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9), against="norm", named=1),

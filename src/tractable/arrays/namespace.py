@@ -20,6 +20,7 @@ __all__ = [
     "is_foreign_array",
     "is_numpy_array",
     "is_torch_array",
+    "library_of",
     "namespace_of",
     "not_held",
     "to_numpy",
@@ -96,6 +97,17 @@ def is_foreign_array(x: Any) -> bool:
     return is_array_api_obj(x) and not is_numpy_array(x) and not is_collection(x)
 
 
+def library_of(x: Any) -> str:
+    """Return the name of the library that an array is of.
+
+    Examples
+    --------
+    >>> library_of(np.ones(2))
+    'numpy'
+    """
+    return type(x).__module__.split(".", 1)[0]
+
+
 def is_collection(x: Any) -> bool:
     """Whether x is a collection of Dask, or a list of its delayed partitions: its rows are not held here.
 
@@ -106,7 +118,7 @@ def is_collection(x: Any) -> bool:
     """
     if isinstance(x, (list, tuple)):
         return len(x) > 0 and not isinstance(x[0], (list, tuple)) and is_collection(x[0])
-    return type(x).__module__.split(".", 1)[0] in ("dask", "dask_expr", "distributed")
+    return library_of(x) in ("dask", "dask_expr", "distributed")
 
 
 def check_held(name: str, x: Any) -> None:

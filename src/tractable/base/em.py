@@ -49,7 +49,8 @@ class EMEstimator(Estimator):
 
     def _validate_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         """Check rows to learn from, or (not `reset`) rows like those of the fit."""
-        refuse_foreign(X)
+        if not self._learns_on_host:
+            refuse_foreign(X)
         return check_rows(
             self,
             X,

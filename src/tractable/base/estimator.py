@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from functools import cache, wraps
+from importlib import import_module
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.namespace import is_collection
+from tractable.arrays.devices import beside, on_host
+from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
@@ -83,6 +86,9 @@ class Estimator(BaseEstimator):
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
     _several_targets: ClassVar[bool] = False
+    #: Whether parameters are learned on the host from statistics of rows that stay on a device; what users
+    #: read is then moved to the device, and the state of the search is not.
+    _learns_on_host: ClassVar[bool] = False
 
     @classmethod
     @cache
@@ -103,6 +109,49 @@ class Estimator(BaseEstimator):
         for outer, changes in inside.items():
             setattr(self, outer, getattr(self, outer).with_params(**changes))
         return self
+
+    def to(self, device: Any) -> Self:
+        """Return a copy of the fitted model whose arrays are tensors of torch on a device.
+
+        Parameters
+        ----------
+        device : str or torch.device
+            "cpu", "cuda", "cuda:1", …
+        """
+        check_fitted(self)
+        torch = import_module("torch")
+        return self._moved(torch.empty(0, dtype=torch.float64, device=device))
+
+    def numpy(self) -> Self:
+        """Return a copy of the fitted model whose arrays are NumPy's, on the host."""
+        check_fitted(self)
+        return self._moved(np.empty(0))
+
+    def _device_of_parameters(self, X: Any) -> Any:
+        """Return an array where the parameters of a model that learns on the host are to be; None there."""
+        if not self._learns_on_host:
+            return None
+        if is_foreign_array(X):
+            return X
+        return next((x for x in vars(self).values() if is_foreign_array(x)), None)
+
+    def _moved(self, like: Any, *, as_of: Any = None) -> Self:
+        """Return a copy whose arrays are in the library, and on the device, of another.
+
+        Rows must go on being those of the library that they were, where parameters come to the host to learn
+        (`as_of` the model itself).
+        """
+        moved = copy.copy(self)
+        for name, x in vars(self).items():
+            if name.endswith("_") and (is_numpy_array(like) or self._follows_rows(name)):
+                moved.__dict__[name] = beside(on_host(x) if is_numpy_array(like) else x, like)
+        if as_of is None:
+            moved._library_ = None if is_numpy_array(like) else library_of(like)
+        return moved
+
+    def _follows_rows(self, name: str) -> bool:
+        """Return whether an attribute is on the device of the rows."""
+        return not (self._learns_on_host and name.startswith("_"))
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -131,13 +180,20 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
         @wraps(learn)
         def learned(self: Any, *args: Any, **options: Any) -> Any:
             check_flags(self)
+            X = args[0] if args else options.get("X")
+            like = self._device_of_parameters(X)
             narrow = plain_numbers(self)
-            kept = {name: x for name, x in vars(self).items() if not (afresh and name.endswith("_"))}
             work = object.__new__(type(self))
+            if afresh:
+                kept = {name: x for name, x in vars(self).items() if not name.endswith("_")}
+            else:
+                kept = vars(self if like is None else self._moved(np.empty(0), as_of=self))
             work.__dict__ = {**kept, **narrow}
             try:
-                with single_threaded_blas(_is_narrow(args[0] if args else options.get("X"), square)):
+                with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
+                if like is not None:
+                    work = work._moved(like)  # noqa: SLF001
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise

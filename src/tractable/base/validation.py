@@ -20,13 +20,14 @@ from tractable.arrays.namespace import (
     is_collection,
     is_foreign_array,
     is_numpy_array,
+    library_of,
     namespace_of,
 )
 from tractable.data import Batch, Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
 from tractable.statistics.rows import counts
-from tractable.value import value
+from tractable.value import replace, value
 
 
 @value
@@ -36,11 +37,13 @@ class Rows:
     data: Any
     y: Any = None
     weights: Any = None
+    to_host: bool = False  # whether statistics of rows on a device come to the host
 
     @property
     def source(self) -> Source:
-        """The rows with their targets and weights as a source."""
-        return as_source(self.data, self.y, self.weights)
+        """The rows with their targets and weights as a source; statistics of rows on a device as said."""
+        found = as_source(self.data, self.y, self.weights)
+        return replace(found, to_host=True) if self.to_host else found
 
     @property
     def row_weights(self) -> Array:
@@ -50,7 +53,7 @@ class Rows:
     @property
     def n_rows(self) -> int | None:
         """Number of rows, where it is known before a pass."""
-        return self.data.n_rows if isinstance(self.data, Source) else len(self.data)
+        return self.data.n_rows if isinstance(self.data, Source) else self.data.shape[0]
 
 
 def check_rows(
@@ -85,7 +88,12 @@ def check_rows(
         return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
-    return Rows(data=X, y=y, weights=check_weights(sample_weight, X))
+    return Rows(
+        data=X,
+        y=y,
+        weights=check_weights(sample_weight, X),
+        to_host=is_foreign_array(X) and estimator._learns_on_host,  # noqa: SLF001
+    )
 
 
 def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -107,7 +115,7 @@ def refuse_foreign(X: Any) -> None:
     """Refuse arrays of other libraries, for models that run on the host: nothing moves there silently."""
     if is_foreign_array(X):
         raise ValueError(
-            f"X must be a NumPy array or a frame; X is an array of {type(X).__module__.split('.')[0]}, "
+            f"X must be a NumPy array or a frame; X is an array of {library_of(X)}, "
             "which is not moved to the host silently: convert it to NumPy first"
         )
 
@@ -366,7 +374,7 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
 
 def _check_library(estimator: Any, X: Array | None, *, reset: bool) -> None:
     """Remember (`reset`) or compare the library that arrays are of, None on the host."""
-    given = None if X is None else type(X).__module__.split(".")[0]
+    given = None if X is None else library_of(X)
     if reset:
         estimator._library_ = given
         return

@@ -295,7 +295,7 @@ def compact_form(structure: Covariance, matrices: Array) -> Array:
     if isinstance(structure, Isotropic):
         return matrices[..., 0, 0]
     if isinstance(structure, Diagonal):
-        return np.diagonal(matrices, axis1=-2, axis2=-1)
+        return namespace_of(matrices).linalg.diagonal(matrices)
     return matrices
 
 

@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.devices import on_host
+from tractable.arrays.namespace import device, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
-from tractable.data.blocks import block_rows, tree_sum
-from tractable.data.source import Batch, Source, batch_rows
+from tractable.data.blocks import block_rows, device_rows, tree_sum
+from tractable.data.source import Batch, DrawnRows, Source, batch_rows
 from tractable.primitives.threads import even_rows
 from tractable.value import replace, value
-
-#: Kernels of devices use large blocks best.
-DEVICE_BLOCK_BYTES = 2**28
 
 
 class _Matrix(Source):
@@ -152,17 +150,24 @@ def is_sparse(x: Any) -> bool:
 class DeviceArraySource(_Matrix):
     """The rows of an array of another library: they stay on their device, in few large blocks.
 
+    A block that does not fit into the memory of the device is cut in halves.
+
     Parameters
     ----------
     X : (n, d) array of any library that follows the array API
         The rows.
     y, weights : array, optional
         Targets and frequencies of the rows.
+    to_host : bool
+        Whether statistics, which are small, come to the host, for models whose parameters are NumPy's while
+        they are learned.
     """
 
     X: Any
     y: Any = None
     weights: Any = None
+    to_host: bool = False
+    on_device = True
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2 or self.X.shape[0] == 0:
@@ -174,15 +179,42 @@ class DeviceArraySource(_Matrix):
             object.__setattr__(self, name, None if given is None else xp.asarray(given))
 
     def batches(self) -> Iterator[Batch]:
-        step = max(1, DEVICE_BLOCK_BYTES // (8 * max(1, self.n_features)))
-        for start in range(0, self.n_rows, step):
-            rows = slice(start, min(start + step, self.n_rows))
-            y, weights = (None if part is None else part[rows, ...] for part in (self.y, self.weights))
-            yield Batch(X=self.X[rows, ...], y=y, weights=weights)
+        return self.blocks()
+
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """See `Source.blocks`: as many rows as the memory of the device allows, however few are asked for."""
+        whole = Batch(X=self.X, y=self.y, weights=self.weights)
+        step = device_rows(self.X)
+        return (whole[start : min(start + step, self.n_rows)] for start in range(0, self.n_rows, step))
 
     def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
         """See `Source.reduce`: block after block, as the device's own kernels use all of it."""
-        return tree_sum(map(of, self.batches()))
+        found = tree_sum(_in_halves(of, block) for block in self.blocks())
+        return on_host(found) if self.to_host else found
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """See `Source.collect`: the array itself, without a copy."""
+        return Batch(X=self.X, y=self.y, weights=self.weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """See `Source.sample`: the rows that are drawn, and no others, come to the host."""
+        weights = np.ones(self.n_rows) if self.weights is None else to_numpy(self.weights)
+        positions = np.arange(float(self.n_rows))[:, None]
+        found = DrawnRows.of(Batch(X=positions, weights=weights), rng.random(self.n_rows), n)
+        which = namespace_of(self.X).asarray(found.rows[:, 0].astype(np.int64), device=device(self.X))
+        rows = to_numpy(namespace_of(self.X).take(self.X, which, axis=0)).astype(np.float64)
+        return rows, None if np.all(found.weights == 1.0) else found.weights
+
+
+def _in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
+    """Return ``of(block)``, as the sum of that of its halves where the memory of the device does not do."""
+    try:
+        return of(block)
+    except Exception as error:
+        if block.n_rows < 2 or type(error).__name__ != "OutOfMemoryError":
+            raise
+    half = block.n_rows // 2
+    return _in_halves(of, block[:half]) + _in_halves(of, block[half:])
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

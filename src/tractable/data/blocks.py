@@ -1,13 +1,15 @@
 """Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one result a row."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import chain, islice
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.namespace import device, is_foreign_array, namespace_of
 from tractable.data.progress import progress
 from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
 
@@ -126,6 +128,9 @@ def map_rows(
     if hasattr(x, "map_rows"):
         return x.map_rows(function, n_threads=n_threads)
     width = prod(x.shape[1:])
+    if is_foreign_array(x):
+        n, step = x.shape[0], device_rows(x)
+        return stacked([function(x[a : min(a + step, n), ...]) for a in range(0, n, step)])
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
@@ -137,6 +142,35 @@ def map_rows(
                 out = np.empty((len(x), *part.shape[1:]), dtype=part.dtype)
             out[start : start + step] = part
     return out
+
+
+#: Bytes of working memory that a byte of rows may need: products of columns, responsibilities.
+BYTES_A_BYTE = 64
+
+
+def device_memory(x: Any) -> int:
+    """Return how many bytes of the device of an array may be used: `TRACTABLE_DEVICE_MEMORY`, or half.
+
+    Half is of what is free, where the library can tell; 16 GB elsewhere.
+    """
+    given = os.environ.get("TRACTABLE_DEVICE_MEMORY")
+    if given:
+        try:
+            return max(1, int(float(given)))
+        except ValueError:
+            raise ValueError(
+                f"TRACTABLE_DEVICE_MEMORY must be a number of bytes, such as 8e9; got {given!r}"
+            ) from None
+    place = device(x)
+    if getattr(place, "type", None) == "cuda":
+        free, _ = import_module("torch").cuda.mem_get_info(place)
+        return int(free) // 2
+    return 2**34
+
+
+def device_rows(x: Any) -> int:
+    """Return how many rows of an array on a device make a block: kernels of devices use large ones best."""
+    return max(1, device_memory(x) // (BYTES_A_BYTE * 8 * max(1, prod(x.shape[1:]))))
 
 
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:

@@ -32,7 +32,7 @@ class Batch:
 
     @property
     def n_rows(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
     @property
     def row_weights(self) -> np.ndarray:
@@ -40,8 +40,8 @@ class Batch:
         return np.ones(self.n_rows) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
 
     def __getitem__(self, rows: slice) -> "Batch":
-        y, weights = (None if part is None else part[rows] for part in (self.y, self.weights))
-        return Batch(X=self.X[rows], y=y, weights=weights)
+        y, weights = (None if part is None else part[rows, ...] for part in (self.y, self.weights))
+        return Batch(X=self.X[rows, ...], y=y, weights=weights)
 
 
 class Source(ABC):
@@ -80,8 +80,10 @@ class Source(ABC):
     def batches(self) -> Iterator[Batch]:
         """Start a fresh pass over the rows."""
 
-    #: Whether the rows are held in memory, so that what is prepared of them may be stored.
+    #: Whether the rows are held in memory, so that what is prepared of them may be stored; and whether in
+    #: that of a device.
     in_memory = False
+    on_device = False
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """Start a fresh pass in blocks of at most so many rows; by default, of four caches."""

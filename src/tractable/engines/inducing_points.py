@@ -18,6 +18,8 @@ from tractable.value import value
 
 #: What is added to the diagonal of K_MM, relative to its largest entry, before any further jitter.
 LEAST_JITTER = 1e-10
+#: Entries of the matrix between a block of rows and the points, so that it stays in the cache.
+BLOCK_ENTRIES = 2**18
 #: Relative to the largest diagonal entry, what is left of a row that depends on those before it.
 DEPENDENT = 1e-12
 
@@ -79,7 +81,7 @@ class InducingSums:
         x = np.asarray(x, dtype=np.float64)
         w = counts(weights, x)
         gaps = np.asarray(y, dtype=np.float64) - shift
-        white = solve_triangular(points.lower, kernel(points.x, x))
+        white = solve_triangular(points.lower, kernel(x, points.x).T)
         root = np.sqrt(w)
         if weights is not None:
             white = white * root
@@ -225,8 +227,17 @@ def inducing_posterior(
         What is subtracted from the targets.
     """
     points = InducingPoints.of(kernel, x)
-    sums = fold(partial(InducingSums.of, kernel=kernel, points=points, shift=shift), data)
-    return InducingPosterior.from_sums(points, sums, noise)
+    return InducingPosterior.from_sums(points, _sums(kernel, points, data, shift), noise)
+
+
+def _sums(kernel: Any, points: InducingPoints, data: Any, shift: float) -> InducingSums:
+    of = partial(InducingSums.of, kernel=kernel, points=points, shift=shift)
+    return fold(of, data, rows=_block_rows(points))
+
+
+def _block_rows(points: InducingPoints) -> int:
+    """Return how many rows make a block: no fewer than points, as the sums over it are of points × points."""
+    return max(len(points.x), BLOCK_ENTRIES // len(points.x))
 
 
 def lower_bound(
@@ -240,7 +251,7 @@ def lower_bound(
         As in `inducing_posterior`.
     """
     points = InducingPoints.of(kernel, x)
-    sums = fold(partial(InducingSums.of, kernel=kernel, points=points, shift=shift), data)
+    sums = _sums(kernel, points, data, shift)
     found = InducingPosterior.from_sums(points, sums, noise)
     m = len(x)
     # In units of L, where nothing is large: I - B⁻¹, and the derivative by L⁻¹ K_MM L⁻ᵀ.
@@ -261,6 +272,7 @@ def lower_bound(
             shift=shift,
         ),
         data,
+        rows=_block_rows(points),
     )
     gradient = slope.gradient + kernel.contract_gradient(of_points, x)
     # The jitter is in proportion to the largest variance of a point.

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside, beside_rows, on_host
+from tractable.arrays.namespace import namespace_of
 from tractable.data import Batch, Source, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
@@ -175,10 +177,12 @@ class OnlineCenters(Centers):
         A row of weight two is two rows, up to `MOST_PASSES` times the rows: weights of a million cost no
         more.
         """
-        x, weights, state = rows.X, rows.weights, self
-        total = len(x) if weights is None else min(float(np.sum(weights)), MOST_PASSES * len(x))
+        x, weights, state = rows.X, on_host(rows.weights), self
+        n = x.shape[0]
+        total = n if weights is None else min(float(np.sum(weights)), MOST_PASSES * n)
         for _ in range(math.ceil(total / size)):
-            state = state.after(Batch(X=x[_drawn_rows(weights, len(x), size, rng)]))
+            drawn = beside(_drawn_rows(weights, x.shape[0], size, rng), x)
+            state = state.after(Batch(X=namespace_of(x).take(x, drawn, axis=0)))
         return state
 
 
@@ -193,6 +197,7 @@ class AssignStep:
         """Return how many rows a block should have."""
         return BLOCK
 
+    @beside_rows
     def __call__(self, block: Any) -> Clusters:
         found = assign(block.X, block.weights, *_scaling(self.standardizer), self.centers)
         return _clusters(self, found.sums, found.counts, found.cost)
@@ -281,10 +286,11 @@ class Farthest:
 class FarthestStep(AssignStep):
     """Find the row of a block that is farthest from all centres."""
 
+    @beside_rows
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
         found = cluster_sums(*given, assign(*given).labels)
-        return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row]))
+        return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row, :]))
 
 
 @value
@@ -372,7 +378,8 @@ class KMeansProblem(EMProblem):
         self.source, self.standardizer, self.variance = source, standardizer, variance
         self.n_clusters, self.init, self.tol = n_clusters, init, tol
         self.total = 1.0
-        self.bounded = bounds and source is not None and source.in_memory
+        # Bounds are kept for rows on the host: a device measures all distances as fast as it reads them.
+        self.bounded = bounds and source is not None and source.in_memory and not source.on_device
         self.data: Any = source
         if source is not None and self.bounded:
             self.data = source.prepare(BoundedRows, rows=BLOCK)
@@ -384,7 +391,7 @@ class KMeansProblem(EMProblem):
         if not isinstance(self.init, str) and not callable(self.init):
             found = _checked_centers(self.init, self.n_clusters, width)
         else:
-            if self.init == PARALLEL:
+            if self.init == PARALLEL and not self.source.on_device:  # where all rows are at hand
                 candidates = self._oversampled(rng)
             else:
                 if self._candidates is None:
@@ -395,7 +402,8 @@ class KMeansProblem(EMProblem):
                 given = self.init(x, self.n_clusters, random_state=rng)
                 found = _checked_centers(given, self.n_clusters, width)
             else:
-                found = x[SEEDINGS[self.init](x, weights, self.n_clusters, rng)]
+                chosen = beside(SEEDINGS[self.init](x, weights, self.n_clusters, rng), x)
+                found = on_host(namespace_of(x).take(x, chosen, axis=0))
         return Centers(centers=np.ascontiguousarray(self.standardizer.transform(found)))
 
     def expect(self, params: Centers) -> AssignStep:
@@ -604,14 +612,14 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
-    count = counts(weights, x)
+    xp, count = namespace_of(x), on_host(counts(weights, x))
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
         total = np.cumsum(mass)
         row = min(int(np.searchsorted(total, u * total[-1], side="right")), int(np.flatnonzero(mass)[-1]))
         chosen.append(row)
-        mass = np.where(np.all(x == x[row], axis=1), 0.0, mass)
+        mass = np.where(on_host(xp.all(x == x[row, :], axis=1)), 0.0, mass)
     return np.asarray(chosen)
 
 

@@ -7,18 +7,28 @@ section 5.5).
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import cholesky_in_place, inverse_in_place, log_det_cholesky, solve_triangular
+from tractable.arrays.linalg import (
+    cholesky_in_place,
+    inverse_in_place,
+    log_det_cholesky,
+    solve_cholesky,
+    solve_triangular,
+)
 from tractable.arrays.log_space import log_softmax
 from tractable.engines.glm.likelihoods import LikelihoodExpansion
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
 
-#: Relative gain of a Newton step after which one more is the last: it squares the error.
-SETTLED = 1e-11
+#: Newton's decrement, relative to the log joint: below the first the mode is found, below the second to the
+#: last digits.
+SETTLED, EXACT = 1e-11, 1e-19
+#: A decrement above this part of the one before asks for the factor at the new curvature.
+SLOW = 0.1
 #: How often a step is halved, and what the log joint may fall by, relative to its size: its rounding.
 HALVINGS, ROUNDING = 30, 1e-14
 #: A curvature below which a row says nothing of its own latent value.
@@ -98,16 +108,14 @@ class LatentProcess:
         """
         a, weight = self.dual, self.expansion.curvature
         root = np.sqrt(weight)
-        inverse = _symmetric(inverse_in_place(self.lower.copy()))  # B⁻¹
+        inverse = inverse_in_place(self.lower.copy())  # B⁻¹, its lower triangle
         # -½ ∂ log|B|/∂f_n = ½ Σ_nn ∂³ log p/∂f_n³, with W_n Σ_nn = 1 - (B⁻¹)_nn.
         ratio = self.expansion.third / np.where(weight > 0.0, weight, 1.0)
         slope = 0.5 * (1.0 - np.diagonal(inverse)) * ratio
-        inverse *= root[:, None]
-        inverse *= root  # (W⁻¹ + C)⁻¹
-        moved = slope - inverse @ (matrix @ slope)
-        inverse *= -0.5
-        inverse += np.outer(0.5 * (a + moved), a)
-        inverse += np.outer(0.5 * a, moved)
+        moved = slope - root * solve_cholesky(self.lower, (root * (matrix @ slope))[:, None])[:, 0]
+        inverse *= (-0.5 * root)[:, None]
+        inverse *= root  # -½ (W⁻¹ + C)⁻¹
+        inverse += (0.5 * np.stack([a + moved, a], axis=1)) @ np.stack([a, moved])
         return inverse
 
 
@@ -120,8 +128,8 @@ def latent_process(
 ) -> LatentProcess:
     """Return Laplace's approximation, by Newton's method with halved steps.
 
-    A step is f ← C (I + WC)⁻¹ (Wf + ∇log p), through B; the log joint Ψ(f) = log p(y | f) - ½ fᵀC⁻¹f is
-    concave, and a step is halved until it rises.
+    A step is f ← C (I + WC)⁻¹ (Wf + ∇log p), through B; the log joint is concave, and a step is halved until
+    it rises.
 
     Parameters
     ----------
@@ -152,38 +160,88 @@ def latent_process(
 def _latent_process(
     matrix: np.ndarray, likelihood: Likelihood, start: np.ndarray | None, max_iter: int
 ) -> LatentProcess:
-    a = np.zeros(len(matrix)) if start is None else start
-    f = matrix @ a
-    here = likelihood(f)
-    joint = _log_joint(here, a, f)
-    if start is not None and not joint > float(np.sum(likelihood(np.zeros_like(f)).value)):
-        return _latent_process(matrix, likelihood, None, max_iter)  # zero is a better start
-    n_iter, settled, last = 0, False, False
-    while n_iter < max_iter and not last:
-        last = settled
-        n_iter += 1
+    def factors(here: LikelihoodExpansion) -> Callable[[np.ndarray], np.ndarray]:
         root = np.sqrt(here.curvature)
         lower = _factor_of_b(matrix, root)
-        b = here.curvature * f + here.slope
-        white = solve_triangular(lower, (root * (matrix @ b))[:, None])
-        direction = b - root * solve_triangular(lower, white, transposed=True)[:, 0] - a
+        return lambda v: root * solve_cholesky(lower, (root * v)[:, None])[:, 0]
+
+    found = _mode(matrix, likelihood, factors, np.zeros(len(matrix)), start, max_iter)
+    lower = _factor_of_b(matrix, np.sqrt(found.expansion.curvature))
+    return LatentProcess(
+        mode=found.f,
+        expansion=found.expansion,
+        lower=lower,
+        log_evidence=found.joint - 0.5 * float(log_det_cholesky(lower)),
+        n_iter=found.n_iter,
+        converged=found.converged,
+    )
+
+
+@value
+class Mode:
+    """The mode f of the log joint Ψ(f) = log p(y | f) - ½ fᵀC⁻¹f."""
+
+    f: np.ndarray
+    expansion: Any  # of log p(y | f) at f, with its `value` and `slope`
+    joint: float  # Ψ(f)
+    n_iter: int
+    converged: bool
+
+
+def _mode(
+    matrix: np.ndarray,
+    likelihood: Callable[[np.ndarray], Any],
+    factors: Callable[[Any], Callable[[np.ndarray], np.ndarray]],
+    zero: np.ndarray,
+    start: np.ndarray | None,
+    max_iter: int,
+) -> Mode:
+    """Return the mode of the log joint, by Newton's method in a = C⁻¹f with halved steps.
+
+    A step is (I + WC)⁻¹ (∇log p - a) = g - (W⁻¹ + C)⁻¹Cg of the gap g = ∇log p - a. Factors, which take most
+    of the time, serve further steps as long as these converge quickly.
+
+    Parameters
+    ----------
+    matrix : array (n, n)
+        C.
+    likelihood : callable
+        log p(y | f) and its derivatives.
+    factors : callable
+        From these to the function v ↦ (W⁻¹ + C)⁻¹v.
+    zero : array (n,) or (n, K)
+        Where the search starts without a better start.
+    start : array as `zero`, optional
+        C⁻¹f where the search starts.
+    max_iter : int
+        Maximum number of steps.
+    """
+    a, f, here = zero, zero, likelihood(zero)
+    joint = _log_joint(here, a, f)
+    if start is not None:
+        there = likelihood(matrix @ start)
+        if (after := _log_joint(there, start, matrix @ start)) > joint:
+            a, f, here, joint = start, matrix @ start, there, after
+    solve, before = None, np.inf
+    for n_iter in range(1, max_iter + 1):
+        fresh = solve is None
+        solve = factors(here) if solve is None else solve
+        gap = here.slope - a
+        direction = gap - solve(matrix @ gap)
         along = matrix @ direction
+        decrement, size = float(np.sum(gap * along)), 1.0 + abs(joint)
         stepped = _halved(likelihood, a, f, direction, along, joint)
         if stepped is None:
-            settled = last = True
-            break
-        a, f, here, after = stepped
-        settled = after - joint <= SETTLED * (1.0 + abs(after))
-        joint = after
-    lower = _factor_of_b(matrix, np.sqrt(here.curvature))
-    return LatentProcess(
-        mode=f,
-        expansion=here,
-        lower=lower,
-        log_evidence=joint - 0.5 * float(log_det_cholesky(lower)),
-        n_iter=n_iter,
-        converged=settled,
-    )
+            if fresh:
+                return Mode(f=f, expansion=here, joint=joint, n_iter=n_iter, converged=True)
+            solve = None
+            continue
+        a, f, here, joint = stepped
+        slow = decrement > SLOW * before
+        if decrement <= EXACT * size or (decrement <= SETTLED * size and slow and fresh):
+            return Mode(f=f, expansion=here, joint=joint, n_iter=n_iter, converged=True)
+        solve, before = None if slow else solve, decrement
+    return Mode(f=f, expansion=here, joint=joint, n_iter=max_iter, converged=decrement <= SETTLED * size)
 
 
 @value
@@ -345,50 +403,42 @@ def _softmax_process(
     start: np.ndarray | None,
     max_iter: int,
 ) -> SoftmaxProcess:
-    n, k = targets.shape
+    def likelihood(f: np.ndarray) -> SoftmaxExpansion:
+        logs = log_softmax(f)
+        p = np.exp(logs)
+        return SoftmaxExpansion(
+            value=weights * np.sum(targets * logs, axis=1),
+            slope=weights[:, None] * (targets - p),
+            probabilities=p,
+        )
 
-    def value_of(a: np.ndarray, f: np.ndarray) -> float:
-        return float(weights @ np.sum(targets * log_softmax(f), axis=1)) - 0.5 * float(np.sum(a * f))
+    def factors(here: SoftmaxExpansion) -> Callable[[np.ndarray], np.ndarray]:
+        return partial(softmax_solve, *_softmax_factors(matrix, here.probabilities, weights))
 
-    a = np.zeros((n, k)) if start is None else start
-    f = matrix @ a
-    joint = value_of(a, f)
-    if start is not None and not joint > value_of(np.zeros((n, k)), np.zeros((n, k))):
-        return _softmax_process(matrix, targets, weights, None, max_iter)
-    n_iter, settled, last = 0, False, False
-    while n_iter < max_iter and not last:
-        last = settled
-        n_iter += 1
-        p = np.exp(log_softmax(f))
-        roots, lowers, total = _softmax_factors(matrix, p, weights)
-        b = weights[:, None] * (p * (f - np.sum(p * f, axis=1, keepdims=True)) + targets - p)
-        direction = b - softmax_solve(roots, lowers, total, matrix @ b) - a
-        along, length = matrix @ direction, 1.0
-        for _ in range(HALVINGS):
-            after = value_of(a + length * direction, f + length * along)
-            if after > joint - ROUNDING * abs(joint):
-                break
-            length *= 0.5
-        else:
-            settled = last = True
-            break
-        a, f = a + length * direction, f + length * along
-        settled = after - joint <= SETTLED * (1.0 + abs(after))
-        joint = after
-    p = np.exp(log_softmax(f))
+    found = _mode(matrix, likelihood, factors, np.zeros(targets.shape), start, max_iter)
+    p = found.expansion.probabilities
     _, lowers, total = _softmax_factors(matrix, p, weights)
     log_det = float(np.sum(log_det_cholesky(lowers))) + float(log_det_cholesky(total))
     return SoftmaxProcess(
-        mode=f,
-        dual=weights[:, None] * (targets - p),
+        mode=found.f,
+        dual=found.expansion.slope,
         probabilities=p,
         weights=weights,
         lowers=lowers,
         total=total,
-        log_evidence=joint - 0.5 * (log_det - float(np.sum(np.log(weights)))),
-        n_iter=n_iter,
-        converged=settled,
+        log_evidence=found.joint - 0.5 * (log_det - float(np.sum(np.log(weights)))),
+        n_iter=found.n_iter,
+        converged=found.converged,
     )
+
+
+@value
+class SoftmaxExpansion:
+    """log p(C | f) of each row, and its derivative in f."""
+
+    value: np.ndarray  # (n,)
+    slope: np.ndarray  # (n, K)
+    probabilities: np.ndarray  # (n, K)
 
 
 def _softmax_factors(matrix: np.ndarray, p: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -421,13 +471,13 @@ def _factor_of_b(matrix: np.ndarray, root: np.ndarray) -> np.ndarray:
 
 
 def _halved(
-    likelihood: Likelihood,
+    likelihood: Callable[[np.ndarray], Any],
     a: np.ndarray,
     f: np.ndarray,
     direction: np.ndarray,
     along: np.ndarray,
     joint: float,
-) -> tuple[Any, Any, LikelihoodExpansion, float] | None:
+) -> tuple[np.ndarray, np.ndarray, Any, float] | None:
     """Return the first of the steps 1, ½, ¼, … at which the log joint rises; None where none does."""
     length = 1.0
     for _ in range(HALVINGS):
@@ -440,9 +490,9 @@ def _halved(
     return None
 
 
-def _log_joint(expansion: LikelihoodExpansion, a: np.ndarray, f: np.ndarray) -> float:
+def _log_joint(expansion: Any, a: np.ndarray, f: np.ndarray) -> float:
     """Return log p(y | f) - ½ fᵀC⁻¹f; -inf where it is no number."""
-    found = float(np.sum(expansion.value)) - 0.5 * float(a @ f)
+    found = float(np.sum(expansion.value)) - 0.5 * float(np.sum(a * f))
     return found if np.isfinite(found) else -np.inf
 
 

@@ -20,6 +20,13 @@ from tractable.linear_model.bayes import (
     log_evidence,
 )
 from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
+from tractable.linear_model.generalized import (
+    GammaRegression,
+    NegativeBinomialRegression,
+    OverdispersionTest,
+    PoissonRegression,
+    SeparableCountsWarning,
+)
 from tractable.linear_model.least_mean_squares import FeatureScaling, GradientDescent, LeastMeanSquares
 from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
@@ -72,6 +79,7 @@ __all__ = [
     "Finding",
     "FourierBasis",
     "FunctionBasis",
+    "GammaRegression",
     "GaussianBasis",
     "GaussianNoise",
     "GaussianPrior",
@@ -85,7 +93,10 @@ __all__ = [
     "LeastMeanSquares",
     "LinearPosterior",
     "LinearRegression",
+    "NegativeBinomialRegression",
     "NoiseVanishedWarning",
+    "OverdispersionTest",
+    "PoissonRegression",
     "PolynomialBasis",
     "PrimalInverse",
     "Ridge",
@@ -94,6 +105,7 @@ __all__ = [
     "RobustParameters",
     "RobustPosterior",
     "RobustRegression",
+    "SeparableCountsWarning",
     "SigmoidBasis",
     "SplineBasis",
     "StudentNoise",

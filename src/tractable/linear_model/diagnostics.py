@@ -12,6 +12,7 @@ from tractable.base.parameters import check_number
 from tractable.base.scores import rows_in_memory
 from tractable.base.validation import check_weights
 from tractable.engines import LeastSquares, least_squares
+from tractable.inference import Influence
 from tractable.statistics import LinearFactor, column_varies
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
@@ -298,16 +299,13 @@ def _describe_outliers(
 
 def _influence(fit: _Fit, leverage: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return externally studentized residuals and Cook's distances."""
-    e, free, dof = fit.residuals, 1.0 - leverage, fit.n - fit.p
+    e = fit.residuals
     if fit.noiseless:
         return np.zeros_like(e), np.zeros_like(e)
-    alone = free <= 1e-10  # such a row is fitted exactly whatever its target
-    free = np.where(alone, 1.0, free)
-    total = float(fit.weights @ e**2)
-    without = np.maximum(total - e**2 / free, 1e-20 * total) / (dof - 1.0)
-    studentized = np.where(alone, 0.0, e / np.sqrt(without * free))
-    cooks = np.where(alone, 0.0, e**2 * leverage / (fit.p * total / dof * free**2))
-    return studentized, cooks
+    squares = float(fit.weights @ e**2)
+    options: Any = {"residual_dof": fit.n - fit.p, "residual_squares": squares}
+    found = Influence.of(e, leverage, n_parameters=fit.p, **options)
+    return found.studentized, found.cooks_distance
 
 
 def _nonlinear_terms(fit: _Fit) -> list[_Term]:

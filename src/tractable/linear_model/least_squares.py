@@ -1,5 +1,6 @@
 """Linear regression by least squares, and the predictions of solved linear models."""
 
+import copy
 import warnings
 from typing import Any, ClassVar, Self
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
+from tractable.arrays.namespace import to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     ModelTags,
@@ -15,14 +17,30 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_rows,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
+from tractable.base.validation import check_row_noise
+from tractable.data.frames import split_frame
 from tractable.distributions import StudentT
-from tractable.engines import LeastSquares, least_squares
+from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
+from tractable.inference import (
+    ROBUST,
+    Influence,
+    RegressionSummary,
+    check_covariance_type,
+    clustered_products,
+    coefficient_names,
+    condition_number,
+    sandwich,
+    score_products,
+    squared_factor,
+    variance_inflation,
+)
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.rows import (
     LinearFit,
@@ -31,7 +49,7 @@ from tractable.linear_model.rows import (
     linear_factor,
     precision_weighted,
 )
-from tractable.value import replace
+from tractable.value import replace, value
 
 
 class LinearPredictions(RegressorMixin):
@@ -342,6 +360,136 @@ class LinearRegression(LinearPredictions, LinearFit):
         check_fitted(self)
         return self._interval(self.intercept_, self.intercept_std_error_, coverage)
 
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str | None = None,
+        clusters: Any = None,
+        noise_variance: Any = None,
+        coverage: float = 0.95,
+        target: int | None = None,
+    ) -> RegressionSummary:
+        """Return the regression table: t and F tests, R², AIC, BIC, variance inflation, notes.
+
+        It follows from the statistic of the fit, whether that was of rows in memory, of a file or of a
+        stream. Robust covariances need the rows again, in one more pass. A `CollinearityWarning` says where
+        columns are so nearly dependent that standard errors are more than ten times as large.
+
+        Parameters
+        ----------
+        X, y, sample_weight, covariance, clusters, noise_variance
+            As in `robust_covariance`, for a covariance that is not "nonrobust"; t tests keep `residual_dof_`
+            degrees of freedom, those of clusters have one fewer than there are clusters.
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        t, fit, kind = self._target(target), self._solution_, check_covariance_type(covariance, clusters)
+        found, t_dof = self._parameter_covariance(float(fit.noise_variance[t])), fit.residual_dof
+        if kind != "nonrobust":
+            rows = {"covariance": kind, "clusters": clusters, "noise_variance": noise_variance}
+            found, n_clusters = self._robust_covariance(X, y, sample_weight, target=t, **rows)
+            t_dof = t_dof if n_clusters is None else n_clusters - 1.0
+        total, intercept = float(self._total_squares()[t]), fit.has_intercept
+        none = replace(fit, rss=fit.rss[t : t + 1], coef=fit.coef[t : t + 1])
+        first = [np.zeros(1)] if intercept else []
+        table = RegressionSummary(
+            model=type(self).__name__,
+            names=coefficient_names(self, intercept=intercept),
+            coefficients=np.append(fit.intercept[t : t + 1] if intercept else [], to_numpy(fit.coef)[t]),
+            covariance=found,
+            n_rows=fit.n_rows,
+            n_parameters=fit.n_rows - fit.residual_dof,
+            residual_dof=fit.residual_dof,
+            log_likelihood=none.log_likelihood,
+            null_log_likelihood=replace(none, rss=fit.rss[:1] * 0.0 + total).log_likelihood,
+            t_dof=t_dof,
+            covariance_type=kind,
+            residual_squares=float(fit.rss[t]),
+            total_squares=total,
+            has_intercept=intercept,
+            scales=np.concatenate([*first, to_numpy(self.statistic_.stddev)[: self.statistic_.dim]]),
+            inflation=np.concatenate(
+                [
+                    *(part + np.nan for part in first),
+                    variance_inflation(self.statistic_, fit_intercept=intercept),
+                ]
+            ),
+            condition_number=condition_number(self.statistic_, fit_intercept=intercept),
+            coverage=coverage,
+            notes=()
+            if float(fit.rss[t]) > 0.0
+            else ("y is fitted without error: there is no noise to test by",),
+        )
+        table.warn_of_collinearity()
+        return table
+
+    def robust_covariance(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str | None = None,
+        clusters: Any = None,
+        noise_variance: Any = None,
+        target: int | None = None,
+    ) -> np.ndarray:
+        """Return a covariance of the parameters, the intercept first, that does not assume equal noise.
+
+        By a pass over the rows of the fit: A⁻¹ (Σ f r² x xᵀ) A⁻¹ with A = XᵀX, residuals r, and the factor f
+        of the kind: 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2) or 1 / (1 - h)² (HC3) with the leverage h.
+        Of clusters, whose rows may depend on each other, the products are of sums over each cluster, with
+        the factor G / (G - 1) · (n - 1) / (n - p) for G clusters.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
+        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
+            Which; "HC3" when not given, "clustered" where there are clusters.
+        clusters : array of shape (n_samples,) or column name, optional
+            The cluster of each row.
+        noise_variance : float or array of shape (n_samples,), optional
+            As in `fit`, where it was given there.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        kind = covariance or ("HC3" if clusters is None else "clustered")
+        check_choice("covariance", kind, (*ROBUST, "clustered"))
+        rows = {"covariance": kind, "clusters": clusters, "noise_variance": noise_variance}
+        return self._robust_covariance(X, y, sample_weight, target=self._target(target), **rows)[0]
+
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: int | None = None
+    ) -> Influence:
+        """Return each row's influence: leverage, studentized residuals, Cook's distance, DFFITS.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, as in `fit`; a source is read into memory.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        t, fit = self._target(target), self._solution_
+        rows, y, _ = self._held(X, y, sample_weight)
+        n_parameters = fit.n_rows - fit.residual_dof
+        return Influence.of(
+            y[:, t] - fit.predict(rows)[:, t],
+            np.minimum(fit.leverage(rows), 1.0),
+            n_parameters=n_parameters,
+            residual_dof=fit.residual_dof,
+            residual_squares=float(fit.rss[t]),
+        )
+
     @property
     def singular_(self) -> Array:
         """Singular values of the columns, centred where there is an intercept."""
@@ -372,6 +520,96 @@ class LinearRegression(LinearPredictions, LinearFit):
         """Log-likelihood of the rows at the maximum likelihood estimates."""
         check_fitted(self)
         return self._solution_.log_likelihood
+
+    def _target(self, target: int | None) -> int:
+        """Return the position of the target that is asked about."""
+        n_targets = int(self._solution_.coef.shape[0])
+        if target is None and n_targets > 1:
+            raise ValueError(f"target must be given, a number below {n_targets}: y has {n_targets} targets")
+        check_number("target", target or 0, least=0, most=n_targets - 1, whole=True)
+        return int(target or 0)
+
+    def _total_squares(self) -> np.ndarray:
+        """Return the squares of the targets, about their means where there is an intercept, (t,)."""
+        statistic, d = self.statistic_, self.statistic_.dim
+        factor = statistic.factor if self._solution_.has_intercept else statistic.uncentred()
+        return to_numpy(column_lengths(factor[:, d:])) ** 2
+
+    def _parameter_covariance(self, noise_variance: float) -> np.ndarray:
+        """Return the covariance of intercept and coefficients under equal noise."""
+        fit = self._solution_
+        root = to_numpy(fit.root)
+        slopes = noise_variance * (root @ root.T)
+        if not fit.has_intercept:
+            return self._with_open(slopes)
+        return self._with_open(_about_origin(slopes, noise_variance / float(fit.weight), fit))
+
+    def _with_open(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the covariance, infinite on the diagonal for what the rows do not determine."""
+        fit = self._solution_
+        if fit.span is None:
+            return covariance
+        known = to_numpy(fit.span.determined())
+        if fit.has_intercept:
+            at_origin = fit.leverage(namespace_of(fit.centre).zeros_like(fit.centre)[None, :])
+            known = np.append(np.isfinite(to_numpy(at_origin)), known)
+        found = np.where(known[:, None] & known, covariance, np.nan)
+        found[~known, ~known] = np.inf
+        return found
+
+    def _held(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return rows, targets (n, t) and weights in memory."""
+        refuse_foreign(X)
+        rows = check_rows(copy.copy(self), X, y, sample_weight, reset=False, supervised=True)
+        held = rows.source.collect()
+        if held.y is None:
+            raise ValueError("y is missing: the rows have no target; give it, or name its column")
+        x, targets = as_floats(np.asarray(held.X)), np.asarray(held.y, dtype=np.float64)
+        return x, targets.reshape(len(x), -1), held.weights
+
+    def _robust_covariance(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        covariance: str,
+        clusters: Any,
+        noise_variance: Any,
+        target: int,
+    ) -> tuple[np.ndarray, int | None]:
+        """Return the robust covariance of the parameters, and the number of clusters."""
+        if X is None:
+            raise ValueError(f"X must be given, the rows of the fit, for covariance={covariance!r}")
+        fit, n_clusters = self._solution_, None
+        if (fit.count is None) != (noise_variance is None):
+            raise ValueError("noise_variance must be given where it was given to fit, and only there")
+        of = _ScoreProducts(fit=fit, kind=covariance, target=target)
+        if isinstance(clusters, str):
+            X, clusters, _ = split_frame(X, clusters, None)
+        if clusters is None and noise_variance is None:
+            refuse_foreign(X)
+            rows = check_rows(copy.copy(self), X, y, sample_weight, reset=False, supervised=True)
+            products = fold(of, rows.data, rows.y, weights=rows.weights, label="robust covariance")
+        else:
+            x, targets, w = self._held(X, y, sample_weight)
+            precision = 1.0 if noise_variance is None else 1.0 / check_row_noise(noise_variance, x)
+            scores = of.scores(x, targets, precision)
+            if clusters is None:
+                products = score_products(scores, w)
+            else:
+                products, n_clusters = clustered_products(scores, w, clusters)
+        n, p = fit.n_rows, fit.n_rows - fit.residual_dof
+        if not n > p:
+            raise ValueError(f"X must have more rows than the {p:g} parameters for a robust covariance")
+        root = to_numpy(fit.root)
+        inverse = root @ root.T
+        if fit.has_intercept:
+            inverse = np.pad(inverse, ((1, 0), (1, 0)))
+            inverse[0, 0] = 1.0 / float(fit.weight)
+        sizes: Any = {"n_rows": n, "n_parameters": p, "n_clusters": n_clusters}
+        found = sandwich(inverse, products, kind=covariance, **sizes)
+        return self._with_open(_to_origin(found, fit) if fit.has_intercept else found), n_clusters
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
@@ -416,3 +654,40 @@ class LinearRegression(LinearPredictions, LinearFit):
         dof = self._solution_with_noise().residual_dof
         half = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * error
         return xp.stack([xp.asarray(estimate - half), xp.asarray(estimate + half)], axis=-1)
+
+
+@value
+class _ScoreProducts:
+    """Products of the scores r √f (1, x - centre) of a block of rows."""
+
+    fit: LeastSquares
+    kind: str
+    target: int
+
+    def __call__(self, x: Any, y: Any, weights: Any = None) -> np.ndarray:
+        targets = np.asarray(y, dtype=np.float64).reshape(len(x), -1)
+        return score_products(self.scores(as_floats(np.asarray(x)), targets), weights)
+
+    def scores(self, x: np.ndarray, targets: np.ndarray, precision: Any = 1.0) -> np.ndarray:
+        """Return the scores of rows, (n, p), whose noise variances are the inverse of the precision."""
+        fit = self.fit
+        r = targets[:, self.target] - fit.predict(x)[:, self.target]
+        z = x - fit.centre
+        if fit.has_intercept:
+            z = np.column_stack([np.ones(len(z)), z])
+        kind = "HC0" if self.kind == "clustered" else self.kind
+        factor = squared_factor(kind, np.minimum(precision * fit.leverage(x), 1.0))
+        return (precision * r * np.sqrt(factor))[:, None] * z
+
+
+def _to_origin(covariance: np.ndarray, fit: LeastSquares) -> np.ndarray:
+    """Return the covariance of intercept and coefficients from that of offset and coefficients."""
+    carry = np.eye(len(covariance))
+    carry[0, 1:] = -to_numpy(fit.centre)
+    return carry @ covariance @ carry.T
+
+
+def _about_origin(slopes: np.ndarray, offset_variance: float, fit: LeastSquares) -> np.ndarray:
+    covariance = np.pad(slopes, ((1, 0), (1, 0)))
+    covariance[0, 0] = offset_variance
+    return _to_origin(covariance, fit)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
@@ -120,7 +121,8 @@ class EMMixture(DensityMixin, EMEstimator):
     @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable component of each row, argmax_k p(k | x), (n_samples,)."""
-        return np.argmax(self.predict_proba(X), axis=1)
+        found = self.predict_proba(X)
+        return namespace_of(found).argmax(found, axis=1)
 
     @by_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -227,19 +229,21 @@ class CriterionSums:
             self.events(block.X if self.columns is None else self.columns(block.X)), block.weights
         )
 
-    def events(self, X: Any) -> np.ndarray:
+    def events(self, X: Any) -> Any:
         """Return checked rows as events of `distribution_`."""
-        return np.asarray(self.estimator._events(X))  # noqa: SLF001  (of a class of this file)
+        found = self.estimator._events(X)  # noqa: SLF001  (of a class of this file)
+        return found if is_foreign_array(found) else np.asarray(found)
 
-    def of_events(self, events: np.ndarray, weights: Any) -> np.ndarray:
+    def of_events(self, events: Any, weights: Any) -> Any:
         """Return the sums, of events with their weights."""
+        xp = namespace_of(events)
         joint = self.estimator.distribution_.log_joint(events)
         log_prob = log_sum_exp(joint)
         # r log r = r (log p(x, k) - log p(x)), and 0 where a component is absent.
-        log_r = np.where(joint > -np.inf, joint, 0.0) - np.where(log_prob > -np.inf, log_prob, 0.0)[:, None]
-        entropy = -np.sum(np.where(joint > -np.inf, np.exp(log_r) * log_r, 0.0), axis=1)
+        log_r = xp.where(joint > -xp.inf, joint, 0.0) - xp.where(log_prob > -xp.inf, log_prob, 0.0)[:, None]
+        entropy = -xp.sum(xp.where(joint > -xp.inf, xp.exp(log_r) * log_r, 0.0), axis=1)
         checked = check_weights(weights, events)
-        counts = np.ones(len(events)) if checked is None else checked
-        if events.dtype.kind == "f":
-            counts = np.where(np.all(np.isnan(events), axis=1), 0.0, counts)
-        return np.array([counts.sum(), counts @ log_prob, counts @ entropy])
+        counts = xp.ones_like(log_prob) if checked is None else checked
+        if xp.isdtype(events.dtype, "real floating"):
+            counts = xp.where(xp.all(xp.isnan(events), axis=1), 0.0, counts)
+        return xp.stack([xp.sum(counts), counts @ log_prob, counts @ entropy])

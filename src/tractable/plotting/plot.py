@@ -28,7 +28,8 @@ _KINDS = {
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
     "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
-    "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis",
+    "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis RegressionSummary "
+    "Influence",
     "manifold": "Embedding NeighborhoodReport",
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
@@ -69,6 +70,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - mixtures and clusters: ellipses of components, centres with their cells, modes with their basins; of
       tables, categories by their names;
     - conjugate models: the distribution of the parameter, the predictive distribution, and updates in turn;
+    - regression tables: the coefficients with their intervals, in comparable units (a forest plot); the
+      influence of rows;
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;

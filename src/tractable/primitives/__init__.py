@@ -5,9 +5,16 @@ functions in the array API: for every other library, for NumPy arrays so small t
 longer than the work itself, and to test the compiled ones.
 """
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.devices import beside, on_host
+from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: Elementary operations from which on a call runs compiled code: NumPy takes about a millisecond for them.
 COMPILED_WORK = 2**20
@@ -36,6 +43,23 @@ def runs_compiled(x: Array, work: float) -> bool:
     (False, True)
     """
     return is_numpy_array(x) and work >= COMPILED_WORK
+
+
+def parameters_beside_rows(primitive: F) -> F:
+    """Make a function of rows take parameters of NumPy with rows on a device: results are NumPy's then.
+
+    The parameters, which are small, go to the rows, and the sums over rows come back: the rows stay where
+    they are.
+    """
+
+    @wraps(primitive)
+    def called(rows: Any, *args: Any, **options: Any) -> Any:
+        x = getattr(rows, "flat", rows) if not hasattr(rows, "dtype") else rows
+        if is_numpy_array(x) or not any(is_numpy_array(each) for each in args):
+            return primitive(rows, *args, **options)
+        return on_host(primitive(rows, *(beside(each, x) for each in args), **options))
+
+    return called  # type: ignore[return-value]
 
 
 def few_pairs(x: Array, points: Array) -> bool:
@@ -68,5 +92,8 @@ def squared_distances(x: Array, points: Array, scale: float = 1.0) -> Array:
 
 
 def as_double(x: Array) -> Array:
-    """Return a NumPy array in double precision, in which compiled code computes; others as they are."""
-    return np.asarray(x, dtype=np.float64) if is_numpy_array(x) else x
+    """Return an array in double precision, in which sums are taken."""
+    if not is_foreign_array(x):
+        return np.asarray(x, dtype=np.float64)
+    xp = namespace_of(x)
+    return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)

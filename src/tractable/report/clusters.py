@@ -35,8 +35,8 @@ from tractable.report.table import Table
 from tractable.report.time_order import TimeOrder, time_order
 from tractable.value import value
 
-#: Columns that are named as distinguishing a cluster, at most.
-MAX_NAMED = 3
+#: Columns that are named as distinguishing a cluster, at most, and the largest area of a point.
+MAX_NAMED, MAX_AREA = 3, 200
 
 #: A column distinguishes a cluster if its mean differs by more standard deviations than this.
 MIN_DIFFERENCE = 0.5
@@ -445,12 +445,15 @@ def _scatter_picture(
     x = found.rows.frame[list(names)].to_numpy(dtype=np.float64)
     shown = sampled(np.flatnonzero(~np.isnan(x).any(axis=1)), MAX_POINTS, rng)
     means, covariances = _components(found.choice.best_model, names)
+    several = False  # whether rows lie at one point, which is drawn larger
     with canvas(height=4.0) as (figure, ax):
         for j in range(k):
             mine = shown[members.labels[shown] == j]
             colour = COLOURS[j % len(COLOURS)]
-            style = {"s": 12, "lw": 0, "alpha": 0.6, "marker": MARKERS[j % len(MARKERS)]}
-            ax.scatter(*x[mine].T, color=colour, label=str(j + 1), **style)
+            style = {"lw": 0, "alpha": 0.6, "marker": MARKERS[j % len(MARKERS)], "label": str(j + 1)}
+            at, counts = np.unique(x[mine], axis=0, return_counts=True)
+            several |= bool((counts > 1).any())
+            ax.scatter(*at.T, s=np.minimum(12 * counts, MAX_AREA), color=colour, **style)
             component = members.order[j]
             ring = ellipse_points(means[component], covariances[component], mahalanobis_radius(0.9))
             logged = np.array([name in found.logged for name in names])
@@ -466,7 +469,7 @@ def _scatter_picture(
             figure,
             alt=f"Rows by {names[0]} and {names[1]}, coloured by cluster, with an ellipse for each",
             caption=f"An ellipse holds nine tenths of its cluster. Of all pairs of columns, {names[0]} and "
-            f"{names[1]} tell the clusters apart best."
+            f"{names[1]} tell the clusters apart best.{' A larger point is several rows.' if several else ''}"
             if k > 1
             else "The ellipse holds nine tenths of the rows, if they are normal.",
             pixels=len(shown) > MAX_VECTOR,

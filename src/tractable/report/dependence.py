@@ -74,7 +74,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         key="dependence",
         title="What depends on what",
         done=(
-            f"{_count_of(pairs, once)} were compared on one scale: numbers and dates in bins of "
+            f"{_count_of(pairs, once)} compared on one scale: numbers and dates in bins of "
             "as many rows each, categories as they are, and the mutual information I of each pair, less "
             "what chance gives, as strength √(1 − exp(−2 I)). For two normal numbers that is the size of "
             "their correlation. Pairs of numbers have their correlation too, with an interval of 95%. Of "
@@ -97,7 +97,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             _grid("The strongest pairs", pairs[:MAX_ROWS]),
             *(
                 [_grid(f"Dependence of {target} on each column", of_target[:MAX_ROWS], target)]
-                if of_target
+                if of_target and len(pairs) > 1
                 else []
             ),
         ),
@@ -128,10 +128,10 @@ def _count_of(pairs: list[Pair], table: Table) -> str:
     """Return how many of the pairs of columns are compared, in words."""
     every = n_pairs(table)
     if len(pairs) == every:
-        return f"All {every:,} pairs of columns"
+        return f"All {every:,} pairs of columns were" if every > 1 else "The two columns were"
     return (
         f"{len(pairs):,} of {every:,} pairs of columns (all but those with few rows in common, or a column "
-        "whose entries are nearly all the same)"
+        f"whose entries are nearly all the same) {'were' if len(pairs) > 1 else 'was'}"
     )
 
 
@@ -145,17 +145,23 @@ def _pictured(pairs: list[Pair], of_target: list[Pair]) -> list[Pair]:
 def _meaning(
     pairs: list[Pair], certain: set[Pair], of_target: list[Pair], target: str | None, *, in_time: bool = False
 ) -> str:
-    if not certain:
-        words = f"None of the {len(pairs)} pairs" if len(pairs) > 1 else "The only pair"
-        return f"{words} depends on each other by more than chance would give."
     best = pairs[0]
-    count = f"{len(certain):,} of {len(pairs):,} pairs" if len(pairs) > 1 else "The only pair"
-    depend = "depend" if len(certain) > 1 else "depends"
+    if not certain:
+        none = (
+            f"{best.a} and {best.b} do not"
+            if len(pairs) == 1
+            else f"None of the {len(pairs):,} pairs of columns"
+        )
+        return f"{none} depend on each other by more than chance would give."
+    measured = f"strength {best.strength:.2f}{_with_correlation(best)}"
     # Two series that go up and down by themselves look related: the tests assume independent rows.
     alone = ", if rows were independent; trends in time alone make many of these" if in_time else ""
+    if len(pairs) == 1:
+        return f"{best.a} and {best.b} depend on each other by more than chance{alone}: {measured}."
+    count = "All" if len(certain) == len(pairs) else f"{len(certain):,} of"
     parts = [
-        f"{count} {depend} on each other by more than chance{alone}.",
-        f"The strongest is {best.a} with {best.b}: strength {best.strength:.2f}{_with_correlation(best)}.",
+        f"{count} {len(pairs):,} pairs of columns depend on each other by more than chance{alone}.",
+        f"The strongest is {best.a} with {best.b}: {measured}.",
     ]
     if target is not None and of_target:
         informative = [pair for pair in of_target if pair in certain][:3]
@@ -234,8 +240,8 @@ def _correlation(pair: Pair) -> tuple[str, str]:
         return "", ""
     ends = pair.low, pair.high
     decimals = next(k for k in range(2, 7) if k == 6 or f"{ends[0]:.{k}f}" != f"{ends[1]:.{k}f}")
-    low, high = (f"{end:.{decimals}f}" for end in ends)
-    return f"{pair.correlation:.{decimals}f}", f"{low} to {high}"
+    r, low, high = (f"{x:z.{decimals}f}" for x in (pair.correlation, *ends))
+    return r, f"{low} to {high}"
 
 
 def _notes(table: Table, once: Table) -> tuple[str, ...]:
@@ -444,7 +450,7 @@ def _by_category(table: Table, number: str, category: str, pair: Pair) -> Pictur
             ax.xaxis.axis_date()
             figure.autofmt_xdate()
         hidden = len(table.column(category).counts) - len(groups)
-        shown = f", without {hidden} rarer categories" if hidden else ""
+        shown = f", without {number_of(hidden, 'rarer category', 'rarer categories')}" if hidden else ""
         return _finished(figure, f"{number} by {category}", pair, shown)
 
 

@@ -123,6 +123,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             *([] if near is None else [_near_picture(near, colours, by)]),
         ),
         tables=(_directions(axes, names),),
+        headline=None if len(names) > 2 else "",
         notes=(
             *(note for note in rows.notes if "categories" not in note),
             *unused_note(table, *UNUSED, leave=target or ()),
@@ -153,8 +154,9 @@ def _near_text(near: NeighbourMap | None) -> str:
         return ""
     return (
         f" The map of neighbours (t-SNE of {number_of(len(near.rows), 'row')}) puts rows side by side that "
-        f"are alike in all columns: its neighbourhoods are right by {near.trust:.2f}, those of the plane by "
-        f"{near.trust_of_plane:.2f}, where 1 is fully (trustworthiness of {NEIGHBOURS} neighbours)."
+        f"are alike in all columns. Its trustworthiness is {near.trust:.2f}, that of the plane "
+        f"{near.trust_of_plane:.2f}, where 1 means that the {NEIGHBOURS} nearest rows on the map are nearest "
+        "in the table."
     )
 
 
@@ -207,7 +209,9 @@ def _frequent(entries: Any) -> Any:
 
     values = entries.value_counts().index[:MAX_VALUES].tolist()
     numbers = all(str(level).lstrip("-").isdecimal() for level in values)
-    return entries.astype(CategoricalDtype(sorted(values, key=int if numbers else str)))
+    return entries.where(entries.isin(values)).astype(
+        CategoricalDtype(sorted(values, key=int if numbers else str))
+    )
 
 
 def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
@@ -226,13 +230,17 @@ def _done(rows: ChosenRows, n: int, n_missing: int) -> str:
 
 def _meaning(axes: PrincipalAxes, names: list[str], beyond: int) -> str:
     first, second = (float(ratio) for ratio in axes.explained_variance_ratio[:2])
+    if len(names) == 2:
+        return (
+            f"The map shows both columns of numbers; its first direction holds {first:.1%} of the variance."
+        )
     enough = int(np.searchsorted(np.cumsum(axes.explained_variance_ratio), 0.9 - 1e-12)) + 1
     leading = "Only the first holds" if beyond == 1 else f"The first {beyond} hold"
     return (
-        f"The map shows {first + second:.1%} of the variance, {first:.1%} along its first direction, which "
-        f"is mostly {listed(_main_columns(axes, names, 0)[:3])}; nine tenths need "
-        f"{number_of(enough, 'direction')} of {len(names)}. {leading if beyond else 'None of them holds'} "
-        "more than columns without any relation would show."
+        f"Two directions hold {first + second:.1%} of the variance of {len(names):,} columns of numbers, the "
+        f"first {first:.1%}: mostly {listed(_main_columns(axes, names, 0)[:3])}. Nine tenths of it need "
+        f"{number_of(enough, 'direction')}. {leading if beyond else 'None of them holds'} more than columns "
+        "without any relation would show."
     )
 
 

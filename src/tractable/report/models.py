@@ -147,20 +147,23 @@ def _compared_models(
     candidates: tuple[Candidate, ...] = classifiers() if rows.classes else regressors()
     if logged is not None:
         candidates = (*candidates, *log_regressors(logged))
-    width = int(encoder(rows.X)(rows.X).shape[1])
+    n, width = len(rows.y), int(encoder(rows.X)(rows.X).shape[1])
     found: list[HeldOut] = []
+    too_wide: list[str] = []
     failed: list[str] = []
     for candidate in candidates:
-        if width * candidate.rows_each > 0.8 * len(rows.y):
-            failed.append(
-                f"{capitalised(candidate.name)} left out: too few rows for {number_of(width, 'column')}."
-            )
+        if width * candidate.rows_each > 0.8 * n:
+            too_wide.append(candidate.name)
             continue
         try:
             found.append(held_out(candidate, rows.X, rows.y, splits))
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             logging.getLogger("tractable").info("%s left out: %r", candidate.name, error)
             failed.append(f"{capitalised(candidate.name)} left out: it cannot be fitted to these rows.")
+    if too_wide:
+        columns = number_of(rows.X.shape[1], "column")
+        coded = f", {width:,} with one for each category" if width > rows.X.shape[1] else ""
+        failed.append(f"{capitalised(listed(too_wide))} left out: too few rows ({n:,}) for {columns}{coded}.")
     return found, failed
 
 
@@ -201,7 +204,7 @@ def _ranking(rows: ModelRows, ranked: Ranked) -> Grid:
     errors = ("right",) if rows.classes else ("mean error", "R²")
     return Grid(
         title="Models compared",
-        head=("model", *errors, "log score a row", "less than the best"),
+        head=("model", *errors, "log score a row", "difference from the best"),
         rows=tuple(lines),
         note=f"± one standard error; of differences, from pairs: both models on the same row.{medians}",
     )
@@ -218,9 +221,7 @@ def _importance_grid(importance: list[Importance], rows: ModelRows, target: str)
         )
         for one in importance[:15]
     )
-    units = (
-        "rows in a hundred that are wrong instead of right" if rows.classes else f"in the units of {target}"
-    )
+    grown = "more rows of a hundred are wrong" if rows.classes else f"errors grow, in the units of {target}"
     return (
         Grid(
             title="What matters",
@@ -230,8 +231,7 @@ def _importance_grid(importance: list[Importance], rows: ModelRows, target: str)
                 "log score lost",
             ),
             rows=lines,
-            note=f"When the entries of a column are shuffled among the rows: errors {units}; ± one standard "
-            "error.",
+            note=f"When the entries of a column are shuffled among the rows, {grown}; ± one standard error.",
         ),
     )
 
@@ -609,7 +609,7 @@ def _comparison_picture(ranked: Ranked) -> Picture:
         ax.set_yticks(positions, [row[0].name for row in ranked])
         long = any(len(row[0].name) > 24 for row in ranked)  # which leaves little room for the axis
         between = "\n" if long else " "
-        ax.set(xlabel=f"log score a row, less than the best{between}(± 2 standard errors)")
+        ax.set(xlabel=f"log score a row, difference from the best{between}(± 2 standard errors)")
         ax.margins(y=0.12)
         return picture_of(
             figure,

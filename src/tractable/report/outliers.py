@@ -21,6 +21,7 @@ from tractable.report.page import (
     canvas,
     number_text,
     picture_of,
+    range_text,
 )
 from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
 from tractable.report.table import Table
@@ -147,13 +148,17 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     limit, flagged = _more_than_chance(scores, limit) if counted else (limit, beyond[:0])
     n_shown = len(flagged) if counted else len(beyond)
     facts, most = _column_facts(table, found), max(min(n_shown, MAX_LISTED), MIN_LISTED)
-    listed_rows = [(i, _unexpected(found, model, i, facts)) for i in scores.order[:most]]
+    first, again = _different(frame, scores.order, most)
+    listed_rows = [(i, _unexpected(found, model, i, facts)) for i in first]
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
     ends = far_ends(table, found, model) if fits and table.is_sample else []
+    beside = (
+        _ends_text(ends, table.row_number(frame.index[scores.order[0]])) if fits and table.is_sample else ""
+    )
     if counted:
-        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows)
+        said = _meaning(table, frame, flagged, len(beyond), limit, listed_rows, outlying)
         headline = _headline(table, frame, flagged, listed_rows)
     else:
         headline = (
@@ -161,12 +166,12 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             if fits
             else ""
         )
-        said = f"{_no_fit(len(frame), beyond, model)} {headline}".strip()
+        said = f"{_no_fit(len(frame), beyond, model, fits=fits)} {headline}".strip()
     return Section(
         key="outliers",
         title="Outliers",
         done=_done(model, left, found.logged),
-        meaning=said + (_ends_text(table, ends) if fits else ""),
+        meaning=said + beside,
         assumptions=(
             "Rows come from the mixture, whose components are normal; an outlier is a row of low density. It "
             "need not be a mistake, but is worth a look. Columns that are skewed or have long tails give "
@@ -177,9 +182,9 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
             _score_picture(scores, limit, counted=counted),
             *_scatter_picture(table, found, flagged, outlying, rng),
         ),
-        tables=(_grid(table, frame, scores, listed_rows),) if fits else (),
+        tables=(_grid(table, frame, scores, listed_rows, again=again),) if fits else (),
         notes=(*found.rows.notes, *([few] if unjudged else []), *unused_note(table)),
-        headline=headline + (_ends_text(table, ends) if fits else ""),
+        headline=headline + beside,
         findings={
             "n_outliers": len(flagged),
             "n_beyond": len(beyond),
@@ -203,26 +208,27 @@ def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
         assert column.low is not None
         assert column.high is not None
         of_column = model.distribution_.marginal([name]).as_univariate()
-        usual = [number_text(end) for end in table.frame[name].quantile([0.05, 0.95])]
+        usual = range_text(*table.frame[name].quantile([0.05, 0.95]), commas=not column.is_year)
         for x, row, tail in (
             (column.low, column.low_row, of_column.cdf),
             (column.high, column.high_row, of_column.survival),
         ):
             p = float(tail(np.log(x) if logged else x))
             if table.n_rows * p * 2 * len(found.rows.numbers) <= CHANCE:
-                ends.append(FarEnd(column=name, entry=x, row=row + 1, usual=" to ".join(usual), tail=p))
+                ends.append(FarEnd(column=name, entry=x, row=row + 1, usual=usual, tail=p))
     return sorted(ends, key=lambda end: end.tail)
 
 
-def _ends_text(table: Table, ends: list[FarEnd]) -> str:
-    """Return which ends of columns of a table of which a sample is looked at are far out."""
-    if not table.is_sample:
-        return ""
+def _ends_text(ends: list[FarEnd], first_row: int) -> str:
+    """Return which ends of columns of the whole table are far out, besides those of the first row listed."""
     if not ends:
         return (
             " No smallest or largest number of a column of the whole table is farther out than chance allows."
         )
     end = ends[0]
+    if end.row == first_row:
+        columns = listed(list(dict.fromkeys(end.column for end in ends)), 4)
+        return f" Smallest or largest numbers of the whole table are far out in {columns}."
     others = listed(list(dict.fromkeys(other.column for other in ends if other.column != end.column)), 4)
     more = f" Smallest or largest numbers are far out in {others}, too." if others else ""
     return (
@@ -313,12 +319,15 @@ def _first_row(table: Table, frame: Any, listed_rows: list[tuple[Any, list[Unexp
     return f"row {table.row_number(frame.index[i]):,}: {said}"
 
 
-def _no_fit(n: int, beyond: np.ndarray, model: Any) -> str:
-    """Return that the model does not describe the rows, so that none is called an outlier."""
-    parts = number_of(int(model.n_components), "component")
+def _no_fit(n: int, beyond: np.ndarray, model: Any, *, fits: bool) -> str:
+    """Return that the model does not describe the rows, or not their tails, so that none is an outlier."""
+    share = f"{len(beyond):,} of {number_of(n, 'row')} ({len(beyond) / n:.0%})"
+    mixture = f"the mixture of {number_of(int(model.n_components), 'component')}"
+    improbable = f"{share} are improbable under {mixture}"
+    if fits:
+        return f"How many rows are outliers is not known: {improbable}, whose tails are too short for them."
     return (
-        f"No row is called an outlier: {len(beyond):,} of {number_of(n, 'row')} ({len(beyond) / n:.0%}) are "
-        f"improbable under the mixture of {parts}, which says more about the mixture than about the rows. "
+        f"No row is called an outlier: {improbable}, which says more about the mixture than about the rows. "
         "The columns have other shapes than normal ones."
     )
 
@@ -392,26 +401,39 @@ def _meaning(
     n_beyond: int,
     limit: float,
     listed_rows: list[tuple[Any, list[UnexpectedEntry]]],
+    outlying: list[tuple[Any, list[UnexpectedEntry]]],
 ) -> str:
-    draws = f"a lower density than all but one in {1.0 / limit:,.0f} draws from the model"
-    expected = f"where {limit * len(frame):.2g} would be expected by chance"
+    n, expected = len(frame), f"where {limit * len(frame):.2g} would be expected by chance"
+    improbable = f"as improbable as one in {1.0 / limit:,.0f} draws from the model"
     if not len(flagged):
-        have = {0: "no row has", 1: "1 row has"}.get(n_beyond, f"{n_beyond:,} rows have")
+        are = {0: "none is", 1: "1 is"}.get(n_beyond, f"{n_beyond:,} are")
         return (
-            f"No row{_of_sample(table)} is more extreme than chance allows: {have} {draws}, {expected} of "
-            f"{len(frame):,} rows."
+            f"No row{_of_sample(table)} is more extreme than chance allows: of {n:,} rows {are} "
+            f"{improbable}, {expected}."
         )
-    found = (entry for _, entries in listed_rows[: len(flagged)] for entry in entries)
-    columns = listed(dict.fromkeys(entry.column for entry in found))
-    rows, have = ("row", "has") if len(flagged) == 1 else ("rows", "have")
+    columns = listed(dict.fromkeys(entry.column for _, entries in outlying for entry in entries))
+    rows, are = ("row", "is") if len(flagged) == 1 else ("rows", "are")
     return (
-        f"{len(flagged):,} {rows}{_of_sample(table)} {have} {draws}, {expected}. The most extreme is "
+        f"{len(flagged):,} {rows}{_of_sample(table)} {are} {improbable}, {expected}. The most extreme is "
         f"{_first_row(table, frame, listed_rows)}."
     ) + (f" Columns with unexpected entries: {columns}." if columns else "")
 
 
+def _different(frame: Any, order: np.ndarray, most: int) -> tuple[np.ndarray, bool]:
+    """Return the first rows in an order without those equal to an earlier one, and whether there are such."""
+    order = order[: 100 * most]
+    again = frame.iloc[order].duplicated().to_numpy()
+    kept = np.flatnonzero(~again)[:most]
+    return order[kept], bool(again[: kept[-1] + 1].any())
+
+
 def _grid(
-    table: Table, frame: Any, scores: OutlierScores, listed_rows: list[tuple[Any, list[UnexpectedEntry]]]
+    table: Table,
+    frame: Any,
+    scores: OutlierScores,
+    listed_rows: list[tuple[Any, list[UnexpectedEntry]]],
+    *,
+    again: bool,
 ) -> Grid:
     keys = table.names("identifier")[:1]
     rows = []
@@ -422,13 +444,14 @@ def _grid(
         tail = scores.tails[i]
         odds = f"1 in {1 / tail:,.0f}" if tail > 0 else f"less than 1 in {N_DRAWS:,}"
         words = words or "no entry by itself, but all of them together"
-        rows.append((f"{table.row_number(position):,}", *named, odds, f"{scores.below[i]:,.1f}", words))
+        rows.append((f"{table.row_number(position):,}", *named, odds, number_text(scores.below[i], 3), words))
     return Grid(
         title="The most extreme rows",
         head=("row", *keys, "as extreme", "log density below the median", "because of"),
         rows=tuple(rows),
         note="Rows are counted from 1. Expected: the interval of 90%, or the most probable category, given "
-        "the entries of the row that are not unexpected.",
+        "the entries of the row that are not unexpected."
+        + (" Of rows with the same entries the first is listed." if again else ""),
     )
 
 
@@ -456,7 +479,7 @@ def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> 
 
 
 def _shown(entry: Any, *, commas: bool = True) -> str:
-    return number_text(entry, commas=commas) if isinstance(entry, float) else str(entry)
+    return number_text(entry, 6, commas=commas) if isinstance(entry, float) else str(entry)
 
 
 def _score_picture(scores: OutlierScores, limit: float, *, counted: bool) -> Picture:
@@ -729,7 +752,7 @@ def _expected(rest: Any, limits: tuple[float, float], *, logged: bool, commas: b
         return f"{best} ({rest[best]:.0%})"
     low, high = np.clip(rest.interval(INTERVAL), *limits).tolist()
     low, high = (float(np.exp(end)) if logged else end for end in (low, high))
-    return f"{number_text(low, commas=commas)} to {number_text(high, commas=commas)}"
+    return range_text(low, high, commas=commas)
 
 
 def _with_pattern(drawn: Any, missing: np.ndarray, frame: Any) -> Any:

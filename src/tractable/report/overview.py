@@ -47,14 +47,20 @@ MAX_SERIES, MAX_LINES = 6, 8
 #: A value that makes this share of a column has a bar of its own, beside the density of the others.
 MIN_SPIKE = 0.2
 
-#: Whole numbers of at most so many values, most of them repeated, are drawn as plain bars.
-MAX_HEAPS = 40
+#: Numbers of at most so many values, most of them repeated, are drawn as plain bars, of a least width.
+MAX_HEAPS, MIN_BAR = 40, 0.008
 
 #: Numbers with fewer values than this are drawn as bars, or as points if there are few rows.
 FEW_VALUES, MAX_DOTS = 8, 30
 
 #: From so many values on the bandwidth follows the improved Sheather-Jones rule.
 MANY_VALUES = 100
+
+#: Rows of each number on average whose heaps are not chance, and how much larger a bandwidth is without them.
+MANY_COPIES, HEAP_FACTOR = 10, 5.0
+
+#: The share of numbers that are whole if they are mostly so.
+MOSTLY = 0.8
 
 #: The normal quantile of bands and intervals of 90 %.
 Z = 1.6448536269514722
@@ -99,9 +105,9 @@ def _done(table: Table, once: Table, pictured: list[Column]) -> str:
     if smooth:
         counted += (
             f"Numbers{sampled} are smoothed by a kernel density, whose bandwidth is chosen by the improved "
-            "Sheather-Jones rule (Silverman's for fewer than 100 values) and is not below the step of "
-            "rounded numbers; the band holds each height with 90% probability, and grey bars are a "
-            "histogram. "
+            "Sheather-Jones rule (Silverman's for fewer than 100 values), from each number once where many "
+            "are equal by chance, and is not below the step of rounded numbers; the band holds each height "
+            "with 90% probability, and grey bars are a histogram. "
         )
     if len(smooth) < len(numbers):
         counted += "Numbers of few values are shown as they are. "
@@ -303,7 +309,7 @@ def _shows_plain_density(table: Table, column: Column) -> bool:
     if not _shows_density(table, column):
         return False
     values = _values_of(table, column.name)
-    return not (_is_heaped(values) or is_skewed(values) or spike(values))
+    return not (_is_heaped(values) or is_skewed(values[values != 0.0]) or spike(values))
 
 
 def _is_drawable(values: np.ndarray) -> bool:
@@ -313,18 +319,42 @@ def _is_drawable(values: np.ndarray) -> bool:
 
 
 def _smoothed(values: np.ndarray, low: float | None = None) -> Any:
-    """Return a kernel density of numbers by the improved Sheather-Jones rule, not below the rounding step.
+    """Return a kernel density of numbers.
 
-    Silverman's rule is used for fewer than 100 values. If the least number is between 0 and two bandwidths,
-    0 is a bound of the support.
+    If the least number is between 0 and two bandwidths, 0 is a bound of the support.
     """
     from tractable.density import KernelDensity
 
-    rows, rule = values[:, None], "isj" if len(values) >= MANY_VALUES else "silverman"
-    h = float(KernelDensity(bandwidth=rule).fit(rows).bandwidth_[0])
-    h = max(h, _step(values))
+    h = max(_bandwidth(values), _step(values))
     bounds = (0.0, None) if low is not None and 0.0 <= low < 2.0 * h else None
-    return KernelDensity(bandwidth=h, bounds=bounds).fit(rows)
+    return KernelDensity(bandwidth=h, bounds=bounds).fit(values[:, None])
+
+
+def _bandwidth(values: np.ndarray) -> float:
+    """Return the bandwidth by the improved Sheather-Jones rule, for fewer than 100 values by Silverman's.
+
+    The rule takes heaps of equal numbers for narrow modes. Where it gives much more if each number counts
+    once, and no number has many rows on average, heaps are chance, and that is the bandwidth.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=400)
+    >>> heaped = np.r_[x, np.full(40, 0.3)]  # as where 0.3 is a limit of the instrument
+    >>> bool(_bandwidth(heaped) > 0.5 * _bandwidth(x))
+    True
+    """
+    from tractable.density import KernelDensity
+
+    def by(rule: str, x: np.ndarray) -> float:
+        return float(KernelDensity(bandwidth=rule).fit(x[:, None]).bandwidth_[0])
+
+    if len(values) < MANY_VALUES:
+        return by("silverman", values)
+    h, shown = by("isj", values), np.unique(values)
+    if len(shown) == len(values) or len(values) >= MANY_COPIES * len(shown):
+        return h
+    once = min(by("isj" if len(shown) >= MANY_VALUES else "silverman", shown), by("silverman", values))
+    return once if once > HEAP_FACTOR * h else h
 
 
 def density_of(values: np.ndarray, low: float | None, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -345,34 +375,37 @@ def _step(values: np.ndarray) -> float:
     """Return the step between rounded numbers, 0 if most are different.
 
     Logarithms of whole numbers have larger steps where numbers are small: nine in ten numbers have one at
-    most as large.
+    most as large. Of numbers that are mostly whole, some of them with decimals, the step is 1.
 
     Examples
     --------
     >>> _step(np.repeat(np.arange(20) / 4.0, 3)), round(_step(np.log10(np.repeat([1.0, 2.0, 3.0], 9))), 2)
     (0.25, 0.3)
+    >>> _step(np.r_[np.repeat(np.arange(20.0), 9), np.arange(20) + 0.4])
+    1.0
     """
     shown, counts = np.unique(values, return_counts=True)
     if len(shown) > 0.7 * len(values) or len(shown) < 2:
         return 0.0
     gaps = np.diff(shown)
     nearest = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
-    return float(np.quantile(np.repeat(nearest, counts), 0.9))
+    whole = float(counts[shown == np.rint(shown)].sum() >= MOSTLY * len(values))
+    return max(float(np.quantile(np.repeat(nearest, counts), 0.9)), whole)
 
 
 def _is_heaped(values: np.ndarray) -> bool:
-    """Return whether numbers are whole, of few values, most of them repeated."""
+    """Return whether numbers are of few values, most of them repeated."""
     n_values = len(np.unique(values))
-    whole = bool(np.all(values == np.rint(values)))
-    return whole and n_values <= MAX_HEAPS and len(values) >= 5 * n_values
+    return n_values <= MAX_HEAPS and len(values) >= 5 * n_values
 
 
 def _heaps(column: Column, values: np.ndarray) -> Picture:
-    """Draw the frequency of each whole number as a bar."""
+    """Draw the frequency of each number as a bar."""
     name = column.name
     shown, counts = np.unique(values, return_counts=True)
+    width = max(0.8 * float(np.diff(shown).min()), MIN_BAR * float(np.ptp(shown)))
     with canvas(width=3.6, height=2.3) as (figure, ax):
-        ax.bar(shown, counts / len(values), width=0.8 * float(np.diff(shown).min()), color=COLOURS[0])
+        ax.bar(shown, counts / len(values), width=width, color=COLOURS[0])
         _finish(ax, name)
         caption = f"{_moments_text(column, values)}; a bar for each of {len(shown)} values"
         return picture_of(figure, alt=f"frequencies of {name}: {caption}", caption=caption)
@@ -412,7 +445,9 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
     rest = values if found is None else values[values != found[0]]
     if len(np.unique(rest)) < FEW_VALUES:
         found, rest = None, values
-    logged = is_skewed(rest)
+    logged = is_skewed(rest[rest != 0.0])
+    zeros = int(np.sum(rest == 0.0)) if logged else 0
+    rest = rest[rest != 0.0] if logged else rest
     z = np.log10(rest) if logged else rest
     low, high, outside = view_limits(z)
     margin = 0.08 * (high - low)
@@ -442,7 +477,7 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
             of = " (not drawn: no logarithm)" if logged and found[0] <= 0.0 else ", the bar"
             caption += f"; {found[1]:.0%} are {number_text(found[0])}{of}"
         if logged:
-            caption += "; logarithmic axis"
+            caption += f"; logarithmic axis{f' without {zeros:,} that are 0' if zeros else ''}"
         if outside:
             caption += f"; {number_of(outside, 'far value is', 'far values are')} beyond the picture"
         return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)

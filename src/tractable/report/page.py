@@ -213,17 +213,23 @@ def picture_of(
 
 
 def _write_plain_numbers(figure: Any) -> None:
-    """Label logarithmic axes as readers write numbers: 40 and 100, not powers of ten."""
-    from matplotlib.ticker import LogFormatter
+    """Label axes as readers write numbers: 40 and 100, not powers of ten, and 5M for five millions."""
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
 
     class PlainFormatter(LogFormatter):
         def __call__(self, x: float, pos: Any = None) -> str:
-            return number_text(x, 3) if super().__call__(x, pos) else ""
+            return tick_text(x) if super().__call__(x, pos) else ""
 
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if axis.get_scale() == "log":
             axis.set_major_formatter(PlainFormatter())
             axis.set_minor_formatter(PlainFormatter(minor_thresholds=(1.5, 0.5)))
+        elif type(axis.get_major_formatter()) is ScalarFormatter and _in_millions(axis):
+            axis.set_major_formatter(lambda x, _: tick_text(x))
+
+
+def _in_millions(axis: Any) -> bool:
+    return 1e6 <= max(map(abs, axis.get_view_interval())) < 1e12
 
 
 def _svg(figure: Any) -> str:
@@ -305,6 +311,33 @@ def number_text(x: float, digits: int = 4, *, commas: bool = True) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(x))))
     text = f"{x:,.{decimals}f}" if commas else f"{x:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def tick_text(x: float) -> str:
+    """Return a number for an axis: three digits, millions and milliards as 5M and 5G.
+
+    Examples
+    --------
+    >>> tick_text(40.0), tick_text(12_000.0), tick_text(2_500_000.0), tick_text(0.0)
+    ('40', '12,000', '2.5M', '0')
+    """
+    power = next((k for k in (9, 6) if 10.0**k <= abs(x) < 10.0 ** (k + 3)), 0)
+    return number_text(x / 10.0**power, 3) + {0: "", 6: "M", 9: "G"}[power]
+
+
+def range_text(low: float, high: float, *, commas: bool = True) -> str:
+    """Return a range with equally many decimals at both ends: three digits of its width.
+
+    Examples
+    --------
+    >>> range_text(52.3312, 93.3), range_text(4.5421, 4.565), range_text(0.0213, 1234.5)
+    ('52.3 to 93.3', '4.5421 to 4.5650', '0.0213 to 1,234')
+    """
+    width = high - low
+    if not 1e-4 <= width < 1e9 or not max(abs(low), abs(high)) < 1e9 or 0.0 < 10.0 * low < high:
+        return f"{number_text(low, commas=commas)} to {number_text(high, commas=commas)}"
+    decimals = max(0, 2 - math.floor(math.log10(width)))
+    return " to ".join(f"{end:z{',' if commas else ''}.{decimals}f}" for end in (low, high))
 
 
 def number_and_error(x: float, error: float) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tractable.arrays.namespace import is_foreign_array
+from tractable.arrays.random import as_generator
 from tractable.base import check_choice, check_columns, check_numbers, check_weights
 from tractable.covariance.shapes import SHAPES
 from tractable.data import is_streamed
@@ -15,6 +16,8 @@ from tractable.data.progress import progress
 from tractable.engines.kmeans import shared_clusters
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
 from tractable.mixture.base import information_criteria
+from tractable.mixture.gaussian.starts import best_starts, can_share_starts, initial_values
+from tractable.mixture.gaussian.steps import GaussianProblem
 from tractable.mixture.selection import ComponentChoice
 from tractable.primitives.threads import single_threaded_blas
 
@@ -36,9 +39,10 @@ def select_components(
     error. A mixture with a collapsed component, whose likelihood has no bound, is left out of the choice
     unless all have one. Warnings of the fits are given once, with the fits they concern.
 
-    Several starts of a mixture are short runs of EM, of which the best goes on (Biernacki, Celeux and Govaert
-    2003) until an iteration raises the mean log-likelihood of a row by less than 0.001; mixtures near the
-    best by any of the criteria go on to the `tol` of the estimator. The `tol` of a model says which it was.
+    From several starts of a mixture there are runs of EM, of all mixtures of a shape together, until an
+    iteration raises the mean log-likelihood of a row by less than 0.001; the best goes on (Biernacki, Celeux
+    and Govaert 2003), to the `tol` of the estimator where it is near the best mixture by any of the criteria.
+    The `tol` of a model says which it was.
 
     Parameters
     ----------
@@ -53,7 +57,7 @@ def select_components(
     sample_weight : array (n_samples,), optional
         How often each row counts.
     estimator : GaussianMixture, optional
-        Every other parameter; three starts for each fit when not given.
+        Every other parameter; six starts of each mixture when not given.
 
     Returns
     -------
@@ -71,12 +75,12 @@ def select_components(
     K      full      tied
     1  2607.62   2607.62
     2  2322.19   2325.22
-    3  2336.66   2314.43*
+    3  2333.86    2314.3*
     3 components, tied: lowest bic
     """
     check_choice("criterion", criterion, CRITERIA)
     numbers, kinds = check_numbers("n_components", n_components), _kinds(covariance_types)
-    base = GaussianMixture(n_init=3, random_state=0) if estimator is None else estimator
+    base = GaussianMixture(n_init=6, random_state=0) if estimator is None else estimator
     if not isinstance(base, GaussianMixture):
         raise ValueError(f"estimator must be a GaussianMixture, got {type(base).__name__}")
     _check_rows(base, X, sample_weight, numbers)
@@ -91,9 +95,11 @@ def select_components(
         single_threaded_blas(),
         progress("mixtures", len(kinds) * len(numbers)) as line,
     ):
-        for i, j in np.ndindex(len(kinds), len(numbers)):
-            race.start(i, j)
-            line.advance(note=f"{numbers[j]} {kinds[i]}")
+        for i, kind in enumerate(kinds):
+            starts = race.starts(i)
+            for j, number in enumerate(numbers):
+                race.start(i, j, starts.get(number, {}))
+                line.advance(note=f"{number} {kind}")
         race.finish()
     _warn(race.warned)
     return ComponentChoice(
@@ -105,8 +111,9 @@ def select_components(
     )
 
 
-#: Growth of the mean log-likelihood of a row at which short runs end, and mixtures that cannot be chosen.
-SHORT, ROUGH = 1e-2, 1e-3
+#: Growth of the mean log-likelihood of a row at which runs from several starts end, and mixtures that cannot
+#: be chosen.
+ROUGH = 1e-3
 
 #: Iterations of EM, each with the growth at which a rough fit ended, by which it may still be the best.
 MORE_STEPS = 20
@@ -131,14 +138,29 @@ class Race:
         self.scores = {name: np.empty(shape) for name in CRITERIA}
         self._caught: dict[tuple[int, int], list[warnings.WarningMessage]] = {}
 
-    def start(self, i: int, j: int) -> None:
-        """Fit a mixture roughly."""
-        rough = max(ROUGH, self.base.tol)
-        if self.base.n_init > 1 and rough < SHORT:
-            self._fit(i, j, tol=SHORT)
-            self._fit(i, j, tol=rough, warm_start=True)
-        else:
-            self._fit(i, j, tol=rough)
+    def starts(self, i: int) -> dict[int, dict[str, Any]]:
+        """Return initial parameters of the mixtures of a shape, by number; of none, where they are given."""
+        model = clone(self.models[i][0])
+        given = (self.base.weights_init, self.base.means_init, self.base.precisions_init)
+        if (
+            model.n_init == 1
+            or model.covariance_type == "low_rank"
+            or model.init_params != "kmeans"
+            or any(part is not None for part in (*given, model.covariance_prior))
+        ):
+            return {}
+        problem = self._problem(model)
+        if not can_share_starts(problem):
+            return {}
+        rng = as_generator(model.random_state, name="random_state")
+        numbers = [model.n_components for model in self.models[i]]
+        tol = max(ROUGH, self.base.tol)
+        found = best_starts(problem, numbers, model.n_init, rng, tol=tol, max_iter=model.max_iter)
+        return {number: initial_values(params, problem) for number, params in found.items()}
+
+    def start(self, i: int, j: int, initial: dict[str, Any]) -> None:
+        """Fit a mixture roughly, from initial parameters where there are any."""
+        self._fit(i, j, tol=max(ROUGH, self.base.tol), **initial)
         self._score(i, j)
 
     def finish(self) -> None:
@@ -164,12 +186,20 @@ class Race:
         """Which mixtures have a collapsed component, (t, m)."""
         return np.array([[bool(np.any(model.collapsed_)) for model in fits] for fits in self.models])
 
-    def _fit(self, i: int, j: int, *, tol: float, warm_start: bool = False) -> None:
-        model = self.models[i][j].set_params(tol=tol, warm_start=warm_start)
+    def _problem(self, model: GaussianMixture) -> GaussianProblem:
+        model._check_parameters()  # noqa: SLF001  (the steps of its fit, for many at once)
+        rows = model._validate_rows(self.X, None, self.sample_weight, reset=True)  # noqa: SLF001
+        return model._em_problem(rows, fitted=False)  # noqa: SLF001
+
+    def _fit(self, i: int, j: int, *, tol: float, warm_start: bool = False, **initial: Any) -> None:
+        model = self.models[i][j]
+        own = {name: getattr(self.base, name) for name in ("warm_start", "n_init", *initial)}
+        n_init = 1 if initial else self.base.n_init
+        model.set_params(tol=tol, warm_start=warm_start, n_init=n_init, **initial)
         with warnings.catch_warnings(record=True) as self._caught[i, j]:
             warnings.simplefilter("always")
             model.fit(self.X, sample_weight=self.sample_weight)
-        model.set_params(warm_start=self.base.warm_start)
+        model.set_params(**own)
 
     def _score(self, i: int, j: int) -> None:
         for name, value in information_criteria(self.models[i][j], self.X, self.sample_weight).items():

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.limits import power_of_two, reciprocals
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.primitives import as_double
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import replace, value
@@ -123,15 +124,33 @@ class Standardizer:
 
     def transform(self, x: Any) -> np.ndarray:
         """Return standardized rows; missing entries stay missing."""
-        return (np.asarray(x, dtype=np.float64) - self.shift) * self.scale
+        return (as_double(x) - self.shift) * self.scale
 
     def inverse_transform(self, z: Any) -> np.ndarray:
         """Return rows from standardized rows."""
-        return self.shift + np.asarray(z) / self.scale
+        return self.shift + as_double(z) / self.scale
 
     def __getitem__(self, columns: Any) -> "Standardizer":
         """Return the standardizer of some columns."""
         return Standardizer(shift=self.shift[columns], scale=self.scale[columns], varies=self.varies[columns])
+
+
+def observed_range(x: Array) -> tuple[Array, Array]:
+    """Return the smallest and the largest observed entry of each column, ±inf where there are none.
+
+    Examples
+    --------
+    >>> observed_range(np.array([[1.0, np.nan], [4.0, np.nan]]))
+    (array([ 1., inf]), array([  4., -inf]))
+    """
+    xp = namespace_of(x)
+    if is_numpy_array(x):  # fmin and fmax pass over NaN
+        low = np.fmin.reduce(x, axis=0, initial=np.inf)
+        return low, np.fmax.reduce(x, axis=0, initial=-np.inf)
+    if not x.shape[0]:
+        return xp.zeros_like(xp.sum(x, axis=0)) + xp.inf, xp.zeros_like(xp.sum(x, axis=0)) - xp.inf
+    missing, end = xp.isnan(x), xp.full_like(x, xp.inf)
+    return xp.min(xp.where(missing, end, x), axis=0), xp.max(xp.where(missing, -end, x), axis=0)
 
 
 @value
@@ -164,17 +183,16 @@ class ColumnSummary(Statistic):
         x = as_rows(x)
         weights = as_weights(weights, x)
         counted = x if weights is None else x[weights > 0]
-        # fmin and fmax pass over NaN.
-        low = np.fmin.reduce(counted, axis=0, initial=np.inf)
-        high = np.fmax.reduce(counted, axis=0, initial=-np.inf)
+        low, high = observed_range(counted)
         return cls(moments=DiagonalMoments.of(x, weights), low=low, high=high)
 
     def _merged(self, other: "ColumnSummary") -> "ColumnSummary":
+        xp = namespace_of(self.low)
         return replace(
             self,
             moments=self.moments + other.moments,
-            low=np.minimum(self.low, other.low),
-            high=np.maximum(self.high, other.high),
+            low=xp.minimum(self.low, other.low),
+            high=xp.maximum(self.high, other.high),
         )
 
     @property

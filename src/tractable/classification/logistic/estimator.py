@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.log_space import sigmoid
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -30,8 +31,18 @@ from tractable.classification.logistic.problem import (
     with_class_weights,
 )
 from tractable.data import Source
+from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
+from tractable.inference import (
+    Influence,
+    RegressionSummary,
+    check_covariance_type,
+    clustered_products,
+    coefficient_names,
+    sandwich,
+    score_products,
+)
 
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
@@ -239,6 +250,137 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._check_intervals()
         return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
 
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str | None = None,
+        clusters: Any = None,
+        coverage: float = 0.95,
+        reference: Any = None,
+    ) -> RegressionSummary:
+        """Return the regression table: Wald's z tests, the likelihood-ratio test, pseudo-R², AIC, BIC.
+
+        Of two classes the coefficients are log odds of the second; of more, each class has its own, whose sum
+        over the classes is zero, or log odds against a `reference`. With a squared penalty there are no
+        tests: the table has the standard deviations and intervals of the posterior under the prior
+        coef ~ N(0, C), by Laplace's approximation. Of separable classes, and after an L1 penalty has chosen
+        coefficients, there is no table.
+
+        Parameters
+        ----------
+        X, y, sample_weight, covariance, clusters
+            As in `robust_covariance`, for a covariance that is not "nonrobust".
+        coverage : float
+            Of the intervals.
+        reference : label, optional
+            The class that others are compared with, of three classes or more.
+        """
+        self._check_intervals(few=True)
+        kind = check_covariance_type(covariance, clusters, ("HC0", "HC1"))
+        unpenalised, k = bool(np.isinf(self.C)), len(self.classes_)
+        self._std_errors()  # there may be too many
+        found = np.asarray(self.parameter_covariance_)
+        if kind != "nonrobust":
+            found = self._robust_covariance(X, y, sample_weight, covariance=kind, clusters=clusters)
+        intercept = found.shape[0] > self.coef_.size
+        parameters = np.column_stack([self.intercept_, self.coef_]) if intercept else self.coef_
+        names, contrasts = self._coefficient_names(reference, intercept=intercept)
+        width = parameters.shape[1]
+        carry = np.kron(contrasts, np.eye(width))
+        open_ = np.isinf(np.diagonal(found))
+        with np.errstate(invalid="ignore"):
+            covariances = found if len(contrasts) == len(self.coef_) else _mapped(carry, found, open_)
+        n = float(np.sum(self._class_count_))
+        likely = unpenalised and not self._weighs_classes_
+        share = self._class_count_ / n
+        null = float(self._class_count_ @ np.log(share)) if intercept else -n * float(np.log(k))
+        notes = [] if self.converged_ else ["the search did not converge: raise max_iter"]
+        least = FEWEST_ROWS * width
+        if unpenalised and np.min(self._class_count_) < least:
+            notes.append(
+                f"the rarest class has {np.min(self._class_count_):g} rows: Wald's tests and intervals are "
+                f"rough below {least}, three rows a parameter"
+            )
+        n_parameters = self._n_parameters
+        weighted = "sandwich of class weights" if self._weighs_classes_ else kind
+        return RegressionSummary(
+            model=type(self).__name__,
+            names=names,
+            coefficients=carry @ parameters.reshape(-1),
+            covariance=covariances,
+            n_rows=n,
+            n_parameters=n_parameters,
+            residual_dof=n - n_parameters,
+            log_likelihood=self.log_likelihood_ if likely else None,
+            null_log_likelihood=null if likely else None,
+            covariance_type=weighted if unpenalised else "posterior",
+            has_intercept=intercept,
+            n_intercepts=(k - 1) * intercept,
+            scales=np.tile(np.append(np.zeros(int(intercept)), self._stddev_), len(contrasts)),
+            tested=unpenalised,
+            coverage=coverage,
+            notes=tuple(notes),
+        )
+
+    def robust_covariance(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str | None = None,
+        clusters: Any = None,
+    ) -> np.ndarray:
+        """Return a covariance of the parameters, as `parameter_covariance_`, that holds of a wrong model too.
+
+        By a pass over the rows of the fit: A⁻¹ (Σ s sᵀ) A⁻¹ with the curvature A and the gradients s of the
+        rows; HC1 times n / (n - p), as R has it. Of clusters, whose rows may depend on each other, the
+        products are of sums over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
+        covariance : {"HC0", "HC1", "clustered"}, optional
+            Which; "HC0" when not given, "clustered" where there are clusters.
+        clusters : array of shape (n_samples,) or column name, optional
+            The cluster of each row.
+        """
+        kind = covariance or ("HC0" if clusters is None else "clustered")
+        check_choice("covariance", kind, ("HC0", "HC1", "clustered"))
+        self._check_intervals(few=True)
+        return self._robust_covariance(X, y, sample_weight, covariance=kind, clusters=clusters)
+
+    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
+        """Return each row's influence: leverage, studentized Pearson residuals, Cook's distance, DFFITS.
+
+        By one Newton step without the row (Pregibon), of two classes and the logit link.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, as in `fit`; a source is read into memory.
+        """
+        self._check_intervals(few=True)
+        self._check_likelihood("influence")
+        if len(self.classes_) > 2 or self.link != "logit":
+            raise ValueError("influence is of two classes by link='logit'")
+        held = self._coded_rows(X, y, sample_weight).collect()
+        x, z = np.asarray(held.X, dtype=np.float64), np.asarray(held.X, dtype=np.float64) - self._center_
+        covariance = np.asarray(self._centered_covariance_)
+        if len(covariance) > self.coef_.size:
+            z = np.column_stack([np.ones(len(z)), z])
+        p = sigmoid(self.intercept_ + x @ self.coef_[0])
+        spread = p * sigmoid(-(self.intercept_ + x @ self.coef_[0]))
+        known = np.isfinite(np.diagonal(covariance))
+        leverage = spread * np.sum((z[:, known] @ covariance[np.ix_(known, known)]) * z[:, known], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            residuals = np.where(spread > 0.0, (held.y - p) / np.sqrt(spread), 0.0)
+        return Influence.of(residuals, np.minimum(leverage, 1.0), n_parameters=self._n_parameters)
+
     @by_blocks
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """Return the interval that holds the probability of each class with confidence `coverage` (Wald's).
@@ -284,7 +426,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         summary: ClassSummary = fold(partial(ClassSummary.of, n_classes=k), data, rows=BLOCK)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
-        self._rarest_ = float(np.min(summary.class_weight))
+        self._class_count_ = summary.class_weight
+        self._stddev_ = np.sqrt(summary.moments.scatter / summary.moments.total)
         self._weighs_classes_ = factors is not None and bool(np.ptp(factors) > 0.0)
         return LogisticProblem(
             data=with_class_weights(data, factors),
@@ -316,7 +459,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         # For rows less their center: keeps the digits that the covariance loses far from the origin.
         self._center_ = problem.standardizer.shift
         self._centered_covariance_: Any = inferred.centered_covariance
-        self.separable_ = inferred.separable
+        self.separable_, self._rank_ = inferred.separable, inferred.rank
         if inferred.separating is not None:
             separating = problem.to_columns(inferred.separating)
             self.separating_coef_, self.separating_intercept_ = separating
@@ -347,7 +490,93 @@ class LogisticRegression(ClassifierMixin, Estimator):
         rows = check_columns(self, X)
         return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
 
-    def _check_intervals(self) -> None:
+    def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
+        """Return the names of the coefficients, and the matrix from those of the classes to them."""
+        columns, labels = coefficient_names(self, intercept=intercept), self.classes_.tolist()
+        if len(labels) == 2:
+            if reference not in (None, labels[0]):
+                raise ValueError(
+                    f"reference must be {labels[0]!r}, the first of two classes, got {reference!r}"
+                )
+            return columns, np.eye(1)
+        contrasts = np.eye(len(labels))
+        if reference is not None:
+            if reference not in labels:
+                raise ValueError(f"reference must be one of the classes {labels}, got {reference!r}")
+            first = labels.index(reference)
+            contrasts = np.delete(contrasts - contrasts[first], first, axis=0)
+            labels = [label for label in labels if label != reference]
+        return tuple(f"{label}: {name}" for label in labels for name in columns), contrasts
+
+    def _coded_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Return the rows of the fit as a source whose targets are class codes."""
+        if X is None:
+            raise ValueError("X must be given: the rows of the fit")
+        subject = copy.copy(self)
+        data, classes = labelled_rows(subject, X, y, sample_weight)
+        if subject.n_features_in_ != self.n_features_in_ or not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"X and y must be the rows of the fit: {self.n_features_in_} columns and the classes "
+                f"{self.classes_.tolist()}; got {subject.n_features_in_} and {classes.tolist()}"
+            )
+        return data
+
+    def _robust_covariance(
+        self, X: Any, y: Any, sample_weight: Any, *, covariance: str, clusters: Any
+    ) -> np.ndarray:
+        self._check_likelihood("a robust covariance")
+        if isinstance(clusters, str):
+            X, clusters, _ = split_frame(X, clusters, None)
+        data, centered = self._coded_rows(X, y, sample_weight), np.asarray(self._centered_covariance_)
+        coef, n_clusters = self.coef_, None
+        if len(centered) > coef.size:
+            coef = np.column_stack([self.intercept_ + self.coef_ @ self._center_, coef])
+        scaling = self._center_, np.ones_like(self._center_)
+        of = partial(_scores, link=self._link(), coef=coef, scaling=scaling)
+        if clusters is None:
+            products = fold(partial(_products, of=of), data, label="robust covariance")
+        else:
+            held = data.collect()
+            products, n_clusters = clustered_products(of(held.X, held.y), held.weights, clusters)
+        n, p, known = (
+            float(np.sum(self._class_count_)),
+            self._n_parameters,
+            np.isfinite(np.diagonal(centered)),
+        )
+        if not n > p:
+            raise ValueError(f"X must have more rows than the {p:g} parameters for a robust covariance")
+        inverse = np.where(known[:, None] & known, centered, 0.0)
+        sizes: Any = {"n_rows": n, "n_parameters": p, "n_clusters": n_clusters}
+        found = sandwich(inverse, products, kind=covariance, **sizes)
+        carry: Any = np.eye(coef.shape[1])
+        if coef.shape[1] > self.coef_.shape[1]:
+            carry[0, 1:] = -self._center_
+        carry = np.kron(np.eye(len(coef)), carry)
+        determined = np.isfinite(np.diagonal(np.asarray(self.parameter_covariance_)))
+        found = np.where(determined[:, None] & determined, carry @ found @ carry.T, np.nan)
+        found[~determined, ~determined] = np.inf
+        return found
+
+    def _check_likelihood(self, what: str) -> None:
+        """Refuse what is of maximum likelihood alone."""
+        if np.isfinite(self.C) or self._weighs_classes_:
+            given = f"C is {self.C:g}" if np.isfinite(self.C) else "class_weight is given"
+            raise ValueError(f"{what} is of maximum likelihood, without a penalty or class weights: {given}")
+        undetermined = np.isinf(self.coef_std_errors_).any(axis=0)
+        if np.any(undetermined & (self._stddev_ > 0.0)):
+            names = np.array(coefficient_names(self, intercept=False))[undetermined]
+            raise ValueError(
+                f"X has linearly dependent columns, {', '.join(names)}: {what} needs coefficients that the "
+                "rows determine; leave one out"
+            )
+
+    @property
+    def _n_parameters(self) -> float:
+        """How many parameters the rows determine."""
+        self._std_errors()  # there may be too many to know
+        return float(self._rank_ or 0)
+
+    def _check_intervals(self, *, few: bool = False) -> None:
         check_answerable(self)
         if self.l1_ratio > 0.0 and np.isfinite(self.C):
             raise ValueError(
@@ -364,10 +593,13 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 "y has classes that hyperplanes separate: without a penalty coefficients have no estimate "
                 "and no interval; a finite C has both"
             )
+        if few:
+            return
         least = FEWEST_ROWS * (self.coef_.shape[1] + bool(self.fit_intercept))
-        if not np.isfinite(self.C) and self._rarest_ < least:
+        rarest = float(np.min(self._class_count_))
+        if not np.isfinite(self.C) and rarest < least:
             raise ValueError(
-                f"the rarest class of y has {self._rarest_:g} rows, too few rows for Wald's intervals "
+                f"the rarest class of y has {rarest:g} rows, too few rows for Wald's intervals "
                 f"without a penalty, which need {least}, {FEWEST_ROWS} a parameter; a finite C has intervals"
             )
 
@@ -378,6 +610,27 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
         return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+
+
+def _scores(
+    x: Any, codes: Any, *, link: Logit | Probit, coef: np.ndarray, scaling: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Return the gradient of each row's loss by all coefficients, (n, c p)."""
+    z, r = link.residuals(np.asarray(x, dtype=np.float64), codes, scaling, coef)
+    return (r[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+
+
+def _products(x: Any, codes: Any, weights: Any = None, *, of: Any) -> np.ndarray:
+    return score_products(of(x, codes), weights)
+
+
+def _mapped(carry: np.ndarray, covariance: np.ndarray, open_: np.ndarray) -> np.ndarray:
+    """Return the covariance of combinations; infinite where a part of one is not determined."""
+    found = carry @ np.where(open_[:, None] | open_, 0.0, covariance) @ carry.T
+    lost = np.any(carry[:, open_] != 0.0, axis=1)
+    found[lost], found[:, lost] = np.nan, np.nan
+    found[lost, lost] = np.inf
+    return found
 
 
 def _quadratic_form(parts: np.ndarray, covariance: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from tractable.arrays.log_space import log_sum_exp
 from tractable.base import check_number
 from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
-from tractable.engines.glm.laplace import mapped_covariance
+from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
 from tractable.value import value
 
@@ -49,6 +49,7 @@ class FitInference:
     covariance: np.ndarray | None  # of intercepts and coefficients in the units of the columns
     centered_covariance: np.ndarray | None  # for rows less their center, with 0 for coefficients held at 0
     log_likelihood: float
+    rank: int | None  # how many parameters the rows determine; None where it is not known
     separating: np.ndarray | None  # free coefficients that separate the classes, where looked for and found
     separable: bool | None  # None where it is not known
 
@@ -57,7 +58,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     """Return the covariance by the curvature over all rows, and, without a penalty, test for separability."""
     coef = found.x
     penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
-    covariance = centered = separating = hessian = None
+    covariance = centered = separating = hessian = rank = None
     if problem.few_parameters:
         ridge = np.diag(np.tile(problem.ridge, len(coef)))
         hessian = problem.information(coef) + ridge
@@ -66,6 +67,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
         options: Any = {"variability": variability}
         covariance = _parameter_covariance(problem, coef, hessian, shift, held=np.nan, **options)
         centered = _parameter_covariance(problem, coef, hessian, np.zeros_like(shift), held=0.0, **options)
+        rank = len(hessian) if np.all(np.isfinite(np.diagonal(covariance))) else determined_rank(hessian)
     if unpenalised:
         # Where the search stopped and, where the curvature is known, the direction it was going.
         candidates = [coef]
@@ -78,6 +80,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
         covariance=covariance,
         centered_covariance=centered,
         log_likelihood=penalty - found.value * problem.weight,
+        rank=rank,
         separating=separating,
         separable=True if separating is not None else False if known else None,
     )

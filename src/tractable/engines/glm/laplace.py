@@ -157,6 +157,20 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
 
 
 @single_threaded_blas()
+def determined_rank(hessian: np.ndarray) -> int:
+    """Return how many combinations of parameters a curvature determines: its rank, whatever their units.
+
+    Examples
+    --------
+    >>> determined_rank(np.array([[1e-30, 0.0], [0.0, 0.0]]))
+    1
+    """
+    size = np.sqrt(np.diagonal(hessian))
+    size = np.where(size > 0.0, size, 1.0)
+    values = np.linalg.eigvalsh(symmetrize(hessian / size / size[:, None]))
+    return int(np.sum(values > LOST * len(values) * _EPS * np.max(values, initial=0.0)))
+
+
 def mapped_covariance(
     hessian: np.ndarray, mapping: np.ndarray, known: np.ndarray, variability: np.ndarray | None = None
 ) -> np.ndarray:

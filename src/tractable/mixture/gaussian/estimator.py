@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays import Array
+from tractable.arrays.namespace import namespace_of
 from tractable.base import (
     ModelTags,
     Rows,
@@ -47,6 +48,7 @@ class BaseGaussianMixture(EMMixture):
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
+    _learns_on_host = True
     covariance_type: str
     init_params: str
     _covariance_types: tuple[str, ...] = tuple(SHAPES)
@@ -68,9 +70,10 @@ class BaseGaussianMixture(EMMixture):
     @property
     def precisions_cholesky_(self) -> Array:
         """Upper factors P of the inverses, Σ⁻¹ = P Pᵀ; square roots where they are diagonal."""
+        xp = namespace_of(self.means_)
         if self.covariance_type in ("diag", "spherical"):
-            return np.sqrt(self.precisions_)
-        return np.swapaxes(np.linalg.inv(np.linalg.cholesky(self.covariances_)), -1, -2)
+            return xp.sqrt(self.precisions_)
+        return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(self.covariances_)))
 
     @property
     def lower_bounds_(self) -> np.ndarray:

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.log_space import LOG_2PI
+from tractable.arrays.namespace import namespace_of
 from tractable.covariance import Diagonal, Isotropic
 from tractable.covariance.shapes import CovarianceShape, precision_diagonals, whiteners
 from tractable.data import Batch, Source
@@ -145,7 +147,7 @@ class GroupedRows:
     def log_jacobian(self) -> float:
         """The sum of log |dz/dx| over the part."""
         first, last = self.part
-        return float(np.sum(self.log_jacobians[first:last]))
+        return float(namespace_of(self.log_jacobians).sum(self.log_jacobians[first:last]))
 
     def split(self) -> list["GroupedRows"]:
         """Return ranges of the rows of about equal work."""
@@ -163,7 +165,7 @@ class GroupByPattern:
         rows = group_by_pattern(block.X, block.weights, self.standardizer.shift, scale)
         jacobians = np.repeat(rows.masks @ np.log(scale), np.diff(rows.begins))
         if rows.weights is not None:
-            jacobians = jacobians * rows.weights
+            jacobians = beside(jacobians, rows.weights) * rows.weights
         return GroupedRows(rows=rows, part=(0, rows.n_rows), log_jacobians=jacobians)
 
 
@@ -184,7 +186,7 @@ class AddProducts:
     centre: np.ndarray
 
     def __call__(self, block: Batch) -> RowsWithProducts:
-        found, scale = Moments.of(block.X, block.weights), self.standardizer.scale
+        found, scale = on_host(Moments.of(block.X, block.weights)), self.standardizer.scale
         mean = self.standardizer.transform(found.mean) - self.centre
         products = found.scatter * scale[:, None] * scale + found.weight * mean[:, None] * mean
         return RowsWithProducts(X=block.X, weights=block.weights, products=products)

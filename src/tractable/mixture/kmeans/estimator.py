@@ -9,6 +9,8 @@ from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import is_foreign_array, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import as_generator
 from tractable.base import (
     EMEstimator,
@@ -19,7 +21,6 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_number,
-    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.data.blocks import map_rows
@@ -32,6 +33,7 @@ from tractable.engines.kmeans import (
     cluster_means,
     distance_standardizer,
 )
+from tractable.primitives import as_double, squared_distances
 from tractable.primitives.kmeans import assign
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
@@ -123,6 +125,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     """
 
     cluster_centers_: np.ndarray
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -198,19 +201,23 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
         x = self._columns(X)
-        labels = self._clearly_nearest(x) if len(x) <= FEW_ROWS else None
+        labels = self._clearly_nearest(x) if is_numpy_array(x) and len(x) <= FEW_ROWS else None
         if labels is not None:
             return labels
         standardizer = self._center_standardizer()
-        centers = np.ascontiguousarray(standardizer.transform(self.cluster_centers_))
-        return map_rows(NearestCenter(centers=centers, standardizer=standardizer), x)
+        centers = standardizer.transform(self._host_centers())
+        nearest = NearestCenter(centers=np.ascontiguousarray(centers), standardizer=standardizer)
+        return map_rows(beside(nearest, x), x)
 
     @by_blocks
     @keeps_float32
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)
-        return map_rows(partial(cdist, XB=self.cluster_centers_), self._columns(X))
+        x = self._columns(X)
+        if is_foreign_array(x):
+            return namespace_of(x).sqrt(squared_distances(as_double(x), self.cluster_centers_))
+        return map_rows(partial(cdist, XB=self.cluster_centers_), x)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return -J of rows at the fitted centres.
@@ -239,8 +246,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return len(self.cluster_centers_)
 
     def _columns(self, X: Any) -> np.ndarray:
-        refuse_foreign(X)
         return check_columns(self, X)
+
+    def _host_centers(self) -> np.ndarray:
+        return to_numpy(self.cluster_centers_)
 
     def _clearly_nearest(self, x: np.ndarray) -> np.ndarray | None:
         """Return the labels of a few rows, where rounding of the columns' scale could change none of them."""
@@ -252,7 +261,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     def _center_standardizer(self) -> Standardizer:
         """Return the scale of distances to the fitted centres."""
-        return Standardizer.from_moments(DiagonalMoments.of(self.cluster_centers_), common=True, exact=True)
+        return Standardizer.from_moments(DiagonalMoments.of(self._host_centers()), common=True, exact=True)
 
     def _check_parameters(self) -> None:
         check_number("n_clusters", self.n_clusters, least=1, whole=True)
@@ -291,8 +300,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         )
 
     def _fitted_params(self, problem: KMeansProblem) -> Centers:
-        centers = np.ascontiguousarray(problem.standardizer.transform(self.cluster_centers_))
-        return Centers(centers=centers)
+        centers = problem.standardizer.transform(self._host_centers())
+        return Centers(centers=np.ascontiguousarray(centers))
 
     def _n_starts(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):

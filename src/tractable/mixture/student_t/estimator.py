@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import Rows, check_choice, check_number, refuse_foreign
+from tractable.base import Rows, check_choice, check_number
 from tractable.covariance.shapes import (
     collapsed_components,
     rounding_columns,
@@ -78,6 +78,7 @@ class StudentTMixture(EMMixture):
     array([-0.1,  8. ])
     """
 
+    _learns_on_host = True
     _collapse = (
         "they have lost their rows, or many of their rows lie at one point, on a line or in a plane, where "
         "the likelihood has no bound and only reg_covar holds their scale; use fewer components, or a dof of "
@@ -116,7 +117,6 @@ class StudentTMixture(EMMixture):
 
     def _events(self, X: Any) -> Any:
         with _explained_missing():
-            refuse_foreign(X)
             return super()._events(X)
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> StudentTProblem:

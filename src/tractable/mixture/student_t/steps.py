@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside_rows
 from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays.namespace import namespace_of
 from tractable.covariance.shapes import CovarianceShape, whiteners
 from tractable.data import Batch, Source, sample_rows
 from tractable.engines.em import EMProblem
@@ -75,28 +77,33 @@ class StudentTEStep:
         """Return how many rows a block should have."""
         return max(64, BLOCK_ENTRIES // self.params.locations.size)
 
+    @beside_rows
     def __call__(self, block: Batch) -> StudentTSums:
+        xp = namespace_of(block.X)
         z, weights = self.standardizer.transform(block.X), block.weights
         params, diagonal = self.params, self.whiteners.ndim == 2
         student = ScaleMixture(dof=params.dof, dim=z.shape[1])
-        away = z - params.locations[:, None]  # (K, n, d)
-        white = away * self.whiteners[:, None] if diagonal else away @ np.swapaxes(self.whiteners, 1, 2)
-        squared = np.sum(white * white, axis=2)
+        away = z - params.locations[:, None, :]  # (K, n, d)
+        white = away * self.whiteners[:, None, :] if diagonal else away @ xp.matrix_transpose(self.whiteners)
+        squared = xp.sum(white * white, axis=2)
         joint = self.constants[:, None] - student.log_fall(squared)
         evidence = log_sum_exp(joint, axis=0)
-        r = np.exp(joint - evidence)
+        r = xp.exp(joint - evidence)
         if weights is not None:
             evidence, r = evidence * weights, r * weights
         u, more = student.precisions(squared)
         ru = r * u
         return StudentTSums(
             precisions=student.sums(r, u, more),
-            first=np.einsum("kn,knd->kd", ru, away),
-            second=np.stack(
-                [w @ (a * a) if diagonal else a.T @ (a * w[:, None]) for a, w in zip(away, ru, strict=True)]
+            first=(ru[:, None, :] @ away)[:, 0, :],
+            second=xp.stack(
+                [
+                    w @ (a * a) if diagonal else a.T @ (a * w[:, None])
+                    for a, w in ((away[k, ...], ru[k, ...]) for k in range(ru.shape[0]))
+                ]
             ),
-            objective=float(evidence.sum()),
-            squared=np.sum(ru * squared, axis=1),
+            objective=float(xp.sum(evidence)),
+            squared=xp.sum(ru * squared, axis=1),
             params=params,
             log_det=self.log_det,
             penalty=self.penalty,

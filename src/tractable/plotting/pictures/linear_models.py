@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
+from tractable.inference import Influence, RegressionSummary
 from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoCV, LassoLars, LassoPath
 from tractable.linear_model.basis.base import Basis
 from tractable.plotting.plot import draw, draw_as, picture
@@ -15,6 +16,9 @@ from tractable.plotting.style import COLOURS, finish, legend, legend_label, titl
 
 #: Columns with a colour and a name; the others are drawn in grey.
 NAMED = 7
+
+#: Coefficients of a forest plot, those of the largest.
+MAX_COEFFICIENTS = 40
 
 #: Basis functions beyond this many have no legend.
 MAX_FUNCTIONS = 8
@@ -170,6 +174,57 @@ def _running_mean(fitted: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray
     width = max(len(fitted) // 5, 1)
     window = np.ones(width) / width
     return tuple(np.convolve(part[order], window, mode="valid") for part in (fitted, residuals))  # type: ignore[return-value]
+
+
+@picture.register
+def _regression_summary(x: RegressionSummary, ax: Any, *, standardized: bool | None = None) -> Any:
+    """Draw a forest plot: each coefficient with its interval, those whose interval has no zero in colour.
+
+    They are in comparable units, times the standard deviations of their columns, where these are known;
+    ``standardized=False`` draws them in the units of the columns. Intercepts are left out.
+    """
+    standardized = x.scales is not None if standardized is None else standardized
+    if standardized and x.scales is None:
+        raise ValueError("standardized must be False: the table has no standard deviations of the columns")
+    slopes = x.slopes
+    scale = np.asarray(x.scales)[slopes] if standardized else np.ones(len(slopes))
+    with np.errstate(invalid="ignore"):
+        values, ends = x.coefficients[slopes] * scale, x.intervals[slopes] * scale[:, None]
+    shown = np.flatnonzero(np.isfinite(ends).all(axis=1))
+    if not len(shown):
+        raise ValueError("x must have a coefficient, beside the intercept, that the rows determine")
+    shown = np.sort(shown[np.argsort(-np.abs(values[shown]), kind="stable")[:MAX_COEFFICIENTS]])
+    at = np.arange(len(shown))[::-1].astype(float)
+    away = (ends[shown, 0] > 0.0) | (ends[shown, 1] < 0.0)
+    for some, colour, label in ((away, COLOURS[0], "without 0"), (~away, "0.55", "with 0")):
+        if some.any():
+            centre, span = values[shown][some], np.abs(ends[shown][some] - values[shown][some, None]).T
+            style = {"fmt": "o", "ms": 5, "capsize": 2, "color": colour}
+            ax.errorbar(centre, at[some], xerr=span, label=f"{x.coverage:.0%} interval {label}", **style)
+    ax.axvline(0.0, color="0.7", lw=0.8, zorder=0)
+    ax.set_yticks(at, [x.names[slopes[i]] for i in shown])
+    ax.set_ylim(-0.6, len(shown) - 0.4)
+    left_out = len(slopes) - len(shown)
+    title(ax, f"{left_out} of {len(slopes)} coefficients left out" if left_out else "")
+    units = "coefficient × standard deviation of its column" if standardized else "coefficient"
+    return finish(ax, xlabel=units, ylabel="column")
+
+
+@picture.register
+def _influence(x: Influence, ax: Any, *, named: int = 5) -> Any:
+    """Draw studentized residuals against leverage, with marks that grow with Cook's distance.
+
+    The `named` rows of the largest distance have their numbers.
+    """
+    cooks = np.nan_to_num(x.cooks_distance)
+    points = np.column_stack([x.leverage, np.nan_to_num(x.studentized)])
+    draw_rows(ax, points, s=12.0 + 150.0 * np.minimum(cooks, 2.0), color=COLOURS[0])
+    for row in np.argsort(-cooks, kind="stable")[:named]:
+        style = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": "small"}
+        ax.annotate(str(row), points[row], **style)
+    ax.axhline(0.0, color="0.7", lw=0.8, zorder=0)
+    title(ax, "marks grow with Cook's distance")
+    return finish(ax, xlabel="leverage", ylabel="studentized residual")
 
 
 @picture.register

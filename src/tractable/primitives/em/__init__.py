@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.primitives import as_double, runs_compiled
+from tractable.primitives import as_double, parameters_beside_rows, runs_compiled
 from tractable.primitives.em import agnostic
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
@@ -40,6 +41,7 @@ def n_features(d: int, kind: int) -> int:
     return 1 + d + (0, 1, d, d * (d + 1) // 2)[kind]
 
 
+@parameters_beside_rows
 def mixture_pass(
     x: Array, weights: Array | None, shift: Array, scale: Array, natural: Array, kind: int
 ) -> tuple[Array, Any]:
@@ -85,6 +87,7 @@ def mixture_pass(
     return sums.T, evidence
 
 
+@parameters_beside_rows
 def whitened_pass(
     x: Array,
     weights: Array | None,
@@ -246,10 +249,12 @@ def _collected(x: np.ndarray, mask: np.ndarray, order: np.ndarray, shift: Any, s
 
 def _collected_elsewhere(x: Any, mask: np.ndarray, order: np.ndarray, shift: Any, scale: Any) -> Array:
     xp = namespace_of(x)
-    rows = xp.take(x, xp.asarray(order, device=device(x)), axis=0)
+    rows = as_double(xp.take(x, xp.asarray(order, device=device(x)), axis=0))
+    shift, scale = beside((shift, scale), x)
     return ((rows - shift) * scale)[xp.asarray(mask[order], device=device(x))]
 
 
+@parameters_beside_rows
 def pattern_pass(
     rows: PatternRows,
     weights: Array | None,

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from array_api_extra import at
 
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT, squared_distances
@@ -44,17 +45,17 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 @SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
-    x = (xp.astype(x, xp.float64) - shift) * scale
-    distances = squared_distances(x, centers)
-    labels = xp.argmin(distances, axis=1)
-    own = xp.arange(centers.shape[0], device=device(x))
-    indicator = xp.astype(labels[:, None] == own[None, :], xp.float64)
-    indicator = indicator if weights is None else indicator * weights[:, None]
+    z = (xp.astype(x, xp.float64) - shift) * scale
+    labels = nearest(z, centers)
+    w = xp.ones_like(z[:, 0]) if weights is None else weights
+    step = z - xp.take(centers, labels, axis=0)
+    indicator = xp.astype(labels[:, None] == xp.arange(centers.shape[0], device=device(x)), xp.float64)
+    indicator = indicator if weights is None else indicator * w[:, None]
     return {
         "labels": labels,
-        "sums": indicator.T @ x,
+        "sums": indicator.T @ z,
         "counts": xp.sum(indicator, axis=0),
-        "cost": xp.sum(indicator * distances),
+        "cost": w @ xp.sum(step * step, axis=1),
     }
 
 
@@ -64,9 +65,9 @@ def reassign(
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres; labels are changed in place."""
     z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    nearest = _nearest(z, centers)
-    rows = np.flatnonzero(nearest != labels)
-    new, old = nearest[rows], labels[rows]
+    found = nearest(z, centers)
+    rows = np.flatnonzero(found != labels)
+    new, old = found[rows], labels[rows]
     labels[rows] = new
     known = old >= 0
     w = np.ones(len(rows)) if weights is None else weights[rows]
@@ -81,34 +82,39 @@ def reassign(
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
 
 
-def _nearest(z: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def nearest(z: Array, centers: Array) -> Array:
     """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
-    if len(centers) == 1:
-        return np.zeros(len(z), np.int64)
-    squares = np.sum(centers * centers, axis=1)
-    scores = squares - 2.0 * (z @ centers.T)
-    longest = np.sqrt(np.max(squares))
-    reach = 2.0 * np.sqrt(np.sum(z * z, axis=1)) * longest + longest * longest
-    two = np.partition(scores, 1, axis=1)
-    doubtful = np.flatnonzero(~(two[:, 1] - two[:, 0] > (z.shape[1] + 6) * 2.0**-52 * reach))
-    found = np.argmin(scores, axis=1)
-    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
+    xp = namespace_of(z)
+    squares = xp.sum(centers * centers, axis=1)
+    # One product, of the rows with a column of ones, instead of a product and a sum over all pairs.
+    scores = xp.concat([z, xp.ones_like(z[:, :1])], axis=1) @ xp.concat([-2.0 * centers.T, squares[None, :]])
+    found = xp.argmin(scores, axis=1)
+    longest = xp.sqrt(xp.max(squares))
+    reach = 2.0 * xp.sqrt(xp.sum(z * z, axis=1)) * longest + longest * longest
+    bound = xp.min(scores, axis=1) + (z.shape[1] + 7) * 2.0**-52 * reach
+    # Written so that NaN is in doubt.
+    doubtful = xp.nonzero(xp.count_nonzero(~(scores > bound[:, None]), axis=1) != 1)[0]
+    if doubtful.shape[0]:
+        near = xp.argmin(squared_distances(xp.take(z, doubtful, axis=0), centers), axis=1)
+        found = at(found, doubtful).set(near)
     return found
 
 
 @SILENT
 def cluster_sums(
-    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+    x: Array, weights: Any, shift: Array, scale: float, centers: Array, labels: Array
 ) -> dict[str, Any]:
-    z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    distances = np.sum((z - centers[labels]) ** 2, axis=1)
-    w = np.ones(len(z)) if weights is None else weights
-    counted = np.where(w > 0.0, distances, -1.0)
-    row = int(np.argmax(counted)) if np.any(w > 0.0) else -1
-    indicators = _indicators(labels, w, len(centers))
+    xp = namespace_of(x)
+    z = (xp.astype(x, xp.float64) - shift) * scale
+    distances = xp.sum((z - xp.take(centers, labels, axis=0)) ** 2, axis=1)
+    w = xp.ones_like(distances) if weights is None else weights
+    counted = xp.where(w > 0.0, distances, -1.0)
+    row = int(xp.argmax(counted)) if bool(xp.any(w > 0.0)) else -1
+    own = xp.arange(centers.shape[0], device=device(x))
+    indicators = xp.astype(labels[:, None] == own, xp.float64) * w[:, None]
     return {
         "sums": indicators.T @ z,
-        "counts": indicators.sum(axis=0),
+        "counts": xp.sum(indicators, axis=0),
         "cost": float(w @ distances),
         "away": float(counted[row]) if row >= 0 else -1.0,
         "row": row,

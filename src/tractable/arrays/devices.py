@@ -1,0 +1,91 @@
+"""Arrays on the host and on devices: values that hold arrays are moved, whole, where they are asked to be."""
+
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tractable.arrays.namespace import (
+    Array,
+    device,
+    is_array_api_obj,
+    is_foreign_array,
+    is_numpy_array,
+    namespace_of,
+    to_numpy,
+)
+from tractable.value import parameters, replace
+
+__all__ = ["beside", "beside_rows", "map_arrays", "on_host"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
+    """Return a value, tuple, list or mapping with a function applied to every array that it holds.
+
+    Examples
+    --------
+    >>> map_arrays({"a": np.ones(2), "b": (np.zeros(1), "text")}, lambda x: x + 1.0)
+    {'a': array([2., 2.]), 'b': (array([1.]), 'text')}
+    """
+    if is_array_api_obj(record) and not isinstance(record, np.generic):
+        return function(record)
+    if type(record) in (tuple, list):
+        return type(record)(map_arrays(part, function) for part in record)
+    if isinstance(record, dict):
+        return {key: map_arrays(part, function) for key, part in record.items()}
+    if is_dataclass(record) and not isinstance(record, type):
+        given = parameters(record)
+        found = {name: map_arrays(part, function) for name, part in given.items()}
+        return replace(record, **found) if any(found[name] is not given[name] for name in given) else record
+    return record
+
+
+def on_host(record: Any) -> Any:
+    """Return a value with its arrays as NumPy's.
+
+    Examples
+    --------
+    >>> on_host((np.ones(1), 2.0))
+    (array([1.]), 2.0)
+    """
+    return map_arrays(record, lambda x: to_numpy(x) if is_foreign_array(x) else x)
+
+
+def beside(record: Any, like: Array) -> Any:
+    """Return a value with its arrays of numbers in the library, and on the device, of another array.
+
+    Examples
+    --------
+    >>> beside({"a": np.ones(2)}, np.zeros(1))
+    {'a': array([1., 1.])}
+    """
+    if is_numpy_array(like):
+        return on_host(record)
+    xp, place = namespace_of(like), device(like)
+
+    def moved(x: Array) -> Array:
+        if not is_numpy_array(x) or x.dtype.kind not in "fiub":
+            return x
+        # A copy: the library may share memory, and the arrays of values are read-only.
+        return xp.asarray(np.array(x), device=place)
+
+    return map_arrays(record, moved)
+
+
+def beside_rows(step: F) -> F:
+    """Make a function of a block, of a value that holds parameters, run where the rows of the block are.
+
+    The parameters, which are small, go to the rows, and what is found comes back: the rows stay.
+    """
+
+    @wraps(step)
+    def called(self: Any, block: Any) -> Any:
+        if not is_foreign_array(block.X):
+            return step(self, block)
+        return on_host(step(beside(self, block.X), block))
+
+    return called  # type: ignore[return-value]

@@ -1,0 +1,83 @@
+"""Collinearity: variance inflation factors and the condition number of the columns."""
+
+from typing import Any
+
+import numpy as np
+
+from tractable.arrays.linalg import column_lengths
+from tractable.arrays.namespace import to_numpy
+from tractable.statistics import LinearFactor
+
+#: Variance inflation that a table mentions, and one that it warns of: standard errors ten times as large.
+NOTED, WARNED = 10.0, 100.0
+
+
+class CollinearityWarning(UserWarning):
+    """Columns are so nearly linearly dependent that their coefficients have large standard errors."""
+
+
+def variance_inflation(statistic: LinearFactor, *, fit_intercept: bool = True) -> np.ndarray:
+    """Return the variance inflation factor of each column, 1 / (1 - R²) of it on the others, (d,).
+
+    It is how many times larger the variance of a coefficient is than it would be, were the column orthogonal
+    to the others. Without an intercept R² is about the origin. Infinite where a column is linearly dependent
+    on the others, NaN where it is constant.
+
+    Parameters
+    ----------
+    statistic : LinearFactor
+        Of the rows.
+    fit_intercept : bool
+        Whether the columns are centred.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 5.0]])
+    >>> variance_inflation(LinearFactor.of(x, np.zeros(4))).round(1)
+    array([29.2, 29.2])
+    """
+    d = statistic.dim
+    columns = to_numpy(statistic.triangular() if fit_intercept else statistic.uncentred())[:, :d]
+    lengths = np.asarray(column_lengths(columns))
+    constant = lengths <= 1e-12 * np.hypot(
+        lengths, float(statistic.weight) ** 0.5 * np.abs(to_numpy(statistic.mean)[:d])
+    )
+    unit = columns / np.where(constant, 1.0, lengths)
+    _, sizes, axes = np.linalg.svd(unit, full_matrices=True)
+    sizes = np.concatenate([sizes, np.zeros(d - len(sizes))])
+    open_ = sizes <= 10.0 * d * float(np.finfo(float).eps)
+    found = np.sum((axes[~open_] / sizes[~open_, None]) ** 2, axis=0)
+    dependent = np.sum(axes[open_] ** 2, axis=0) > 1e-8
+    return np.where(constant, np.nan, np.where(dependent, np.inf, found))
+
+
+def condition_number(statistic: LinearFactor, *, fit_intercept: bool = True, scaled: bool = False) -> float:
+    """Return the ratio of the largest to the smallest singular value of the design, with its ones.
+
+    Parameters
+    ----------
+    statistic : LinearFactor
+        Of the rows.
+    fit_intercept : bool
+        Whether the design has a column of ones.
+    scaled : bool
+        Whether the columns are divided by their lengths first (Belsley), so that units do not matter; above
+        30 a dependency is strong.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0], [2.0], [3.0]])
+    >>> round(condition_number(LinearFactor.of(x, np.zeros(3))), 2)
+    6.79
+    """
+    width = statistic.dim + bool(fit_intercept)
+    columns: Any = statistic.with_ones() if fit_intercept else statistic.uncentred()
+    columns = to_numpy(columns)[:, :width]
+    if not width:
+        return 1.0
+    lengths = np.asarray(column_lengths(columns))
+    if scaled:
+        columns = columns / np.where(lengths > 0.0, lengths, 1.0)
+    sizes = np.linalg.svd(columns, compute_uv=False)
+    least = float(sizes[-1]) if len(sizes) == width else 0.0
+    return float(sizes[0]) / least if least > 0.0 else float("inf")

@@ -1,0 +1,147 @@
+"""Robust covariances of coefficients: A⁻¹ B A⁻¹, from the products B of the scores of rows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+#: Covariances that are robust against unlike noise variances of rows (White; MacKinnon and White 1985).
+ROBUST = ("HC0", "HC1", "HC2", "HC3")
+#: A row with less freedom than this is fitted exactly, whatever its target.
+NO_FREEDOM = 1e-10
+#: The factor of each row's squared residual, of 1 - leverage.
+FACTORS: dict[str, Callable[[Any], Any]] = {
+    "HC0": np.ones_like,
+    "HC1": np.ones_like,
+    "HC2": lambda free: 1.0 / free,
+    "HC3": lambda free: 1.0 / free**2,
+}
+
+
+def check_covariance_type(covariance: Any, clusters: Any, choices: tuple[str, ...] = ROBUST) -> str:
+    """Return the kind of covariance that is asked for: "nonrobust", one of the choices, or "clustered".
+
+    Parameters
+    ----------
+    covariance : str or None
+        As given; None is "clustered" where there are clusters, and else "nonrobust".
+    clusters : array or None
+        As given.
+    choices : tuple of str
+        Robust covariances of the model.
+    """
+    kind = covariance if covariance is not None else "nonrobust" if clusters is None else "clustered"
+    known = ("nonrobust", *choices, "clustered")
+    if not (isinstance(kind, str) and kind in known):
+        raise ValueError(f"covariance must be one of {list(known)}, got {covariance!r}")
+    if (kind == "clustered") != (clusters is not None):
+        raise ValueError(
+            "clusters must be given, the cluster of each row, for covariance='clustered'"
+            if clusters is None
+            else f"clusters are for covariance='clustered', not for {kind!r}"
+        )
+    return kind
+
+
+def squared_factor(kind: str, leverage: np.ndarray) -> np.ndarray:
+    """Return the factor of each row's squared residual; 0 where a row is fitted exactly by itself.
+
+    Examples
+    --------
+    >>> squared_factor("HC3", np.array([0.0, 0.5]))
+    array([1., 4.])
+    """
+    free = 1.0 - np.asarray(leverage)
+    alone = free <= NO_FREEDOM
+    return np.where(alone, 0.0, FACTORS[kind](np.where(alone, 1.0, free)))
+
+
+def score_products(scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return B = Σ w s sᵀ of a block of rows, (p, p); blocks add.
+
+    Parameters
+    ----------
+    scores : array (n, p)
+        The gradient of each row's log-likelihood.
+    weights : array (n,), optional
+        How often each row counts.
+    """
+    return scores.T @ (scores if weights is None else weights[:, None] * scores)
+
+
+def clustered_products(
+    scores: np.ndarray, weights: np.ndarray | None, clusters: Any
+) -> tuple[np.ndarray, int]:
+    """Return B = Σ_g (Σ w s)(Σ w s)ᵀ over clusters g of rows, and how many clusters there are.
+
+    Parameters
+    ----------
+    scores : array (n, p)
+        The gradient of each row's log-likelihood.
+    weights : array (n,), optional
+        How often each row counts; a cluster of rows that never count is none.
+    clusters : array (n,)
+        Which cluster each row belongs to.
+
+    Examples
+    --------
+    >>> clustered_products(np.array([[1.0], [1.0], [3.0]]), None, ["a", "a", "b"])
+    (array([[13.]]), 2)
+    """
+    labels = np.asarray(clusters)
+    if labels.shape != (len(scores),):
+        raise ValueError(
+            f"clusters must have one entry a row, {len(scores)}; got an array of shape {labels.shape}"
+        )
+    weighted = scores if weights is None else weights[:, None] * scores
+    if weights is not None:
+        labels, weighted = labels[weights > 0], weighted[weights > 0]
+    try:
+        codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    except TypeError:
+        raise ValueError("clusters must be labels of one type, words or numbers") from None
+    n_clusters = int(codes.max(initial=-1)) + 1
+    if n_clusters < 2:
+        raise ValueError(f"clusters must be two at least, got {n_clusters}")
+    sums = np.zeros((n_clusters, scores.shape[1]))
+    np.add.at(sums, codes, weighted)
+    return sums.T @ sums, n_clusters
+
+
+def sandwich(
+    inverse: np.ndarray,
+    products: np.ndarray,
+    *,
+    n_rows: float,
+    n_parameters: float,
+    kind: str,
+    n_clusters: int | None = None,
+) -> np.ndarray:
+    """Return A⁻¹ B A⁻¹ with the correction for few rows of its kind.
+
+    HC1 is corrected by n / (n - p), clusters by G / (G - 1) · (n - 1) / (n - p).
+
+    Parameters
+    ----------
+    inverse : array (p, p)
+        A⁻¹, the inverse of the curvature of the negative log-likelihood.
+    products : array (p, p)
+        B, from `score_products` or `clustered_products`.
+    n_rows, n_parameters : float
+        n, as frequencies count the rows, and p.
+    kind : {"HC0", "HC1", "HC2", "HC3", "clustered"}
+        Which.
+    n_clusters : int, optional
+        G.
+
+    Examples
+    --------
+    >>> sandwich(np.eye(1), np.eye(1), n_rows=4.0, n_parameters=2, kind="HC1")
+    array([[2.]])
+    """
+    found = inverse @ products @ inverse
+    if kind == "HC1":
+        found = found * (n_rows / (n_rows - n_parameters))
+    if n_clusters is not None:
+        found = found * (n_clusters / (n_clusters - 1.0) * (n_rows - 1.0) / (n_rows - n_parameters))
+    return 0.5 * (found + found.T)
