@@ -1,5 +1,6 @@
 """The base of every estimator: contract with scikit-learn, tags, and fits that succeed or change nothing."""
 
+import copy
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
@@ -193,7 +194,7 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
                 if like is not None:
-                    work = work._moved(like)  # noqa: SLF001
+                    work = work._moved(like)
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise
