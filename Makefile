@@ -10,7 +10,7 @@ export MPLBACKEND := Agg
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick-tests test-all test-browser lint style types bench bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-gpu test-browser lint style types bench bench-page docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ quick-tests: $(VENV)/dev.stamp
 
 test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist worksteal
+
+test-gpu: $(VENV)/dev.stamp ## every law that has tensors on a GPU, where torch finds one
+	@$(BIN)/python -c "import torch; assert torch.cuda.is_available(), 'torch finds no GPU'"
+	@$(BIN)/python -m pytest -k gpu
 
 test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's package chromium): nothing fetched, all seen, phone width
 	@$(BIN)/python -m tools.browser_check

@@ -2,8 +2,11 @@
 
 import gc
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 try:
     import resource
@@ -43,11 +46,21 @@ def foreign_share(busy, own, wall):
 
 
 def cpu_seconds():
-    """CPU time of this process, all threads, and of the children it has waited for."""
+    """CPU time of this process, all threads, and of its children, ended or running."""
     if resource is None:
         return time.process_time()
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages) + running_children_seconds()
+
+
+def running_children_seconds():
+    """CPU time of the processes that this one started and that still run, workers of Dask for example."""
+    total = 0.0
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            times = child.cpu_times()
+            total += times.user + times.system
+    return total
 
 
 def busy_seconds():

@@ -21,6 +21,7 @@ PACKAGES = {
     "gpytorch": "gpytorch",
     "networkx": "networkx",
     "pgmpy": "pgmpy",
+    "dask": "dask",
 }
 
 #: Packages that do a part of what is timed, to compare with; they claim no more.

@@ -47,6 +47,7 @@ SECTIONS = {
         "gamma_sample*",
         "import_*",
     ),
+    "Clusters": ("dask_*",),
     "The command": ("report_*", "help_time"),
     "Digits": ("least_squares_digits*",),
 }

@@ -1,6 +1,9 @@
 """The benchmark rows still run and still agree with their peers; the harness discards, retries and judges."""
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +11,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import contest as contest_module
 from benchmarks.__main__ import chosen, main, remarks
-from benchmarks.clock import Sample, cpu_seconds, foreign_share, measure, n_cores
+from benchmarks.clock import Sample, cpu_seconds, foreign_share, measure, n_cores, running_children_seconds
 from benchmarks.contest import Duel, Outcome, contest
 from benchmarks.memory import peak_above_baseline
 from benchmarks.report import as_json, rows_of, show
@@ -230,6 +233,15 @@ def test_the_clock_counts_our_own_work():
     assert sample.wall > 0
     assert sample.cpu > 0
     assert cpu_seconds() >= before + 3 * sample.cpu - 1e-6
+
+
+def test_the_clock_counts_children_that_still_run():
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as child:
+        end = time.monotonic() + 60.0
+        while not (found := running_children_seconds()) and time.monotonic() < end:
+            time.sleep(0.05)
+        child.kill()
+    assert found > 0.0
 
 
 def test_foreign_share():

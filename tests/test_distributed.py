@@ -40,7 +40,7 @@ def here():
 def client():
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     patience = {"distributed.comm.timeouts.connect": "120s"}  # processes start slowly on a busy machine
     with dask.config.set(patience), LocalCluster(**options) as cluster, Client(cluster) as found:
         yield found
@@ -113,6 +113,61 @@ def test_categories_of_dataframes(here):
         close(found.predict_proba(frame).compute(), want.predict_proba(table.drop(columns="kind")))
     labels = tractable.LinearDiscriminant().fit(frame[["a", "b", "kind"]], "kind")
     assert list(labels.classes_) == ["high", "low"]
+
+
+def test_mixtures_of_tables_with_words(here, tmp_path):
+    table = FRAME.drop(columns="w").assign(
+        size=pd.cut(FRAME["a"], 3, labels=["s", "m", "l"]),
+        zone=np.arange(600) % 5 + 10,
+        open=np.arange(600) % 3 == 0,
+        word=np.where(np.arange(600) == 599, "rare", "usual"),
+    )
+    table.loc[3, ["word", "b"]] = None
+
+    def make():
+        kinds = {"zone": "categorical"}
+        return tractable.TableMixture(2, kinds=kinds, random_state=0, max_iter=6, tol=0.0)
+
+    want = make().fit(table)
+    assert want.kinds_["open"] == "bernoulli"
+    frame = dd.from_pandas(table, npartitions=4)
+    table.to_parquet(tmp_path / "table.parquet")
+    for rows in (
+        frame,
+        frame.assign(size=frame["size"].cat.as_unknown()),
+        dd.read_parquet(tmp_path / "table.parquet"),
+        delayed_parts(0, 7, 400, table=table),
+        [table.iloc[:0], table.iloc[:7], table.iloc[7:]],
+        tractable.scan(tmp_path / "table.parquet"),
+    ):
+        found = make().fit(rows)
+        assert found.kinds_ == want.kinds_
+        assert found.categories_ == want.categories_
+        close(found.weights_, want.weights_)
+        close(found.score(rows), want.score(table))
+        close(found.summarize(rows).objective, want.summarize(table).objective)
+    close(found.predict_proba(frame).compute(), want.predict_proba(table))
+    weighted = make().fit(frame, sample_weight=da.from_array(W, chunks=((150,) * 4,)))
+    close(weighted.weights_, make().fit(table, sample_weight=W).weights_)
+
+
+def test_bad_tables_with_words_are_one_error(here):
+    table = FRAME[["a", "kind"]]
+    make = tractable.TableMixture
+    for parts, said in (
+        ([table, table[["a"]]], "partition 1 of X.*'kind'"),
+        ([table, X], "partition 1 of X"),
+        ([table.iloc[:0], table.iloc[:0]], "no observed value"),
+        ([table, table.assign(a="x")], "'a'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            make().fit([dask.delayed(part) for part in parts])
+    fitted = make().fit(table)
+    with pytest.raises(ValueError, match=r"partition 1 of X.*'kind' has no category 'new'"):
+        fitted.score([dask.delayed(table), dask.delayed(table.assign(kind="new"))])
+    fitted.set_params(unseen="missing")
+    with pytest.warns(UserWarning, match="'new'"):
+        fitted.score([dask.delayed(table), dask.delayed(table.assign(kind="new"))])
 
 
 def test_a_sample_is_the_one_that_the_table_in_memory_gives(here):
@@ -374,7 +429,7 @@ def test_two_fits_at_once_do_not_disturb_each_other(here):
 def test_a_scheduler_that_goes_away_is_one_clear_error():
     from distributed import Client, LocalCluster
 
-    one = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    one = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     with one as cluster, Client(cluster) as own, own.as_current():
         rows = da.from_array(X, chunks=(60, 3)).map_blocks(slowly, dtype=float)
         threading.Timer(0.5, cluster.close).start()

@@ -279,8 +279,22 @@ def test_rows_of_no_weight_are_left_out_of_a_random_order_too(options, rng):
             learn([(X, y, np.zeros(60))])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5, "average": True, "standardize": True}])
+def test_a_row_of_weight_two_is_two_rows_in_any_order_to_the_last_step(options, rng):
+    X, y = problem(rng, n=40)
+    X[:4, 0] = [0.0, -0.0, 0.0, -0.0]
+    w = rng.integers(0, 4, 40)
+    order = rng.permutation(w.sum())
+    repeated = np.repeat(X, w, axis=0)[order], np.repeat(y, w)[order]
+    weighted, again = (LeastMeanSquares(random_state=0, **options) for _ in range(2))
+    weighted.fit(X, y, w)
+    np.testing.assert_array_equal(coefficients(again.fit(*repeated)), coefficients(weighted))
+    np.testing.assert_array_equal(again.loss_curve_, weighted.loss_curve_)
+
+
 @pytest.mark.parametrize("batch_size", [1, pytest.param(5, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("form", ["weighted", pytest.param("repeated", marks=pytest.mark.slow), "ignored"])
+@pytest.mark.parametrize("form", ["weighted", "ignored"])
 def test_weights_in_a_random_order_have_the_limit_of_repeated_rows(form, batch_size, rng):
     """Over orders, the mean result tends to the least squares of the repeated rows as the step falls to 0.
 
@@ -291,7 +305,7 @@ def test_weights_in_a_random_order_have_the_limit_of_repeated_rows(form, batch_s
     y, w = 1.0 + 2.0 * x[:, 0] + rng.standard_normal(12), np.tile([1, 3], 6)
     A = np.column_stack([np.ones(12), x])
     limit = np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))
-    table = {"weighted": (x, y, w), "repeated": (np.repeat(x, w, axis=0), np.repeat(y, w)), "ignored": (x, y)}
+    table = {"weighted": (x, y, w), "ignored": (x, y)}
 
     def ends(step, n_epochs, seeds):
         make = lambda seed: LeastMeanSquares(  # noqa: E731

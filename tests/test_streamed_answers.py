@@ -166,3 +166,13 @@ def test_missing_entries_of_a_file_are_imputed(table, path, tmp_path):
         model.impute(source, 2, random_state=0), model.impute(frame, 2, random_state=0), strict=True
     ):
         pd.testing.assert_frame_equal(found, want, check_dtype=False)
+
+
+def test_numbers_declared_as_categories_are_collected_from_all_batches(table):
+    table = table.assign(zone=np.arange(300) % 7 + 20)[["a", "zone", "label"]]
+    batches = [table.iloc[:3], table.iloc[3:]]
+    likelihoods = {"zone": "categorical"}
+    want = tractable.NaiveBayes(likelihoods=likelihoods).fit(table, "label")
+    found = tractable.NaiveBayes(likelihoods=likelihoods).fit(batches, "label")
+    X = table[["a", "zone"]]
+    np.testing.assert_allclose(found.predict_proba(X), want.predict_proba(X))

@@ -128,6 +128,7 @@ PUBLIC: dict[str, str] = {
     "Stacked": "tractable.distributions",
     "StudentT": "tractable.distributions",
     "Uniform": "tractable.distributions",
+    "VonMises": "tractable.distributions",
     "Weibull": "tractable.distributions",
     "Wishart": "tractable.distributions",
     # conjugate models

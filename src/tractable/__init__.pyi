@@ -114,6 +114,7 @@ from tractable.distributions import SmoothedEmpirical as SmoothedEmpirical
 from tractable.distributions import Stacked as Stacked
 from tractable.distributions import StudentT as StudentT
 from tractable.distributions import Uniform as Uniform
+from tractable.distributions import VonMises as VonMises
 from tractable.distributions import Weibull as Weibull
 from tractable.distributions import Wishart as Wishart
 from tractable.distributions import bayes_rule as bayes_rule

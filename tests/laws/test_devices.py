@@ -11,8 +11,19 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 #: The models that learn from arrays of any library; others say that they run on the host.
 TAKES_TENSORS = {
     "BayesianGaussianMixture",
+    "BayesianLinearRegression",
+    "BayesianRidge",
+    "FactorAnalysis",
+    "GaussianDensity",
     "GaussianMixture",
     "KMeans",
+    "LinearDiscriminant",
+    "LinearRegression",
+    "PCA",
+    "ProbabilisticPCA",
+    "QuadraticDiscriminant",
+    "Ridge",
+    "RidgeCV",
     "StudentTMixture",
 }
 

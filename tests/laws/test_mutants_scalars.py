@@ -14,9 +14,10 @@ from tractable.distributions import (
     Pareto,
     StudentT,
     Uniform,
+    VonMises,
     Weibull,
 )
-from tractable.statistics import Extremes, LogExcess, LogMoments
+from tractable.statistics import Directions, Extremes, LogExcess, LogMoments
 from tractable.testing import density_laws, distribution_laws, statistic_laws
 from tractable.testing.statistic_laws import StatisticOfRows
 
@@ -232,7 +233,52 @@ class ExcessAlone(LogExcess):
         return type(self)(weight=right.weight, low=right.low, mean=mean)
 
 
+class UnderflowingTail(Gamma):
+    """Takes the logarithm of a probability that underflows."""
+
+    def log_cdf(self, x):
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(self.cdf(x), 1e-300))
+
+
+class OneLessQuantile(Laplace):
+    """Finds the quantile from above as that of 1 - q."""
+
+    def isf(self, q):
+        return self.icdf(1.0 - np.asarray(q))
+
+
+class DirectionsAveraged(Directions):
+    """Averages directions as numbers, and their variances as they are."""
+
+    def _merged(self, other):
+        weight = self.weight + other.weight
+        part = other.weight / (weight or 1.0)
+        mean = [(1.0 - part) * a + part * b for a, b in zip(*map(_pair, (self, other)), strict=True)]
+        return type(self)(weight=weight, direction=mean[0], variance=mean[1])
+
+
+def _pair(s):
+    return s.direction, s.variance
+
+
+def angles(rng, n):
+    return rng.vonmises(3.0, 1.0, size=n)
+
+
+class PeriodForgotten(VonMises):
+    """Spreads the angles as a normal distribution does."""
+
+    @property
+    def variance(self):
+        return 1.0 / self.concentration
+
+
 MUTANTS = [
+    (density_laws.log_tails_are_logarithms, UnderflowingTail(shape=200.0, rate=1.0)),
+    (density_laws.isf_inverts_survival, OneLessQuantile(location=1.0, scale=2.0)),
+    (distribution_laws.samples_match_mean_and_variance, PeriodForgotten(location=0.0, concentration=1.0)),
+    (statistic_laws.sum_is_the_statistic_of_both, StatisticOfRows(statistic=DirectionsAveraged, draw=angles)),
     (distribution_laws.samples_match_mean_and_variance, TrialsForFailures(probability=0.25)),
     (distribution_laws.samples_match_mean_and_variance, MedianForMean(log_mean=1.0, log_variance=0.25)),
     (density_laws.density_integrates_to_one, DensityOfTheLogarithm(log_mean=1.0, log_variance=0.25)),

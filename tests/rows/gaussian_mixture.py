@@ -24,6 +24,9 @@ ROWS = [
     row("GaussianMixture-diag", n_components=2, covariance_type="diag"),
     row("GaussianMixture-spherical", n_components=2, covariance_type="spherical"),
     row("GaussianMixture-low-rank", n_components=2, covariance_type="low_rank"),
+    row("GaussianMixture-VEV", n_components=2, covariance_type="VEV"),
+    row("GaussianMixture-EVE", n_components=2, covariance_type="EVE"),
+    row("GaussianMixture-VEI", n_components=2, covariance_type="VEI"),
     row("GaussianMixture-prior", n_components=2, covariance_prior="data", init_params="k-means++", n_init=2),
 ]
 
@@ -56,6 +59,10 @@ EM_ROWS = [
     Row(
         "Gaussian mixture, factors",
         partial(em_problem, {"covariance_type": "low_rank", "reg_covar": 0.5}, factor=(2.0, -1.0)),
+    ),
+    *(
+        Row(f"Gaussian mixture, {name}", partial(em_problem, {"covariance_type": name, "reg_covar": 0.1}))
+        for name in ("EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV")
     ),
     Row("Gaussian mixture, prior", partial(em_problem, {"covariance_prior": "data", "reg_covar": 0.1})),
     Row(

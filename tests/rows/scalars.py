@@ -1,5 +1,7 @@
 """Continuous distributions of numbers, and their statistics."""
 
+import numpy as np
+
 from rows.row import Row
 from tractable.distributions import (
     Beta,
@@ -11,9 +13,11 @@ from tractable.distributions import (
     Pareto,
     StudentT,
     Uniform,
+    VonMises,
     Weibull,
 )
 from tractable.statistics import (
+    Directions,
     Extremes,
     LogExcess,
     LogMoments,
@@ -53,6 +57,7 @@ ROWS = [
     Row("StudentT-no-variance", lambda: StudentT(dof=1.5, location=0.0, scale=1e-3)),
     Row("StudentT-normal", lambda: StudentT(dof=1e12, location=1e3, scale=1.0)),
     Row("StudentT-batch", lambda: StudentT(dof=[[10.0], [40.0]], location=[0.0, 1.0, 9.0], scale=0.5)),
+    Row("StudentT-infinite", lambda: StudentT(dof=[np.inf, 5.0], location=1.0, scale=[2.0, 3.0])),
     Row("Laplace", lambda: Laplace(location=1.0, scale=2.0)),
     Row("Laplace-batch", lambda: Laplace(location=[[0.0], [3.0]], scale=[1.0, 0.25, 9.0])),
     Row("Laplace-far", lambda: Laplace(location=1e6, scale=1.0)),
@@ -66,6 +71,10 @@ ROWS = [
     Row("Weibull-falling", lambda: Weibull(shape=0.7, scale=1.0)),
     Row("Weibull-exponential", lambda: Weibull(shape=1.0, scale=1e6)),
     Row("Weibull-narrow", lambda: Weibull(shape=1e4, scale=1e-100)),
+    Row("VonMises", lambda: VonMises(location=1.0, concentration=3.0)),
+    Row("VonMises-even", lambda: VonMises(location=-2.0, concentration=0.0)),
+    Row("VonMises-narrow", lambda: VonMises(location=0.5, concentration=1e6)),
+    Row("VonMises-batch", lambda: VonMises(location=[[0.0], [3.0]], concentration=[0.1, 1.0, 60.0])),
     Row("Weibull-batch", lambda: Weibull(shape=[[1.5], [4.0]], scale=[1.0, 10.0, 100.0])),
     Row("Pareto", lambda: Pareto(shape=9.0, scale=2.0)),
     Row("Pareto-no-mean", lambda: Pareto(shape=1.0, scale=2.0)),
@@ -73,6 +82,14 @@ ROWS = [
     Row("Pareto-batch", lambda: Pareto(shape=[[10.0], [40.0]], scale=[1.0, 10.0, 100.0])),
 ]
 STATISTICS = [
+    Row(
+        "Directions",
+        lambda: StatisticOfRows(statistic=Directions, draw=lambda rng, n: rng.vonmises(0.3, 2.0, size=n)),
+    ),
+    Row(
+        "Directions-tight",
+        lambda: StatisticOfRows(statistic=Directions, draw=lambda rng, n: 1.0 + 1e-6 * rng.normal(size=n)),
+    ),
     Row("Extremes", lambda: Extremes),
     Row(
         "LogMoments",

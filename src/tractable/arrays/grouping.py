@@ -5,9 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 
-__all__ = ["by_pattern", "first_of_each", "group_rows", "sorted_by_pattern", "weighted_counts"]
+__all__ = [
+    "by_pattern",
+    "first_of_each",
+    "group_rows",
+    "sorted_by_pattern",
+    "sums_by_label",
+    "weighted_counts",
+]
 
 
 def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
@@ -27,6 +34,22 @@ def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
     zero = xp.zeros_like(weights)
     sums = [xp.sum(xp.where(labels == k, weights, zero)) for k in range(n)]
     return xp.stack(sums) if sums else zero[:0]
+
+
+def sums_by_label(labels: Array, rows: Array, n: int) -> Array:
+    """Return the sum of the rows (m, d) of each label 0, …, n - 1, (n, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums_by_label(np.array([0, 2, 2]), np.array([[1.0], [2.0], [3.0]]), 3).tolist()
+    [[1.0], [0.0], [5.0]]
+    """
+    xp = namespace_of(labels, rows)
+    if is_torch_array(rows):
+        return xp.zeros((n, rows.shape[1]), dtype=rows.dtype, device=rows.device).index_add_(0, labels, rows)
+    own = xp.arange(n, device=device(labels))
+    return xp.astype(labels[None, :] == own[:, None], rows.dtype) @ rows
 
 
 def group_rows(x: Array) -> Array:

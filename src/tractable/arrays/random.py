@@ -1,12 +1,51 @@
 """Randomness comes from `rng` alone."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of, to_numpy
 
-__all__ = ["as_generator", "log_standard_gamma", "moved", "standard_gamma", "standard_normal", "uniform"]
+__all__ = [
+    "as_generator",
+    "either_seed_name",
+    "log_standard_gamma",
+    "moved",
+    "row_uniforms",
+    "standard_gamma",
+    "standard_normal",
+    "uniform",
+]
+
+R = TypeVar("R")
+
+
+def either_seed_name(function: Callable[..., R]) -> Callable[..., R]:
+    """Let a function that takes `rng`, or `random_state`, be given it by either name.
+
+    Examples
+    --------
+    >>> @either_seed_name
+    ... def draw(n, *, rng=None):
+    ...     return as_generator(rng).random(n)
+    >>> bool((draw(3, rng=1) == draw(3, random_state=1)).all())
+    True
+    """
+    own = "rng" if "rng" in signature(function).parameters else "random_state"
+    other = "random_state" if own == "rng" else "rng"
+
+    @wraps(function)
+    def called(*args: Any, **given: Any) -> R:
+        if other in given:
+            if own in given:
+                raise ValueError("rng and random_state name the same thing: give one of them")
+            given[own] = given.pop(other)
+        return function(*args, **given)
+
+    return called
 
 
 def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:
@@ -28,6 +67,27 @@ def as_generator(rng: Any = None, *, name: str = "rng") -> np.random.Generator:
     raise ValueError(
         f"{name} must be None, a non-negative integer, a RandomState or a Generator, got {rng!r}"
     )
+
+
+def row_uniforms(x: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for every row, a hash of its bits and of a seed (splitmix64).
+
+    Equal rows have equal numbers, wherever they stand.
+
+    Examples
+    --------
+    >>> found = row_uniforms(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]), 0)
+    >>> bool(found[0] == found[2]), bool(found[0] == found[1])
+    (True, False)
+    """
+    state = np.full(len(x), seed, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in np.ascontiguousarray(x.T):
+            state = (state ^ column.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            state ^= state >> np.uint64(31)
+    return (state >> np.uint64(11)) * 2.0**-53
 
 
 def standard_normal(rng: Any, shape: tuple[int, ...], like: Array) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.error_function import erfc
+from tractable.arrays.error_function import erfc, ndtri
 from tractable.arrays.gamma import betaln
 from tractable.arrays.incomplete import beta_tails, quantile
 from tractable.arrays.namespace import Array, is_numpy_array, unbroadcast
@@ -30,6 +30,10 @@ def stdtr(dof: Array, t: Array) -> Array:
     """
     xp, dof, t = floats(dof, t)
     dof, t = xp.broadcast_arrays(dof, t)
+    normal = dof == xp.inf
+    if bool(xp.any(normal)):
+        own = stdtr(xp.where(normal, xp.ones_like(dof), dof), t)
+        return xp.where(normal, 0.5 * erfc(-t / math.sqrt(2.0)), own)
     far = xp.abs(t) > _FAR * xp.sqrt(dof)
     found = special_function("stdtr", agnostic_stdtr, dof, xp.where(far, xp.zeros_like(t), t))
     if not bool(xp.any(far)):
@@ -50,6 +54,10 @@ def stdtrit(dof: Array, q: Array) -> Array:
     xp, dof, q = floats(dof, q)
     shape = xp.broadcast_arrays(dof, q)[0].shape
     dof, q = xp.broadcast_arrays(unbroadcast(dof), unbroadcast(q))
+    normal = dof == xp.inf
+    if bool(xp.any(normal)):
+        own = stdtrit(xp.where(normal, xp.ones_like(dof), dof), q)
+        return xp.broadcast_to(xp.where(normal, ndtri(q), own), shape)
     tail = xp.minimum(q, 1.0 - q)
     size = _asymptotic_quantile(xp, dof, tail)
     near = ~(size > _FAR * xp.sqrt(dof))

@@ -7,8 +7,16 @@ import numpy as np
 from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
+from tractable.arrays.devices import beside
 from tractable.arrays.log_space import log_softmax, log_sum_exp
-from tractable.arrays.namespace import check_held
+from tractable.arrays.namespace import (
+    check_held,
+    is_array_api_obj,
+    is_foreign_array,
+    namespace_of,
+    to_numpy,
+)
+from tractable.arrays.random import either_seed_name
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import all_or_nothing, check_answerable
 from tractable.base.labels import check_labels
@@ -22,10 +30,11 @@ from tractable.primitives.naive_bayes import softmax_rows
 
 def impossible(scores: np.ndarray) -> np.ndarray | None:
     """Return which rows have probability 0 under every class, all scores -inf; None where there are none."""
-    if np.isfinite(scores[:, 0]).all():
+    xp = namespace_of(scores)
+    if bool(xp.all(xp.isfinite(scores[:, 0]))):
         return None
-    found = scores.max(axis=1) == -np.inf
-    return found if found.any() else None
+    found = xp.max(scores, axis=1) == -xp.inf
+    return found if bool(xp.any(found)) else None
 
 
 def decided(
@@ -39,6 +48,21 @@ def decided(
     found = classes.astype(object)[chosen]
     found[chosen < 0] = None
     return found
+
+
+def label_at(classes: np.ndarray, codes: Any) -> Any:
+    """Return the label of each code; words, which no tensor holds, as an array of the host."""
+    if is_foreign_array(codes) and not is_foreign_array(classes):
+        codes = to_numpy(codes)
+    return namespace_of(classes).take(classes, codes, axis=0)
+
+
+def _accuracy(predicted: Any, y: Any, weights: Any) -> float:
+    """Return the fraction of rows, by weight, whose label is predicted."""
+    xp = namespace_of(predicted)
+    hits = xp.astype(predicted == beside(y if is_array_api_obj(y) else np.asarray(y), predicted), xp.float64)
+    w = xp.ones_like(hits) if weights is None else beside(weights, hits)
+    return float(hits @ w / xp.sum(w))
 
 
 def _has_scores(classifier: Any) -> bool:
@@ -80,18 +104,19 @@ class ClassifierMixin(base.ClassifierMixin):
     @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest score of each row, the most probable; of tied ones the first."""
-        best = np.argmax(self._scores_of_all(X), axis=1)
-        return self.classes_[best]
+        scores = self._scores_of_all(X)
+        return label_at(self.classes_, namespace_of(scores).argmax(scores, axis=1))
 
     @available_if(_has_scores)
     @by_blocks
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes; of two, the second less the first: of probabilities, log odds."""
         scores = self._scores_of_all(X)
-        if len(self.classes_) != 2:
+        if self.classes_.shape[0] != 2:
             return scores
+        xp = namespace_of(scores)
         with np.errstate(invalid="ignore"):  # two infinite densities are equal
-            return np.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
+            return xp.where(scores[:, 1] == scores[:, 0], 0.0, scores[:, 1] - scores[:, 0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy, the fraction of rows whose class is predicted.
@@ -106,6 +131,8 @@ class ClassifierMixin(base.ClassifierMixin):
             How often each row counts.
         """
         check_answerable(self)
+        if is_foreign_array(X):
+            return _accuracy(self.predict(X), y, sample_weight)
         if not is_streamed(X):
             return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
         hits, weight = reduced(self, X, y, sample_weight, CorrectlyClassified)
@@ -182,11 +209,12 @@ class ClassifierMixin(base.ClassifierMixin):
         return self.distribution_.condition(dims, values)
 
     @available_if(_is_generative)
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw `n_samples` new rows (n_samples, n_features), and their classes (n_samples,)."""
         check_answerable(self)
         X, codes = self.distribution_.sample_labelled(n_samples, rng=random_state)
-        return X, self.classes_[codes]
+        return X, label_at(self.classes_, codes)
 
     @available_if(_is_one_pass)
     @all_or_nothing(afresh=False)
@@ -216,10 +244,7 @@ class ClassifierMixin(base.ClassifierMixin):
         rows = impossible(scores)
         if rows is None:
             return scores
-        scores = np.array(scores)
-        if _is_generative(self):
-            with np.errstate(divide="ignore"):
-                scores[rows] = np.log(self.class_prior_)
-        else:
-            scores[rows] = 0.0
-        return scores
+        xp = namespace_of(scores)
+        with np.errstate(divide="ignore"):
+            prior = xp.log(self.class_prior_) if _is_generative(self) else xp.zeros_like(scores[:1, :])
+        return xp.where(rows[:, None], prior, scores)

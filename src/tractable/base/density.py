@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, to_numpy
+from tractable.arrays.random import either_seed_name
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import check_columns, check_rows
@@ -90,6 +91,7 @@ class DensityMixin:
         """Return how unusual each row is, minus its log density, (n_samples,)."""
         return -self.score_samples(X)
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Array:
         """Draw new rows from the fitted distribution.
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.devices import beside, on_host
+from tractable.arrays.devices import beside
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
@@ -69,6 +69,9 @@ def tags(estimator: Any) -> ModelTags:
 
 #: Entries up to which rows of few columns in memory are learned from with one thread of BLAS.
 SMALL = 2**22
+
+#: What a search and a fold leave to be read, merged and drawn; it stays where it was made.
+RECORDS = ("statistic_", "cv_curve_", "objective_trace_")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -136,23 +139,24 @@ class Estimator(BaseEstimator):
             return X
         return next((x for x in vars(self).values() if is_foreign_array(x)), None)
 
-    def _moved(self, like: Any, *, as_of: Any = None) -> Self:
+    def _moved(self, like: Any, *, as_of: Any = None, public: bool = False) -> Self:
         """Return a copy whose arrays are in the library, and on the device, of another.
 
         Rows must go on being those of the library that they were, where parameters come to the host to learn
-        (`as_of` the model itself).
+        (`as_of` the model itself). With `public`, what users read alone.
         """
         moved = copy.copy(self)
         for name, x in vars(self).items():
-            if name.endswith("_") and (is_numpy_array(like) or self._follows_rows(name)):
-                moved.__dict__[name] = beside(on_host(x) if is_numpy_array(like) else x, like)
+            follows = is_numpy_array(like) or self._follows_rows(name)
+            if name.endswith("_") and follows and not (public and name.startswith("_")):
+                moved.__dict__[name] = beside(x, like)
         if as_of is None:
             moved._library_ = None if is_numpy_array(like) else library_of(like)
         return moved
 
     def _follows_rows(self, name: str) -> bool:
         """Return whether an attribute is on the device of the rows."""
-        return not (self._learns_on_host and name.startswith("_"))
+        return name not in RECORDS and not (self._learns_on_host and name.startswith("_"))
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -193,8 +197,8 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             try:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
-                if like is not None:
-                    work = work._moved(like)
+                if like is not None or is_foreign_array(X):
+                    work = work._moved(X if like is None else like, public=True)
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise

@@ -8,7 +8,16 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tractable.arrays.namespace import check_unmasked
+from tractable.arrays.devices import beside
+from tractable.arrays.grouping import weighted_counts
+from tractable.arrays.namespace import (
+    check_unmasked,
+    is_foreign_array,
+    is_numpy_array,
+    library_of,
+    namespace_of,
+    to_numpy,
+)
 from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
 from tractable.data import Batch, Source, is_streamed
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
@@ -16,8 +25,17 @@ from tractable.value import replace, value
 
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels in order, and the code of each row's: its position among them."""
+    """Return the labels in order, and the code of each row's: its position among them.
+
+    Codes of labels on a device are there.
+    """
     check_unmasked("y", y)
+    if is_foreign_array(y):
+        xp = namespace_of(y)
+        if y.ndim != 1:
+            raise ValueError(f"y must be labels, one a row; got shape {tuple(y.shape)}")
+        found = xp.unique_inverse(y)
+        return as_labels(to_numpy(found.values)), found.inverse_indices
     found = _categorical(y)
     if found is not None:
         return found
@@ -112,7 +130,8 @@ def check_class_rows(
 
     A source has its own labels, which only a pass can tell: the second result is None then.
     """
-    refuse_foreign(X)
+    if not estimator._learns_on_host:  # noqa: SLF001
+        refuse_foreign(X)
     if is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):
         rows = check_rows(estimator, X, y, sample_weight, reset=reset, min_rows=min_rows, supervised=True)
         if isinstance(rows.data, Source):
@@ -121,13 +140,19 @@ def check_class_rows(
     else:
         require_targets(estimator, y)
         rows = check_rows(estimator, X, None, sample_weight, reset=reset, min_rows=min_rows)
+    if is_foreign_array(y) and not is_foreign_array(rows.data):
+        raise ValueError(
+            f"y is an array of {library_of(y)} and X is not, and nothing is moved to the host silently: "
+            "convert one of them"
+        )
     classes, codes = check_labels(y)
-    if len(codes) != len(rows.data):
+    if codes.shape[0] != rows.n_rows:
         raise ValueError(
             "y must have one label a row: Found input variables with inconsistent numbers of samples: "
-            f"X has {len(rows.data)} rows, y has {len(codes)}"
+            f"X has {rows.n_rows} rows, y has {codes.shape[0]}"
         )
-    return Rows(data=rows.data, y=codes, weights=rows.weights), classes
+    codes = beside(codes.astype(np.int64), rows.data) if rows.to_host and is_numpy_array(codes) else codes
+    return replace(rows, y=codes), classes
 
 
 def classes_of(rows: Rows, classes: np.ndarray | None) -> np.ndarray:
@@ -135,7 +160,7 @@ def classes_of(rows: Rows, classes: np.ndarray | None) -> np.ndarray:
     if classes is not None:
         if rows.weights is None:
             return classes
-        return classes[np.bincount(rows.y, rows.weights, minlength=len(classes)) > 0]
+        return classes[to_numpy(weighted_counts(rows.y, rows.weights, len(classes))) > 0]
     return rows.data.reduce(_labels_that_count).labels
 
 

@@ -74,13 +74,12 @@ class OnePassEstimator(Estimator):
                 check_rows(subject, X, y, sample_weight, supervised=self._supervised, **options)
             )
         rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
-        of = partial(ByClass.of, of=self._statistic())
-        found = fold(of, rows.data, rows.y, weights=rows.weights)
+        found = fold(partial(ByClass.of, of=self._statistic()), rows.source)
         return found if classes is None else found.named(classes)
 
     def _summary(self, rows: Rows) -> Any:
         """Return the statistic of checked rows."""
-        return fold(self._statistic(), rows.data, rows.y, weights=rows.weights)
+        return fold(self._statistic(), rows.source)
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -179,7 +178,9 @@ class OnePassEstimator(Estimator):
         names = mine if mine is not None else theirs
         if names is not None:
             both.feature_names_in_ = names
-        return both.from_statistic(self.statistic_ + other.statistic_)
+        merged = both.from_statistic(self.statistic_ + other.statistic_)
+        like = self._device_of_parameters(None)
+        return merged if like is None else merged._moved(like)  # noqa: SLF001
 
 
 def _check_weight(statistic: Any) -> None:

@@ -4,12 +4,14 @@ from typing import Any
 
 from sklearn.base import clone
 
+from tractable.arrays.random import either_seed_name
 from tractable.base.estimator import Estimator
 from tractable.sampling.driver import sample
 from tractable.sampling.posterior import PosteriorSample
 from tractable.value import replace
 
 
+@either_seed_name
 def sample_posterior(
     model: Any,
     X: Any,

@@ -8,8 +8,9 @@ import numpy as np
 from tractable.base.density import LogLikelihood
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import Rows, check_columns, refuse_foreign
-from tractable.data import Source, is_frame
+from tractable.data import Source, is_frame, is_streamed
 from tractable.data.source import mapped
+from tractable.data.streamed_tables import streamed_tables
 from tractable.data.table_columns import coded_frame, columns_of, learn_columns, ranges
 from tractable.statistics import ColumnSummary
 from tractable.value import replace, value
@@ -51,7 +52,12 @@ def check_table_rows(
     """
     leave = sample_weight if isinstance(sample_weight, str) else None
     refuse_foreign(X)
-    rows = check(model._coded(X, leave, reset=reset), y, sample_weight, reset=reset)  # noqa: SLF001
+    tables = streamed_tables(X, None, sample_weight) if model._reads_text and is_streamed(X) else None  # noqa: SLF001
+    if tables is not None:
+        coded, y, sample_weight = _coded_stream(model, tables, reset=reset), None, None
+    else:
+        coded = model._coded(X, leave, reset=reset)  # noqa: SLF001
+    rows = check(coded, y, sample_weight, reset=reset)
     if not reset:
         return replace(rows, data=mapped(rows.data, model._row_check()))  # noqa: SLF001
     if not hasattr(model, "_columns_"):
@@ -59,6 +65,15 @@ def check_table_rows(
         kinds = getattr(model, "kinds", None)
         model._columns_ = columns_of(names, model.n_features_in_, kinds, model._default)  # noqa: SLF001
     return rows
+
+
+def _coded_stream(model: Any, tables: Any, *, reset: bool) -> Source:
+    """Return a stream of tables as numbers; a pass collects the categories where the columns are learned."""
+    if reset:
+        codes, kinds = model._default == "categorical", getattr(model, "kinds", None)  # noqa: SLF001
+        frame, noted = tables.distinct_values(kinds)
+        model._columns_ = noted(learn_columns(frame, kinds, codes=codes))
+    return tables.coded(model._columns_, model.unseen)
 
 
 def coded_table(model: Any, X: Any, leave: Any, *, reset: bool, categorical: bool) -> Any:

@@ -26,6 +26,7 @@ from tractable.arrays.namespace import (
 from tractable.data import Batch, Source, SparseSource, as_source, is_frame, is_sparse, is_streamed
 from tractable.data.blocks import sum_of_squares
 from tractable.data.frames import object_columns_as_numbers
+from tractable.primitives import as_double
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
 
@@ -290,10 +291,11 @@ _WITHOUT_MISSING = {
 
 
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
-    """Check rows of a query, as float64 on the host; NaN is allowed as in `fit`, unless stated."""
+    """Check rows of a query, as float64, where the rows of the fit were; NaN as in `fit`, unless stated."""
     check_held("X", X)
-    refuse_foreign(X)
-    return np.asarray(check_columns(estimator, X, allow_nan=allow_nan), dtype=np.float64)
+    if not estimator._learns_on_host:  # noqa: SLF001
+        refuse_foreign(X)
+    return as_double(check_columns(estimator, X, allow_nan=allow_nan))
 
 
 def check_scores(X: Any, width: int) -> Array:

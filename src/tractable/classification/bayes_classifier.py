@@ -8,6 +8,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import freeze
+from tractable.arrays.random import either_seed_name
 from tractable.base.classifier import decided, impossible
 from tractable.classification.class_priors import log_priors
 from tractable.distributions import Categorical, Distribution, Mixture, Stacked, expectation
@@ -114,12 +115,14 @@ class BayesClassifier:
         """Return log p(x), the log density of each event whatever its class."""
         return np.asarray(self.distribution.log_prob(x))
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw events and their classes, (n, *event) and (n,)."""
         x, codes = self.distribution.sample_labelled(n_samples, rng=rng)
         return np.asarray(x), np.asarray(self.classes)[np.asarray(codes)]
 
 
+@either_seed_name
 def bayes_error(
     classifier: BayesClassifier,
     *,

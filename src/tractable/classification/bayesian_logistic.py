@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -184,6 +184,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
             )
         return normal_interval(self.coef_, self.coef_std_errors_, coverage)
 
+    @either_seed_name
     def sample_functions(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
         """Draw coefficients from the posterior, and return the class probabilities of all rows by each.
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     ClassifierMixin,
     ModelTags,
@@ -217,6 +217,7 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
         """See `OnePassEstimator.from_statistic`: where the density is exact in one pass."""
         return super().from_statistic(statistic)
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw classes, and rows from their densities; tables where the densities draw tables."""
         check_answerable(self)

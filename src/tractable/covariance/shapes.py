@@ -7,6 +7,7 @@ average: see :meth:`CovarianceShape.maximize`.
 """
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from tractable.arrays import jittered_cholesky
 from tractable.arrays.linalg import is_pd
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.covariance.decomposed import DIAGONAL_STEPS, FULL_STEPS, n_free_decomposed
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.full import Full
 from tractable.covariance.low_rank import LowRankPlusDiagonal, fit_factors
@@ -70,8 +72,11 @@ class CovarianceShape(ABC):
         return products
 
     @abstractmethod
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
-        """Return the structure that is best for an average; `before` is where an iterative fit begins."""
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
+        """Return the structure that is best for averages of n rows each, one for each component.
+
+        `before` is where an iterative fit begins.
+        """
 
     @abstractmethod
     def n_free(self, n_components: int, dim: int) -> int:
@@ -103,7 +108,7 @@ class CovarianceShape(ABC):
         average = (scatter + n * added + pseudo) / np.where(total > 0, total, 1.0)
         if not np.all(total > 0):
             average = np.where(total > 0, average, self.compress(dense_matrices(before, dim)))
-        return self.fit(average, dim, before)
+        return self.fit(average, dim, before, total.ravel())
 
     def implied_scatter(
         self, weight: np.ndarray, structure: Covariance, *, floor: np.ndarray, prior: CovariancePrior
@@ -123,7 +128,7 @@ class FullShape(CovarianceShape):
     features = PRODUCTS
     structure = Full
 
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         found = jittered_cholesky(average)
         return Full(cholesky=found.lower, jitter=found.jitter)
 
@@ -141,7 +146,7 @@ class TiedShape(FullShape):
     def compress(self, products: np.ndarray) -> np.ndarray:
         return products.sum(axis=0, keepdims=True)
 
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         return super().fit(average[0], dim)
 
 
@@ -155,7 +160,7 @@ class DiagonalShape(CovarianceShape):
     def compress(self, products: np.ndarray) -> np.ndarray:
         return np.diagonal(products, axis1=1, axis2=2)
 
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         return Diagonal(variances=np.maximum(average, LEAST_VARIANCE))
 
     def n_free(self, n_components: int, dim: int) -> int:
@@ -173,7 +178,7 @@ class SphericalShape(CovarianceShape):
     def compress(self, products: np.ndarray) -> np.ndarray:
         return np.trace(products, axis1=1, axis2=2)
 
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         return Isotropic(variance=np.maximum(average / dim, LEAST_VARIANCE), dim=dim)
 
     def n_free(self, n_components: int, dim: int) -> int:
@@ -188,7 +193,7 @@ class LowRankShape(CovarianceShape):
     features = PRODUCTS
     structure = LowRankPlusDiagonal
 
-    def fit(self, average: np.ndarray, dim: int, before: Any = None) -> Covariance:
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         return fit_factors(average, self.rank, before)
 
     def n_free(self, n_components: int, dim: int) -> int:
@@ -200,6 +205,61 @@ class LowRankShape(CovarianceShape):
         return super().matches(structure) and structure.factor.shape[-1] == self.rank  # type: ignore[attr-defined]
 
 
+@value
+class DecomposedShape(CovarianceShape):
+    """Matrices that share volume, shape or orientation: see :mod:`tractable.covariance.decomposed`."""
+
+    name: str
+    features = PRODUCTS
+    structure: ClassVar[type[Covariance]] = Full
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
+        found = jittered_cholesky(FULL_STEPS[self.name](average, *self._given(average, dim, before, n)))
+        return Full(cholesky=found.lower, jitter=found.jitter)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return n_free_decomposed(self.name, n_components, dim)
+
+    def _given(self, average: np.ndarray, dim: int, before: Any, n: Any) -> tuple[np.ndarray, np.ndarray]:
+        weights = np.ones(len(average)) if n is None else n
+        return np.broadcast_to(weights, (len(average),)), self.compress(dense_matrices(before, dim))
+
+
+@value
+class TurnedShape(DecomposedShape):
+    """Matrices whose axes, or spectra, are compared: in other units of the columns it is another model."""
+
+    common_scale = True
+
+
+@value
+class DecomposedDiagonalShape(DecomposedShape):
+    """Columns are independent within a component, and their variances share volume or shape."""
+
+    features = SQUARES
+    structure = Diagonal
+
+    def compress(self, products: np.ndarray) -> np.ndarray:
+        return np.diagonal(products, axis1=1, axis2=2)
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
+        average = np.maximum(average, LEAST_VARIANCE)
+        return Diagonal(variances=DIAGONAL_STEPS[self.name](average, *self._given(average, dim, before, n)))
+
+
+@value
+class OneVarianceShape(SphericalShape):
+    """All components have one variance in all directions: EII."""
+
+    def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
+        weights = np.ones(len(average)) if n is None else np.broadcast_to(n, average.shape)
+        one = np.full(average.shape, weights @ average / weights.sum())
+        return super().fit(one, dim)
+
+    def n_free(self, n_components: int, dim: int) -> int:
+        return 1
+
+
 #: The shape that each `covariance_type` names; "low_rank" is made with its rank, see `shape_of`.
 SHAPES: dict[str, Any] = {
     "full": FullShape,
@@ -207,7 +267,23 @@ SHAPES: dict[str, Any] = {
     "diag": DiagonalShape,
     "spherical": SphericalShape,
     "low_rank": LowRankShape,
+    # By volume, shape and orientation, each equal (E), varying (V) or the identity (I), as in mclust.
+    "EII": OneVarianceShape,
+    "VII": SphericalShape,
+    **{name: partial(DecomposedDiagonalShape, name=name) for name in DIAGONAL_STEPS},
+    "VVI": DiagonalShape,
+    "EEE": TiedShape,
+    **{name: partial(DecomposedShape, name=name) for name in ("VEE", "EVV")},
+    **{name: partial(TurnedShape, name=name) for name in ("EVE", "VVE", "EEV", "VEV")},
+    "VVV": FullShape,
 }
+
+
+#: The fourteen shapes of mclust, from the fewest parameters to the most.
+MCLUST_SHAPES = (
+    *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
+    *("VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV"),
+)
 
 
 def shape_of(covariance_type: str, rank: int = 1) -> CovarianceShape:

@@ -19,6 +19,7 @@ from tractable.data.table_columns import (
     TableColumns,
     as_pandas,
     coded_frame,
+    declared_categorical,
     many_categories,
     type_name,
 )
@@ -32,23 +33,28 @@ class StreamedTables:
     start: Callable[[], Iterator[tuple[Any, Any, Any]]]  # a pass over (frame, y, weights), arrays or None
     leave: tuple[Any, ...] = ()  # columns of the frames that are targets or weights
 
-    def distinct_values(self) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
-        """Return a frame with every value of the columns that are no numbers once, by a pass.
+    def distinct_values(self, declared: Any = None) -> tuple[Any, Callable[[TableColumns], TableColumns]]:
+        """Return a frame with every value of the columns that have categories once, by a pass.
 
         `learn_columns` gives the same columns for it as for all rows together, but for the library and types
         of the frames, which the second result, a function, adds.
+
+        Parameters
+        ----------
+        declared : mapping, sequence or str, optional
+            The kinds of columns that are declared: numbers have categories where it says so.
         """
         met: DistinctValues | None = None
-        for frame, _, _ in self.start():
-            found = DistinctValues.of(frame, self.leave)
+        for frame in self._features():
+            found = DistinctValues.of(frame, declared)
             met = found if met is None else met + found
         if met is None:
             raise ValueError("X: there are no batches")
         return met.frame(), met.noted
 
-    def coded(self, columns: TableColumns) -> "CodedSource":
-        """Return the rows as numbers, categories by their codes."""
-        return CodedSource(tables=self, columns=columns)
+    def coded(self, columns: TableColumns, unseen: str = "error") -> "CodedSource":
+        """Return the rows as numbers, categories by their codes; `unseen` as in `coded_frame`."""
+        return CodedSource(tables=self, columns=columns, unseen=unseen)
 
     def reduce(self, of: Callable[[Batch], Any]) -> Any:
         """Return the sum of a function of blocks whose X is a frame without targets and weights."""
@@ -56,37 +62,61 @@ class StreamedTables:
 
     def _frames(self) -> Iterator[Batch]:
         for frame, y, weights in self.start():
-            features = [name for name in column_names(frame) if name not in self.leave]
-            yield Batch(X=select_columns(frame, features), y=y, weights=weights)
+            yield Batch(X=self._without(frame), y=y, weights=weights)
+
+    def _features(self) -> Iterator[Any]:
+        return (self._without(frame) for frame, _, _ in self.start())
+
+    def _without(self, frame: Any) -> Any:
+        return select_columns(frame, [name for name in column_names(frame) if name not in self.leave])
 
 
 @value
 class DistinctValues:
-    """The distinct values of the columns of frames that are no numbers; they add."""
+    """The distinct values of the columns of frames that have categories, one of others; they add."""
 
     met: dict[Any, Any]  # of each column, a series
     types: dict[Any, str]  # of the first frame
     library: str
+    declared: frozenset[Any]  # the columns declared as categorical, whose numbers are categories
 
     @classmethod
-    def of(cls, frame: Any, leave: tuple[Any, ...] = ()) -> "DistinctValues":
-        """Return those of one frame, without the columns to leave out."""
+    def of(cls, frame: Any, declared: Any = None) -> "DistinctValues":
+        """Return those of one frame; `declared` are kinds of its columns."""
         pandas, library = as_pandas(frame)
-        names = [name for name in pandas.columns if name not in leave]
-        types = {name: type_name(frame, library, name) for name in names}
-        return cls(met={name: _together(None, pandas[name]) for name in names}, types=types, library=library)
+        names = list(pandas.columns)
+        categorical = declared_categorical(declared, names)
+        return cls(
+            met={name: _distinct(pandas[name], name in categorical) for name in names},
+            types={name: type_name(frame, library, name) for name in names},
+            library=library,
+            declared=categorical,
+        )
 
     def __add__(self, other: "DistinctValues") -> "DistinctValues":
-        met = {**self.met}
-        for name, values in other.met.items():
-            met[name] = _together(met.get(name), values)
-        return DistinctValues(met=met, types=self.types, library=self.library)
-
-    def frame(self) -> Any:
-        """Return a frame with every value once; shorter columns are filled with missing entries."""
         import pandas as pd
 
-        return pd.DataFrame({name: values.reset_index(drop=True) for name, values in self.met.items()})
+        met = {**self.met}
+        for name, values in other.met.items():
+            both = [met[name], values] if name in met else [values]
+            if len(both) == 1 or any(map(len, both)):
+                met[name] = _distinct(pd.concat([part for part in both if len(part)]), name in self.declared)
+        return replace(self, met=met)
+
+    def with_values(self, other: "DistinctValues") -> "DistinctValues":
+        """Return these with the values that another found of some of the columns."""
+        return replace(self, met={**self.met, **other.met}, types={**self.types, **other.types})
+
+    def frame(self) -> Any:
+        """Return a frame with every value at least once: shorter columns repeat theirs."""
+        import pandas as pd
+
+        longest = max(map(len, self.met.values()), default=0)
+        rows = {
+            name: values.iloc[np.arange(longest) % len(values)] if len(values) else values
+            for name, values in self.met.items()
+        }
+        return pd.DataFrame({name: values.reset_index(drop=True) for name, values in rows.items()})
 
     def noted(self, columns: TableColumns) -> TableColumns:
         """Return columns with the library and the types of the frames."""
@@ -100,6 +130,7 @@ class CodedSource(Source):
 
     tables: StreamedTables
     columns: TableColumns
+    unseen: str = "error"  # what a new category becomes
 
     @property
     def n_features(self) -> int:
@@ -118,7 +149,7 @@ class CodedSource(Source):
             extra = [name for name in pandas.columns if name not in (*names, *self.tables.leave)]
             if extra:
                 raise ValueError(f"batch {number} has columns that the first has not: {extra}")
-            X = coded_frame(pandas[names], self.columns).to_numpy(dtype=np.float64)
+            X = coded_frame(pandas[names], self.columns, self.unseen).to_numpy(dtype=np.float64)
             w = None if weights is None else check_weights(weights, len(X), name="sample_weight")
             if y is not None and len(y) != len(X):
                 raise ValueError(f"batch {number}: y has {len(y)} entries, X has {len(X)} rows")
@@ -183,14 +214,12 @@ def _of_files(source: FileSource) -> StreamedTables | None:
     return StreamedTables(start=frames)
 
 
-def _together(met: Any, column: Any) -> Any:
-    """Return the distinct values of a column so far; of numbers one, for their type."""
-    import pandas as pd
-
-    if getattr(column.dtype, "kind", "O") in "fiub":
-        column = column.iloc[:1]
+def _distinct(column: Any, categorical: bool) -> Any:
+    """Return the distinct values of a column; of numbers that are no categories one, for their type."""
+    if getattr(column.dtype, "kind", "O") in "fiub" and not categorical:
+        return column.iloc[:1]
     try:
-        found = column.drop_duplicates() if met is None else pd.concat([met, column]).drop_duplicates()
+        found = column.drop_duplicates()
     except TypeError:  # values that have no hash: one is enough to refuse them
         return column.dropna().iloc[:1]
     if len(found) > MOST_CATEGORIES + 1:

@@ -317,6 +317,23 @@ def declared_of(
     return found
 
 
+def declared_categorical(declared: Any, names: Sequence[Hashable]) -> frozenset[Any]:
+    """Return the names of the columns that are declared as categorical; `learn_columns` checks the rest.
+
+    Examples
+    --------
+    >>> declared_categorical({"zip": "categorical", 1: "poisson"}, ["zip", "visits"])
+    frozenset({'zip'})
+    """
+    if isinstance(declared, str):
+        return frozenset(names if declared == "categorical" else ())
+    if isinstance(declared, Mapping):
+        kinds = [declared.get(name, declared.get(j)) for j, name in enumerate(names)]
+    else:
+        kinds = list(declared) if isinstance(declared, Sequence) else []
+    return frozenset(name for name, kind in zip(names, kinds, strict=False) if kind == "categorical")
+
+
 def _kinds_of(kinds: Any, names: Sequence[Hashable] | None, width: int) -> list[str | None]:
     found: list[str | None] = declared_of(kinds, names, width)
     for column, kind in enumerate(found):

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import (
     DensityMixin,
     ModelTags,
@@ -193,7 +193,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
         check_answerable(self)
         xp, u = namespace_of(self.mean_), self.components_
         excess = xp.clip(self.explained_variance_ - self.noise_variance_, 0.0, None)
-        return (u.T * excess) @ u + self.noise_variance_ * xp.eye(u.shape[1], dtype=u.dtype)
+        return (u.T * excess) @ u + self.noise_variance_ * xp.eye(u.shape[1], dtype=u.dtype, device=device(u))
 
     def get_precision(self) -> Array:
         """Return the inverse of the model's covariance, (n_features, n_features)."""

@@ -13,7 +13,7 @@ from tractable.arrays.weights import check_weights
 from tractable.data.arrays import ArraySource
 from tractable.data.columns import Roles, assign_roles
 from tractable.data.dispatch import triple
-from tractable.data.frames import frame_source, is_frame
+from tractable.data.frames import column_names, frame_source, is_frame
 from tractable.data.source import Batch
 from tractable.distributed.cluster import computed, tree
 from tractable.distributed.source import DaskSource, Partitions, Sizes, named
@@ -131,12 +131,7 @@ def _listed(path: Any) -> list[Any]:
 
 
 def _of_delayed(parts: list[Any], y: Any, weights: Any) -> DaskSource:
-    for name, given in (("y", y), ("weights", weights)):
-        if is_collection(given) or not (given is None or isinstance(given, (str, list))):
-            raise ValueError(
-                f"{name}: delayed partitions bring their own; let each be a tuple (X, y, weights), or name a "
-                "column"
-            )
+    check_beside_delayed(y, weights)
     describe = delayed(_described)
     (found,) = computed(tree([describe(part, i, y, weights) for i, part in enumerate(parts)]))
     first = found.descriptions[0]
@@ -149,6 +144,16 @@ def _of_delayed(parts: list[Any], y: Any, weights: Any) -> DaskSource:
     partitions = Partitions(_Delayed(y=y, weights=weights), [(part,) for part in parts], kind="Delayed")
     partitions.note(found.sizes)
     return _with_rows(DaskSource(partitions=partitions, width=width, names=names))
+
+
+def check_beside_delayed(y: Any, weights: Any) -> None:
+    """Refuse targets and weights of delayed partitions that are no names of columns."""
+    for name, given in (("y", y), ("weights", weights)):
+        if is_collection(given) or not (given is None or isinstance(given, (str, list))):
+            raise ValueError(
+                f"{name}: delayed partitions bring their own; let each be a tuple (X, y, weights), or name a "
+                "column"
+            )
 
 
 def _said(description: Any) -> str:
@@ -242,7 +247,7 @@ class _Loaded:
 
 def frame_batch(frame: Any, roles: Roles, y: Any, weights: Any) -> Batch:
     """Return the rows of one partition of a dataframe, which has the columns of all."""
-    check_same_columns(frame, roles)
+    check_same_columns(frame, roles.columns)
     targets = list(roles.target) if isinstance(roles.target, tuple) else roles.target
     return frame_source(
         frame[list(roles.columns)],
@@ -251,11 +256,14 @@ def frame_batch(frame: Any, roles: Roles, y: Any, weights: Any) -> Batch:
     ).collect()
 
 
-def check_same_columns(frame: Any, roles: Roles) -> None:
-    """Refuse a partition that lacks a column."""
-    missing = [name for name in roles.columns if name not in frame.columns]
+def check_same_columns(frame: Any, names: Sequence[Any]) -> None:
+    """Refuse a partition that is no frame, or lacks a column."""
+    if not is_frame(frame):
+        raise ValueError(f"it is of {type(frame).__name__}, and the first is a frame")
+    there = column_names(frame)
+    missing = [name for name in names if name not in there]
     if missing:
-        raise ValueError(f"the columns {missing} are missing; it has {list(frame.columns)}")
+        raise ValueError(f"the columns {missing} are missing; it has {there}")
 
 
 def _checked_weights(weights: Any, n_rows: int) -> Any:

@@ -42,6 +42,7 @@ from tractable.distributions.table.event import Event
 from tractable.distributions.table.factor import Factor
 from tractable.distributions.table.table import ProbabilityTable
 from tractable.distributions.uniform import Uniform
+from tractable.distributions.von_mises import VonMises
 from tractable.distributions.wishart import InverseWishart, Wishart
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "StudentT",
     "Uniform",
     "Univariate",
+    "VonMises",
     "Weibull",
     "Wishart",
     "bayes_rule",

@@ -30,6 +30,7 @@ from tractable.distributions.checks import (
 )
 from tractable.distributions.distribution import ScalarFamily, as_parameters
 from tractable.distributions.gamma import log_gamma_bregman
+from tractable.distributions.tails import upper_quantile
 from tractable.distributions.vectors import VectorDistribution, taken
 from tractable.engines.mode_search import Ascent, newton_ascent
 from tractable.engines.newton import newton
@@ -145,6 +146,14 @@ class Beta(ScalarFamily):
 
     def icdf(self, q: Any) -> Array:
         return betaincinv(self.alpha, self.beta, self._quantile(q))
+
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`: 1 less the quantile of the reflected distribution; a search below ½."""
+        q = self._quantile(q)
+        found = 1.0 - betaincinv(self.beta, self.alpha, q)
+        xp = namespace_of(found)
+        small = found < 0.5
+        return xp.where(small, upper_quantile(self, q), found) if bool(xp.any(small)) else found
 
     def entropy(self) -> Array:
         return beta_entropy(self.alpha, self.beta)

@@ -12,13 +12,14 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals, batch_index
 from tractable.arrays.namespace import Array, device, freeze, namespace_of
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.distributions.checks import (
     check_coverage,
     check_finite,
     check_probability,
     check_sample_weight,
 )
+from tractable.distributions.tails import log_tail, upper_quantile
 from tractable.value import parameters, set_fields
 
 F = TypeVar("F")
@@ -123,6 +124,7 @@ class Distribution(ABC):
         with np.errstate(over="ignore"):  # a density may be beyond the largest number: infinite
             return namespace_of(log_prob).exp(log_prob)
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, rng: Any = None) -> Array:
         """Draw independent events, (n_samples, *batch, *event).
 
@@ -230,6 +232,18 @@ class Univariate(Distribution):
     def survival(self, x: Any) -> Array:
         """Return P(X > x); accurate in the upper tail where the family allows it."""
         return 1.0 - self.cdf(x)
+
+    def log_cdf(self, x: Any) -> Array:
+        """Return log P(X ≤ x), accurate in both tails, also where the probability itself underflows."""
+        return log_tail(self, x, upper=False)
+
+    def log_survival(self, x: Any) -> Array:
+        """Return log P(X > x), accurate in both tails, also where the probability itself underflows."""
+        return log_tail(self, x, upper=True)
+
+    def isf(self, q: Any) -> Array:
+        """Return the quantile from above: the least x with P(X > x) ≤ q, accurate for small q."""
+        return upper_quantile(self, self._quantile(q))
 
     def probability_between(self, low: Any, high: Any) -> Array:
         """Return P(low < X ≤ high), by the tail that holds less."""

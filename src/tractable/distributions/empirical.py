@@ -131,25 +131,38 @@ class Empirical(Distribution):
     @numbers_only
     def cdf(self, x: Any) -> Array:
         """See `Univariate.cdf`: the fraction of the sample that is not above x."""
-        x = self._event(x)
-        xp = namespace_of(x)
-        values, below = self._steps
-        position = _searched(values, xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
-        found = xp.reshape(xp.take(below, xp.reshape(position, (-1,))), tuple(x.shape))
-        return only_where(~xp.isnan(x), found, 0.0, xp.isnan(x))
+        return self._at_step(self._steps[1], x)
+
+    @numbers_only
+    def survival(self, x: Any) -> Array:
+        """See `Univariate.survival`: the fraction of the sample that is above x."""
+        return self._at_step(self._steps[2], x)
 
     @numbers_only
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`: a number of the sample."""
         q = self._quantile(q)
         xp = namespace_of(q)
-        values, below = self._steps
+        values, below, _ = self._steps
         # Level 0 is reached before the first number; the least of the sample stands for it.
         q = xp.where(q > 0, q, xp.full_like(q, xp.finfo(q.dtype).smallest_normal))
         position = _searched(below[1:], q, "left")
         return xp.reshape(xp.take(values, xp.reshape(position, (-1,))), tuple(q.shape))
 
-    survival = numbers_only(Univariate.survival)
+    log_cdf = numbers_only(Univariate.log_cdf)
+    log_survival = numbers_only(Univariate.log_survival)
+
+    @numbers_only
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`: a number of the sample."""
+        q = self._quantile(q)
+        xp = namespace_of(q)
+        values, _, above = self._steps
+        # The fractions above the numbers fall: read backwards, they are searched from the greatest.
+        position = values.shape[0] - _searched(xp.flip(above[1:]), q, "right")
+        position = xp.clip(position, 0, values.shape[0] - 1)
+        return xp.reshape(xp.take(values, xp.reshape(position, (-1,))), tuple(q.shape))
+
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 
@@ -176,13 +189,23 @@ class Empirical(Distribution):
         return freeze(xp.take(self.values, rows, axis=0)), freeze(xp.take(masses, xp.take(groups, rows)))
 
     @cached_property
-    def _steps(self) -> tuple[Array, Array]:
-        """The numbers in order, (m,), and the probability below each, with 1 at the end, (m + 1,)."""
+    def _steps(self) -> tuple[Array, Array, Array]:
+        """The numbers in order, (m,), and the probability below, and from, each and the end, (m + 1,)."""
         xp = namespace_of(self.values)
         order = xp.argsort(self.atoms)
-        total = xp.cumulative_sum(xp.take(self.masses, order))
-        none = xp.zeros_like(total[:1])
-        return xp.take(self.atoms, order), xp.concat([none, total / total[-1]])
+        masses = xp.take(self.masses, order)
+        up, down = xp.cumulative_sum(masses), xp.flip(xp.cumulative_sum(xp.flip(masses)))
+        none = xp.zeros_like(up[:1])
+        below, above = xp.concat([none, up / up[-1]]), xp.concat([down / down[0], none])
+        return xp.take(self.atoms, order), below, above
+
+    def _at_step(self, steps: Array, x: Any) -> Array:
+        """Return a function of the number of observations that are not above x."""
+        x = self._event(x)
+        xp = namespace_of(x)
+        position = _searched(self._steps[0], xp.where(xp.isnan(x), xp.zeros_like(x), x), "right")
+        found = xp.reshape(xp.take(steps, xp.reshape(position, (-1,))), tuple(x.shape))
+        return only_where(~xp.isnan(x), found, 0.0, xp.isnan(x))
 
     def _averaged(self, x: Array) -> Array:
         xp = namespace_of(x)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.random import either_seed_name
 from tractable.distributions.distribution import Distribution, as_count, broadcast_batches
 from tractable.distributions.normal import Normal
 from tractable.distributions.probabilities import over_batch
@@ -44,6 +45,7 @@ class Estimate:
         return float(self.value)
 
 
+@either_seed_name
 def expectation(
     f: Function, distribution: Distribution, *, n_samples: int | None = None, rng: Any = None
 ) -> Estimate:

@@ -141,6 +141,9 @@ class Gamma(ScalarFamily):
     def icdf(self, q: Any) -> Array:
         return gammaincinv(self.shape, self._quantile(q)) / self.rate
 
+    def isf(self, q: Any) -> Array:
+        return gammainccinv(self.shape, self._quantile(q)) / self.rate
+
     def entropy(self) -> Array:
         return gamma_entropy(self.shape) - namespace_of(self.rate).log(self.rate)
 
@@ -246,6 +249,10 @@ class InverseGamma(ScalarFamily):
     def icdf(self, q: Any) -> Array:
         with np.errstate(divide="ignore"):
             return self.scale / gammainccinv(self.shape, self._quantile(q))
+
+    def isf(self, q: Any) -> Array:
+        with np.errstate(divide="ignore", over="ignore"):
+            return self.scale / gammaincinv(self.shape, self._quantile(q))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: a + log b Γ(a) - (1 + a) ψ(a), with Stirling's terms cancelled."""

@@ -257,6 +257,9 @@ class HistogramDensity(VectorDistribution):
         # From the nearer edge, so that neither is passed nor missed by rounding.
         return xp.where(fraction < 0.5, low + 2.0 * (fraction * half), high - 2.0 * ((1.0 - fraction) * half))
 
+    log_cdf = numbers_only(Univariate.log_cdf)
+    log_survival = numbers_only(Univariate.log_survival)
+    isf = numbers_only(Univariate.isf)
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 

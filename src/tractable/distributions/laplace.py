@@ -88,11 +88,16 @@ class Laplace(Univariate):
         return _lower(-self._standardized(x))
 
     def icdf(self, q: Any) -> Array:
-        q = self._quantile(q)
-        xp = namespace_of(q)
-        with np.errstate(divide="ignore"):
-            tail = xp.log(2.0 * xp.minimum(q, 1.0 - q))
-        return self.location + self.scale * xp.where(q < 0.5, tail, -tail)
+        return self.location + self.scale * _standard_quantile(self._quantile(q))
+
+    def log_cdf(self, x: Any) -> Array:
+        return _log_lower(self._standardized(x))
+
+    def log_survival(self, x: Any) -> Array:
+        return _log_lower(-self._standardized(x))
+
+    def isf(self, q: Any) -> Array:
+        return self.location - self.scale * _standard_quantile(self._quantile(q))
 
     def entropy(self) -> Array:
         return 1.0 + log(2.0) + namespace_of(self.scale).log(self.scale)
@@ -253,6 +258,20 @@ def _lower(z: Array) -> Array:
     xp = namespace_of(z)
     tail = 0.5 * xp.exp(-xp.abs(z))
     return xp.where(z > 0.0, 1.0 - tail, tail)
+
+
+def _log_lower(z: Array) -> Array:
+    """Return z - log 2 below zero and log(1 - ½ e⁻ᶻ) above."""
+    xp = namespace_of(z)
+    return xp.where(z > 0.0, xp.log1p(-0.5 * xp.exp(-xp.abs(z))), -xp.abs(z) - log(2.0))
+
+
+def _standard_quantile(q: Array) -> Array:
+    """Return log 2q below the median and -log 2(1 - q) above."""
+    xp = namespace_of(q)
+    with np.errstate(divide="ignore"):
+        tail = xp.log(2.0 * xp.minimum(q, 1.0 - q))
+    return xp.where(q < 0.5, tail, -tail)
 
 
 def coordinate_medians(X: Array, weights: Array) -> Array:

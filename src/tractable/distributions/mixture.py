@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
-from tractable.arrays.random import as_generator, uniform
+from tractable.arrays.random import as_generator, either_seed_name, uniform
 from tractable.covariance import Diagonal
 from tractable.data.blocks import map_rows
 from tractable.distributions.distribution import (
@@ -23,6 +23,7 @@ from tractable.distributions.expectation import expectation
 from tractable.distributions.normal import MultivariateNormal, Normal
 from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
 from tractable.distributions.student_t import MultivariateStudentT
+from tractable.distributions.tails import upper_quantile
 from tractable.distributions.vectors import coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import bisect, increasing_root
@@ -169,6 +170,7 @@ class Mixture(Distribution):
             lambda rows: self._posterior_weights(self._of_components(rows)), self._event(x)
         )
 
+    @either_seed_name
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.entropy`; there is no closed form.
 
@@ -182,6 +184,7 @@ class Mixture(Distribution):
             self,
         )
 
+    @either_seed_name
     def kl_divergence(self, other: Any, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.kl_divergence`; the other may be any distribution of the same events.
 
@@ -234,6 +237,14 @@ class Mixture(Distribution):
         return self._averaged(self._numbers.survival(self._event(x)[..., None]), 0)
 
     @numbers_only
+    def log_cdf(self, x: Any) -> Array:
+        return self._log_averaged(self._numbers.log_cdf(self._event(x)[..., None]))
+
+    @numbers_only
+    def log_survival(self, x: Any) -> Array:
+        return self._log_averaged(self._numbers.log_survival(self._event(x)[..., None]))
+
+    @numbers_only
     def probability_between(self, low: Any, high: Any) -> Array:
         """See `Univariate.probability_between`: Σ_k π_k P_k, as accurate as the components."""
         low, high = self._event(low, "low"), self._event(high, "high")
@@ -244,18 +255,34 @@ class Mixture(Distribution):
         """See `Univariate.icdf`; it lies between the quantiles of the components, and is searched there."""
         q = self._quantile(q)
         xp = namespace_of(q)
-        present = self.weights > 0
         each = self._numbers.icdf(q[..., None])
-        low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
-        high = xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
+        low, high = self._ends(each)
         q = xp.broadcast_to(q, low.shape)
         if self.discrete:
-            found = self._least_integer(q, low, high)
+            found = self._least_integer(lambda k: self.cdf(k) >= q, low, high)
         else:
             # By rounding, an average may lie outside of what it is the average of.
             start = xp.minimum(xp.maximum(self._averaged(each, 0), low), high)
             found = self._root(q, low, high, start)
         return xp.where(q == 0, low, xp.where(q == 1, high, found))
+
+    @numbers_only
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`; of whole numbers it is searched between those of the components."""
+        q = self._quantile(q)
+        if not self.discrete:
+            return upper_quantile(self, q)
+        low, high = self._ends(self._numbers.isf(q[..., None]))
+        xp = namespace_of(q)
+        q = xp.broadcast_to(q, low.shape)
+        found = self._least_integer(lambda k: self.survival(k) <= q, low, high)
+        return xp.where(q == 1, low, xp.where(q == 0, high, found))
+
+    def _ends(self, each: Array) -> tuple[Array, Array]:
+        """Return the least and the greatest of what present components have, (*samples, *batch)."""
+        xp, present = namespace_of(each), self.weights > 0
+        low = xp.min(xp.where(present, each, xp.full_like(each, xp.inf)), axis=-1)
+        return low, xp.max(xp.where(present, each, xp.full_like(each, -xp.inf)), axis=-1)
 
     @property
     def interval(self) -> Callable[..., tuple[Array, Array]]:
@@ -269,6 +296,7 @@ class Mixture(Distribution):
             raise AttributeError("the components have no intervals", name="interval", obj=self)
         return partial(coordinate_intervals, self)
 
+    @either_seed_name
     def sample_labelled(self, n_samples: int = 1, *, rng: Any = None) -> tuple[Array, Array]:
         """Draw events and the components they come from, (n, *batch, *event) and (n, *batch)."""
         return self._drawn(as_count(n_samples), as_generator(rng))
@@ -342,12 +370,12 @@ class Mixture(Distribution):
 
         return increasing_root(excess, low, high, start=start)
 
-    def _least_integer(self, q: Array, low: Array, high: Array) -> Array:
-        xp = namespace_of(q)
+    def _least_integer(self, reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
+        xp = namespace_of(low)
         bounded = xp.isfinite(low) & xp.isfinite(high)
         low, high = (xp.where(bounded, x, xp.zeros_like(x)) for x in (low, high))
         below = xp.where(low < high, low - 1.0 - 2.0 * xp.finfo(low.dtype).eps * low, low)
-        return bisect(lambda k: self.cdf(k) >= q, xp.floor(below), high, whole=True)
+        return bisect(reached, xp.floor(below), high, whole=True)
 
     def _one_column(self) -> "Mixture":
         return Mixture(weights=self.weights, components=self.components.as_univariate())
@@ -408,6 +436,12 @@ class Mixture(Distribution):
         xp = namespace_of(x)
         weights = self.weights[(..., *(None,) * n_event)]
         return xp.sum(weights * xp.where(weights > 0, x, xp.zeros_like(x)), axis=-1 - n_event)
+
+    def _log_averaged(self, logs: Array) -> Array:
+        """Return log Σ_k π_k exp(l_k)."""
+        found = log_sum_exp(self._with_weights(logs))
+        xp = namespace_of(found)
+        return xp.where(found > 0.0, xp.zeros_like(found), found)  # by rounding
 
     def _beside_components(self, x: Array) -> Array:
         return x[(..., None, *(slice(None),) * len(self.event_shape))]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.batched import as_reals, matvec, on_columns, principal_block
-from tractable.arrays.error_function import erfc, ndtri
+from tractable.arrays.error_function import erfc, log_ndtr, ndtri
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import HALF_LOG_2PI, LOG_2PI
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
@@ -110,6 +110,15 @@ class Normal(ScalarFamily):
     def survival(self, x: Any) -> Array:
         """Return P(X > x) = ½ erfc((x - μ) / σ√2), accurate in the upper tail."""
         return 0.5 * erfc(self._standardized(x) / sqrt(2.0))
+
+    def log_cdf(self, x: Any) -> Array:
+        return log_ndtr(self._standardized(x))
+
+    def log_survival(self, x: Any) -> Array:
+        return log_ndtr(-self._standardized(x))
+
+    def isf(self, q: Any) -> Array:
+        return self.mean - self.stddev * ndtri(self._quantile(q))
 
     def probability_between(self, low: Any, high: Any) -> Array:
         """See `Univariate.probability_between`; exact in both tails."""

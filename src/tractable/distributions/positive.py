@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import zeta
 
 from tractable.arrays.gamma import gammaln
+from tractable.arrays.log_space import log1m_exp
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.native import horner
 from tractable.arrays.random import uniform
@@ -107,8 +108,19 @@ class Exponential(ScalarFamily):
         scaled, inside, missing = self._scaled(x)
         return only_where(inside, namespace_of(scaled).exp(-scaled), 1.0, missing)
 
+    def log_cdf(self, x: Any) -> Array:
+        scaled, inside, missing = self._scaled(x)
+        return only_where(inside, log1m_exp(-scaled), -np.inf, missing)
+
+    def log_survival(self, x: Any) -> Array:
+        scaled, inside, missing = self._scaled(x)
+        return only_where(inside, -scaled, 0.0, missing)
+
     def icdf(self, q: Any) -> Array:
         return _exponential_quantile(self._quantile(q)) / self.rate
+
+    def isf(self, q: Any) -> Array:
+        return _minus_log(self._quantile(q)) / self.rate
 
     def entropy(self) -> Array:
         return 1.0 - namespace_of(self.rate).log(self.rate)
@@ -214,9 +226,21 @@ class LogNormal(ScalarFamily):
         log_x, inside, missing = self._logs(x)
         return only_where(inside, self.logarithm.survival(log_x), 1.0, missing)
 
+    def log_cdf(self, x: Any) -> Array:
+        log_x, inside, missing = self._logs(x)
+        return only_where(inside, self.logarithm.log_cdf(log_x), -np.inf, missing)
+
+    def log_survival(self, x: Any) -> Array:
+        log_x, inside, missing = self._logs(x)
+        return only_where(inside, self.logarithm.log_survival(log_x), 0.0, missing)
+
     def icdf(self, q: Any) -> Array:
         with np.errstate(over="ignore"):
             return namespace_of(self.log_mean).exp(self.logarithm.icdf(self._quantile(q)))
+
+    def isf(self, q: Any) -> Array:
+        with np.errstate(over="ignore"):
+            return namespace_of(self.log_mean).exp(self.logarithm.isf(self._quantile(q)))
 
     def entropy(self) -> Array:
         return self.log_mean + self.logarithm.entropy()
@@ -343,8 +367,25 @@ class Weibull(Univariate):
         power, inside, missing = self._power(x)
         return only_where(inside, namespace_of(power).exp(-power), 1.0, missing)
 
+    def log_cdf(self, x: Any) -> Array:
+        z, inside, missing = self._log_ratio(x)
+        power = self.shape * z
+        xp = namespace_of(z)
+        # log(1 - e^-t) is log t where t underflows.
+        low = power < -30.0
+        with np.errstate(over="ignore"):
+            found = log1m_exp(-xp.exp(xp.where(low, xp.zeros_like(power), power)))
+        return only_where(inside, xp.where(low, power, found), -np.inf, missing)
+
+    def log_survival(self, x: Any) -> Array:
+        power, inside, missing = self._power(x)
+        return only_where(inside, -power, 0.0, missing)
+
     def icdf(self, q: Any) -> Array:
         return self._from_exponential(_exponential_quantile(self._quantile(q)))
+
+    def isf(self, q: Any) -> Array:
+        return self._from_exponential(_minus_log(self._quantile(q)))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: γ (1 - 1/k) + log(λ/k) + 1, γ the constant of Euler and Mascheroni."""
@@ -458,8 +499,19 @@ class Pareto(ScalarFamily):
         z, inside, missing = self._excess(x)
         return only_where(inside, namespace_of(z).exp(-self.shape * z), 1.0, missing)
 
+    def log_cdf(self, x: Any) -> Array:
+        z, inside, missing = self._excess(x)
+        return only_where(inside, log1m_exp(-self.shape * z), -np.inf, missing)
+
+    def log_survival(self, x: Any) -> Array:
+        z, inside, missing = self._excess(x)
+        return only_where(inside, -self.shape * z, 0.0, missing)
+
     def icdf(self, q: Any) -> Array:
         return self._from_exponential(_exponential_quantile(self._quantile(q)))
+
+    def isf(self, q: Any) -> Array:
+        return self._from_exponential(_minus_log(self._quantile(q)))
 
     def entropy(self) -> Array:
         """See `Distribution.entropy`: log(m/α) + 1/α + 1."""
@@ -493,6 +545,12 @@ def _exponential_quantile(q: Array) -> Array:
     """Return -log(1 - q), the quantile of the exponential distribution of rate 1."""
     with np.errstate(divide="ignore"):
         return -namespace_of(q).log1p(-q)
+
+
+def _minus_log(q: Array) -> Array:
+    """Return -log q, the quantile from above of the exponential distribution of rate 1."""
+    with np.errstate(divide="ignore"):
+        return -namespace_of(q).log(q)
 
 
 def _log_ratio(x: Array, scale: Array, inside: Array) -> tuple[Array, Array, Array]:

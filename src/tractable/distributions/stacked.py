@@ -113,6 +113,21 @@ class Stacked(Distribution):
         """See `Univariate.survival`; there is none where a member has none."""
         return self._at("survival", x)
 
+    @numbers_only
+    def log_cdf(self, x: Any) -> Array:
+        """See `Univariate.log_cdf`; there is none where a member has none."""
+        return self._at("log_cdf", x)
+
+    @numbers_only
+    def log_survival(self, x: Any) -> Array:
+        """See `Univariate.log_survival`; there is none where a member has none."""
+        return self._at("log_survival", x)
+
+    @numbers_only
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`; there is none where a member has none."""
+        return self._at("isf", q)
+
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 

@@ -10,7 +10,7 @@ from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.gamma import betaln, gammaln, log_minus_digamma
 from tractable.arrays.grouping import group_rows, weighted_counts
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular
-from tractable.arrays.log_space import log1p_exp, log_sigmoid, log_sum_exp
+from tractable.arrays.log_space import HALF_LOG_2PI, log1p_exp, log_sigmoid, log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, namespace_of, unbroadcast
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.arrays.student import stdtr, stdtrit
@@ -52,7 +52,7 @@ class StudentT(Univariate):
     Parameters
     ----------
     dof : array (*batch,)
-        ν, positive: the mean exists for ν > 1, the variance is finite for ν > 2.
+        ν, positive: the mean exists for ν > 1, the variance is finite for ν > 2. With ``inf`` it is normal.
     location : array (*batch,)
         μ.
     scale : array (*batch,)
@@ -85,7 +85,7 @@ class StudentT(Univariate):
             given[name] if name == "scale" else namespace_of(given[name]).sqrt(reciprocal(name, given[name]))
         )
         set_fields(self, dof=given["dof"], location=given["location"], scale=width)
-        self._settle(dof=check_positive, location=check_finite)
+        self._settle(dof=_check_dof, location=check_finite)
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, dof: float | None = None) -> Self:
@@ -143,10 +143,15 @@ class StudentT(Univariate):
         with np.errstate(over="ignore"):
             return self.location + self.scale * stdtrit(self.dof, self._quantile(q))
 
+    def isf(self, q: Any) -> Array:
+        with np.errstate(over="ignore"):
+            return self.location - self.scale * stdtrit(self.dof, self._quantile(q))
+
     def entropy(self) -> Array:
         """See `Distribution.entropy`: ½(ν+1) (ψ(½(ν+1)) - ψ(½ν)) + log(√ν B(½ν, ½)) + log scale."""
         log_scale = namespace_of(self.scale).log(self.scale)
-        return 0.5 * (self.dof + 1.0) * _digamma_step(self.dof, 1) - _log_peak(self.dof) + log_scale
+        dof = _held(self.dof)
+        return 0.5 * (dof + 1.0) * _digamma_step(dof, 1) - _log_peak(dof) + log_scale
 
     def _divergence(self, other: "StudentT") -> Array:
         """See `Distribution.kl_divergence`; there is no closed form, and it is by quadrature, to 1e-10."""
@@ -154,7 +159,8 @@ class StudentT(Univariate):
 
     def _sample(self, n: int, rng: Any) -> Array:
         noise = standard_normal(rng, (n, *self.batch_shape), like=self.location)
-        precision = standard_gamma(rng, 0.5 * self.dof, n) / (0.5 * self.dof)
+        half = 0.5 * _held(self.dof)
+        precision = standard_gamma(rng, half, n) / half
         with np.errstate(divide="ignore", over="ignore"):
             return self.location + self.scale * (noise / namespace_of(noise).sqrt(precision))
 
@@ -163,9 +169,26 @@ class StudentT(Univariate):
             return (self._event(x) - self.location) / self.scale
 
 
+def _check_dof(name: str, dof: Array) -> None:
+    """Refuse what is not above zero; infinitely many degrees of freedom are a normal distribution's."""
+    xp = namespace_of(dof)
+    check_positive(name, xp.where(dof == xp.inf, xp.ones_like(dof), dof))
+
+
+#: So many degrees of freedom are as good as infinitely many, to the last digit, wherever there is no square
+#: of a distance: in an entropy, in a draw, in an expected logarithm.
+_NORMAL_DOF = 1e18
+
+
+def _held(dof: Array) -> Array:
+    """Return degrees of freedom with `_NORMAL_DOF` in place of infinitely many."""
+    xp = namespace_of(dof)
+    return xp.where(dof < _NORMAL_DOF, dof, xp.full_like(dof, _NORMAL_DOF))
+
+
 def _inflation(dof: Array) -> Array:
     """Return ν/(ν - 2), the variance of a unit scale: infinite for ν ≤ 2, NaN where there is no mean."""
-    xp = namespace_of(dof)
+    xp, dof = namespace_of(dof), _held(dof)
     left = dof - 2.0
     found = xp.where(left > 0, dof / xp.where(left > 0, left, xp.ones_like(left)), xp.inf + left)
     return xp.where(dof > 1, found, xp.full_like(found, xp.nan))
@@ -181,12 +204,15 @@ def _digamma_step(dof: Array, dim: int) -> Array:
 def student_t_log_density(distance: Array, dof: Array) -> Array:
     """Return the log density of the standard t at a distance |t| from its centre."""
     xp = namespace_of(distance, dof)
+    normal, dof = dof == xp.inf, _held(dof)
     ratio = distance / xp.sqrt(dof)
     far = ratio > 1e8
     near = xp.where(far, xp.zeros_like(ratio), ratio)
     # Far out log(1 + r²) is 2 log r, and the square may overflow.
     logs = xp.where(far, 2.0 * xp.log(xp.where(far, ratio, xp.ones_like(ratio))), xp.log1p(near * near))
-    return _log_peak(dof) - 0.5 * (dof + 1.0) * logs
+    with np.errstate(over="ignore"):
+        found = _log_peak(dof) - 0.5 * (dof + 1.0) * logs
+        return xp.where(normal, -0.5 * distance * distance - HALF_LOG_2PI, found)
 
 
 def _log_peak(dof: Array) -> Array:
@@ -569,8 +595,13 @@ def _number_divergence(p: Any, q: Any) -> Array:
         apart = xp.log(xp.abs(p.location - q.location))
     log_scale = xp.log(q.scale)
     log_variances, log_shifts = 2.0 * (xp.log(p.scale) - log_scale), 2.0 * (apart - log_scale)
-    growth = _expected_growth(p.dof, q.dof, log_variances[..., None], log_shifts[..., None])
-    return 0.5 * (q.dof + 1.0) * growth - _log_peak(q.dof) + log_scale - p.entropy()
+    dof = _held(q.dof)
+    growth = _expected_growth(_held(p.dof), dof, log_variances[..., None], log_shifts[..., None])
+    found = 0.5 * (dof + 1.0) * growth - _log_peak(dof)
+    with np.errstate(over="ignore"):
+        squares = xp.exp(log_variances) * _inflation(p.dof) + xp.exp(log_shifts)
+    squares = xp.where(xp.isnan(squares), xp.full_like(squares, xp.inf), squares)
+    return xp.where(q.dof == xp.inf, 0.5 * squares + HALF_LOG_2PI, found) + log_scale - p.entropy()
 
 
 def _vector_divergence(p: Any, q: Any) -> Array:

@@ -87,6 +87,9 @@ class Uniform(ScalarFamily):
     def icdf(self, q: Any) -> Array:
         return self._between(self._quantile(q))
 
+    def isf(self, q: Any) -> Array:
+        return self._between(self._quantile(q), down=True)
+
     def entropy(self) -> Array:
         return namespace_of(self.low).log(self._half) + log(2.0)
 
@@ -105,12 +108,13 @@ class Uniform(ScalarFamily):
         """Half the width: it cannot overflow."""
         return 0.5 * self.high - 0.5 * self.low
 
-    def _between(self, fraction: Array) -> Array:
+    def _between(self, fraction: Array, *, down: bool = False) -> Array:
+        """Return the point a fraction of the way up from the low end, or down from the high end."""
         # From the nearer end, so that neither end is passed nor missed by rounding.
         xp = namespace_of(fraction)
-        from_low = self.low + 2.0 * (fraction * self._half)
-        from_high = self.high - 2.0 * ((1.0 - fraction) * self._half)
-        return xp.where(fraction < 0.5, from_low, from_high)
+        up, rest = (1.0 - fraction, fraction) if down else (fraction, 1.0 - fraction)
+        near_low = (fraction > 0.5) if down else (fraction < 0.5)
+        return xp.where(near_low, self.low + 2.0 * (up * self._half), self.high - 2.0 * (rest * self._half))
 
     def _fraction(self, x: Any, end: Array, sign: float) -> Array:
         """Return how much of the support lies between an end and x."""

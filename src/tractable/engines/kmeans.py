@@ -20,6 +20,7 @@ import numpy as np
 
 from tractable.arrays.devices import beside, beside_rows, on_host
 from tractable.arrays.namespace import namespace_of
+from tractable.arrays.random import row_uniforms
 from tractable.data import Batch, Source, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
@@ -320,20 +321,8 @@ class DrawStep(AssignStep):
         squares = np.full(len(z), np.inf)
         for center in self.centers:
             squares = np.minimum(squares, np.sum((z - center) ** 2, axis=1))
-        drawn = _row_uniforms(np.asarray(block.X, dtype=np.float64), self.seed) < self.factor * squares
+        drawn = row_uniforms(np.asarray(block.X, dtype=np.float64), self.seed) < self.factor * squares
         return Candidates(rows=z[drawn if block.weights is None else drawn & (block.weights > 0.0)])
-
-
-def _row_uniforms(x: np.ndarray, seed: int) -> np.ndarray:
-    """Return a number in [0, 1) for every row, a hash of its bits and of a seed (splitmix64)."""
-    state = np.full(len(x), seed, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in np.ascontiguousarray(x.T):
-            state = (state ^ column.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            state ^= state >> np.uint64(31)
-    return (state >> np.uint64(11)) * 2.0**-53
 
 
 def cluster_means(clusters: Clusters) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     CriteriaMixin,
     DensityMixin,
@@ -487,6 +487,7 @@ class BayesianNetworkDensity(CriteriaMixin, DensityMixin, EMEstimator):
         """Return the log probability of what was observed in each row, (n_samples,)."""
         return self._density().log_prob(self._events(X))
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
         """Draw new rows, as a table like the one that was fitted."""
         density = self._density()
@@ -511,6 +512,7 @@ class BayesianNetworkDensity(CriteriaMixin, DensityMixin, EMEstimator):
         return missing_probabilities(families, cells, codes, j)
 
     @of_held_rows
+    @either_seed_name
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 

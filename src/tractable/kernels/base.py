@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.random import either_seed_name
 from tractable.kernels.hyperparameters import Hyperparameter, content
 from tractable.primitives import SILENT
 from tractable.primitives.threads import even_blocks, ordered_map
@@ -207,6 +208,7 @@ class Kernel(ABC):
 
     # -- stationary kernels -----------------------------------------------------------------------------
 
+    @either_seed_name
     def random_features(self, n: int, rng: Any = None, *, columns: int | None = None) -> "FourierFeatures":
         """Return a random map φ of rows to n features with E[φ(x)ᵀφ(x')] = k(x, x'), Rahimi and Recht (2007).
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import is_numpy_array
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, row_uniforms
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -230,10 +230,11 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     diverge are an error that states the bound, and a `fit` that was still falling at its end is a warning.
     Approximate in a stream; :class:`tractable.LinearRegression` is exact there, at the cost of a matrix.
 
-    Weights are frequencies of rows. Rows of weight zero are left out, and weights that are all the same
-    change nothing. Of others the steps are as long as their weights, relative to the mean, at one place of
-    the order: with ``batch_size=None`` exactly those of repeated rows, and in an order of single rows or
-    small batches with the same limit, the least squares of the repeated rows, but not the same path to it.
+    Weights are frequencies of rows. Rows of weight zero are left out, and a step is as long as the weight of
+    its row, relative to the mean: weights that are all the same change nothing. In a shuffled order equal
+    rows are one row of the sum of their weights, so that a row of weight two is two equal rows, to the last
+    step; and so it is with ``batch_size=None``. In the order of a stream, or without `shuffle`, both have the
+    same limit, the least squares of the repeated rows, but not the same path to it.
 
     There is no `predict_dist`: a descent that has not converged has no noise variance and no covariance of
     its weights, and intervals without them do not cover. `LinearRegression` has both from one pass.
@@ -256,7 +257,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
     fit_intercept : bool
         Whether to fit an intercept.
     shuffle : bool
-        Whether each epoch takes the rows in an order of its own; files and streams keep theirs.
+        Whether each epoch takes the rows in an order of its own, which depends on the rows and not on the
+        order in which they are given; files and streams keep theirs.
     random_state : None, int, RandomState or Generator
         Source of randomness; with a seed the result is repeatable.
 
@@ -318,6 +320,8 @@ class LeastMeanSquares(RegressorMixin, Estimator):
         """
         self._check_parameters()
         rows = _with_one_target(check_rows(self, X, y, sample_weight, reset=True, supervised=True))
+        if self.shuffle and not isinstance(rows.data, Source):
+            rows = _merged(rows)
         state = self._initial()
         rng = as_generator(self.random_state, name="random_state")
         self._check_whole_batch_step(rows)
@@ -556,6 +560,18 @@ def _with_one_target(rows: Rows) -> Rows:
     if not is_numpy_array(rows.data):
         raise ValueError(f"X must be a NumPy array, a frame or a source, got {type(rows.data).__name__}")
     return replace(rows, y=column_or_1d(rows.y, warn=True))
+
+
+def _merged(rows: Rows) -> Rows:
+    """Return the different rows, each with the sum of the weights, in an order that they alone determine."""
+    X, y, w = _as_arrays(rows.data, rows.y, rows.weights)
+    both = np.column_stack([X, y]) + 0.0  # no zero has a sign
+    order = np.argsort(row_uniforms(both, 0), kind="stable")
+    both = both[order]
+    begins = np.flatnonzero(np.append(True, np.any(both[1:] != both[:-1], axis=1))[: len(both)])
+    merged = both[begins]
+    weights = np.add.reduceat(w[order], begins) if len(begins) else w
+    return replace(rows, data=merged[:, :-1], y=merged[:, -1], weights=weights)
 
 
 def _weight_moments(X: Any, y: Any, weights: Any = None) -> Moments:

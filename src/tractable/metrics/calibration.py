@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.metrics.checks import with_source_targets
 from tractable.metrics.classification import as_codes, checked_probabilities, classes_of
 from tractable.value import value
@@ -51,6 +51,7 @@ class ClassCalibration:
         """The expected calibration error, Σ_b weight_b |observed_b - predicted_b| / Σ_b weight_b."""
         return float(np.average(np.abs(self.observed - self.predicted), weights=self.weight))
 
+    @either_seed_name
     def error_if_right(self, coverage: float = 0.9, *, rng: Any = 0) -> tuple[float, float]:
         """Return the interval in which the error falls if the probabilities are right.
 

@@ -10,7 +10,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.error_function import erf
 from tractable.arrays.gamma import betaln
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.random import as_generator, uniform
+from tractable.arrays.random import as_generator, either_seed_name, uniform
 from tractable.distributions import Distribution, Empirical, Mixture, Normal, StudentT, expectation
 from tractable.distributions.checks import check_coverage
 from tractable.metrics.checks import as_targets, averaged, over_targets, row_count, with_source_targets
@@ -244,6 +244,7 @@ class CalibrationCurve:
 
 
 @with_source_targets
+@either_seed_name
 def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     """Return the probability integral transform F(y) of each target: uniform if the distributions are right.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import freeze
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.metrics.checks import with_source_targets
 from tractable.metrics.classification import as_codes, as_labels, row_weights
 from tractable.value import set_fields, value
@@ -64,6 +64,7 @@ class ThresholdCurve:
 
 
 @with_source_targets
+@either_seed_name
 def roc_curve(
     y_true: Any,
     scores: Any,
@@ -128,6 +129,7 @@ def roc_curve(
 
 
 @with_source_targets
+@either_seed_name
 def precision_recall_curve(
     y_true: Any,
     scores: Any,

@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.random import either_seed_name
 from tractable.base import (
     DegenerateCovarianceWarning,
     DensityMixin,
@@ -133,6 +134,7 @@ class EMMixture(DensityMixin, EMEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         return self._density().log_prob(self._events(X))
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
         """Draw `n_samples` new rows, and the components they come from, (n_samples,)."""
         return self._density().sample_labelled(n_samples, rng=random_state)

@@ -51,7 +51,8 @@ def select_components(
     n_components : iterable of int
         At most as many as there are rows that count.
     covariance_types : str or iterable of str
-        Of "full", "tied", "diag", "spherical" and "low_rank".
+        Of those that `GaussianMixture` takes: "full", "tied", "diag", "spherical", "low_rank" and mclust's
+        fourteen, which `MCLUST_SHAPES` in :mod:`tractable.covariance` lists.
     criterion : {"bic", "icl", "aic"}
         The one that decides; all are reported.
     sample_weight : array (n_samples,), optional

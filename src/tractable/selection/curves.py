@@ -8,11 +8,13 @@ from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from tractable.arrays.random import either_seed_name
 from tractable.base import check_choice
 from tractable.metrics import ParameterChoice, ScoreCurve
 from tractable.selection.scores import log_score
 
 
+@either_seed_name
 def learning_curve(
     estimator: Any,
     X: Any,
@@ -69,6 +71,7 @@ def learning_curve(
     return ScoreCurve(label="training rows", values=sizes, train=train, test=test)
 
 
+@either_seed_name
 def validation_curve(
     estimator: Any,
     X: Any,
@@ -120,6 +123,7 @@ def validation_curve(
     return ScoreCurve(label=param_name, values=_as_values(param_range), train=train, test=test)
 
 
+@either_seed_name
 def choose_parameters(
     estimator: Any,
     grid: Mapping[str, Sequence[Any]],

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.arrays.weights import check_weights
 from tractable.base import check_count, check_numbers, check_table
 from tractable.engines.kmeans import kmeans
@@ -21,6 +21,7 @@ INDICES = {
 }
 
 
+@either_seed_name
 def select_n_clusters(
     X: Any,
     n_clusters: Iterable[int] = range(2, 11),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import check_number, check_table
 from tractable.decomposition.spectrum import (
     DimensionChoice,
@@ -21,6 +21,7 @@ from tractable.statistics import ScatterFactor
 CRITERIA = ("cross_validation", "parallel_analysis", "optimal_threshold", "evidence", "bic", "variance")
 
 
+@either_seed_name
 def select_n_components(
     X: Any,
     *,

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import check_count, check_table
 from tractable.distributions import Normal
 from tractable.metrics import BiasVariance, decompose
 
 
+@either_seed_name
 def train_val_test_split(
     *arrays: Any, val: float = 0.15, test: float = 0.15, stratify: Any = None, random_state: Any = None
 ) -> list[Any]:
@@ -70,6 +71,7 @@ def _rows_of(fraction: float, array: Any) -> int:
     return math.ceil(round(fraction * n, 9))
 
 
+@either_seed_name
 def bias_variance(
     estimator: Any,
     f: Callable[[np.ndarray], Any],

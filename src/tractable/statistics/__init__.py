@@ -3,6 +3,7 @@
 from tractable.statistics.bin_counts import BinCounts, Bins, as_edges, even_edges
 from tractable.statistics.by_class import ByClass
 from tractable.statistics.counts import Counts, Totals
+from tractable.statistics.directions import Directions
 from tractable.statistics.extremes import Extremes
 from tractable.statistics.incomplete_moments import IncompleteMoments
 from tractable.statistics.linear_factor import LinearFactor
@@ -28,6 +29,7 @@ __all__ = [
     "ColumnSummary",
     "Counts",
     "DiagonalMoments",
+    "Directions",
     "Extremes",
     "FourthMoments",
     "IncompleteMoments",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze
+from tractable.arrays.namespace import Array, freeze, is_foreign_array, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic
@@ -145,16 +145,21 @@ class ByClass(Statistic):
         of : callable
             The statistic of a class.
         """
-        x, labels = np.asarray(x), np.asarray(labels)
-        if labels.shape != x.shape[:1]:
-            raise ValueError(f"y must have one label a row, {len(x)}, got shape {labels.shape}")
-        w = None if weights is None else check_weights(weights, len(x), like=x)
-        if w is not None and not np.all(w > 0.0):
-            some = w > 0.0
-            x, labels, w = x[some], labels[some], w[some]
+        xp = namespace_of(x)
+        x = xp.asarray(x)
+        labels = labels if is_foreign_array(x) else np.asarray(labels)
+        n = x.shape[0]
+        if tuple(labels.shape) != (n,):
+            raise ValueError(f"y must have one label a row, {n}, got shape {tuple(labels.shape)}")
+        w = None if weights is None else check_weights(weights, n, like=x)
+        if w is not None and not bool(xp.all(w > 0.0)):
+            some = xp.nonzero(w > 0.0)[0]
+            x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, order, edges = _grouped(labels)
-        x, w = x[order], None if w is None else w[order]
-        parts = tuple(of(x[a:b], weights=None if w is None else w[a:b]) for a, b in pairwise(edges))
+        x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
+        parts = tuple(
+            of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
+        )
         return cls(labels=found, parts=parts, dim=int(x.shape[1]))
 
     @classmethod
@@ -205,6 +210,11 @@ class ByClass(Statistic):
 
 def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the labels that occur, an order of the rows that brings equal ones together, and its cuts."""
+    if is_foreign_array(labels):
+        xp = namespace_of(labels)
+        unique = xp.unique_counts(labels)
+        order = xp.argsort(labels, stable=True)
+        return to_numpy(unique.values), order, np.append(0, np.cumsum(to_numpy(unique.counts)))
     found, codes = label_codes(labels)
     order = np.argsort(codes, kind="stable")  # of small codes by radix, in linear time
     return found, order, np.append(0, np.cumsum(np.bincount(codes, minlength=len(found))))

@@ -4,8 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares
 from tractable.value import value
@@ -53,8 +54,6 @@ class IncompleteMoments(Statistic):
         if bool(xp.all(xp.isfinite(whole.mean))):
             check_squares(xp.linalg.diagonal(whole.scatter), x, whole.mean, w)
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
-        if not is_numpy_array(x):
-            raise ValueError("X contains NaN or infinity; missing values are understood in NumPy arrays only")
         with np.errstate(over="ignore"):
             return cls(dim=len(everything), parts=_parts(x, w))
 
@@ -97,15 +96,17 @@ class IncompleteMoments(Statistic):
         return weight, mean, scatter
 
 
-def _parts(x: np.ndarray, w: np.ndarray | None) -> dict[tuple[int, ...], Moments]:
-    if np.isinf(x).any():
+def _parts(x: Array, w: Array | None) -> dict[tuple[int, ...], Moments]:
+    xp = namespace_of(x)
+    if bool(xp.any(xp.isinf(x))):
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
     parts = {}
-    for pattern, rows in by_pattern(~np.isnan(x)):
+    for pattern, members in by_pattern(~to_numpy(xp.isnan(x))):
         observed = np.flatnonzero(pattern)
-        block = x[np.ix_(rows, observed)]
-        own = None if w is None else w[rows]
+        rows, columns = beside((members, observed), x)
+        block = xp.take(xp.take(x, rows, axis=0), columns, axis=1)
+        own = None if w is None else xp.take(w, rows, axis=0)
         part = Moments.of(block, own)
-        check_squares(np.diagonal(part.scatter), block, part.mean, own)
+        check_squares(xp.linalg.diagonal(part.scatter), block, part.mean, own)
         parts[tuple(observed.tolist())] = part
     return parts

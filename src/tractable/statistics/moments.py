@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import diagonal_moments, moments
@@ -209,19 +210,19 @@ class FourthMoments(Statistic):
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "FourthMoments":
-        """Summarise a block of rows."""
+        """Summarise a block of rows; of rows on a device, on the host."""
         x = as_rows(x)
-        w = as_weights(weights, x)
+        w, xp = as_weights(weights, x), namespace_of(x)
         with np.errstate(invalid="ignore", over="ignore"):
             moments = Moments.of(x, w)
-        if not np.all(np.isfinite(moments.mean)):
+        if not bool(xp.all(xp.isfinite(moments.mean))):
             raise ValueError("X contains NaN or infinity")
-        squares = np.diagonal(moments.scatter)
-        check_squares(squares, x, moments.mean, w)
-        scale = _scale(_deviations(moments))
-        u = (x - moments.mean) * over(1.0, scale)
+        check_squares(xp.linalg.diagonal(moments.scatter), x, moments.mean, w)
+        scale = _scale(_deviations(on_host(moments)))
+        u = (x - moments.mean) * beside(over(1.0, scale), x)
         once = u if w is None else u * w[:, None]
-        return cls(moments=moments, scale=scale, third=(u * once).T @ u, fourth=(u * once).T @ (u * u))
+        third, fourth = on_host(((u * once).T @ u, (u * once).T @ (u * u)))
+        return cls(moments=on_host(moments), scale=scale, third=third, fourth=fourth)
 
     @property
     def weight(self) -> Any:

@@ -291,3 +291,90 @@ def _lattice(d: Any, draws: np.ndarray) -> np.ndarray | None:
         return None
     grid = np.meshgrid(*[np.arange(low, high + 1.0)] * dim, indexing="ij")
     return np.stack(grid, axis=-1).reshape(-1, *d.event_shape)
+
+
+def log_tails_are_logarithms(d: Any, rng: np.random.Generator) -> None:
+    """log_cdf and log_survival are the logarithms, and where those underflow rise by the density still."""
+    if not hasattr(d, "cdf"):
+        return
+    missing = [name for name in ("log_cdf", "log_survival", "isf") if not hasattr(d, name)]
+    assert not missing, f"{type(d).__name__} has a cdf and no {', '.join(missing)}"
+    x = np.concatenate([d.sample(200, rng=rng), np.full((1, *d.batch_shape), np.nan)])
+    ends = np.stack([np.full(d.batch_shape, np.inf), np.full(d.batch_shape, -np.inf)])
+    x = np.concatenate([x, ends])
+    for log_mass, mass in ((d.log_cdf, d.cdf), (d.log_survival, d.survival)):
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(log_mass(x), np.log(mass(x)), rtol=1e-11, atol=1e-14)
+        assert np.all(~(log_mass(x) > 0.0))
+    for i in np.ndindex(d.batch_shape):
+        one = d[i] if d.batch_shape else d
+        for upper in (False, True):
+            _assert_far_tail(one, upper=upper)
+
+
+def _assert_far_tail(d: Any, *, upper: bool) -> None:
+    """Assert that a tail far beyond the smallest number, if there is one, rises by the density: rtol 1e-7."""
+    end = float(np.max(d.support[1]) if upper else np.min(d.support[0]))
+    middle = float(d.icdf(0.5))
+    log_mass = d.log_survival if upper else d.log_cdf
+    step = float(abs(d.isf(1e-9) - middle) if upper else abs(d.icdf(1e-9) - middle))
+    if not (np.isfinite(step) and step > 0.0):
+        return
+    direction = 1.0 if upper else -1.0
+    with np.errstate(over="ignore"):
+        points = middle + direction * step * 2.0 ** np.arange(1020.0)
+        if np.isfinite(end):  # and half the way to the end, again and again
+            points = np.append(points, end - direction * abs(end - middle) * 0.5 ** np.arange(1.0, 1060.0))
+    points = points[np.isfinite(points)]
+    points = points[direction * (end - points) > 0.0]
+    points = np.floor(points) if d.discrete else points
+    with np.errstate(over="ignore"):
+        log_prob = d.log_prob(points)
+    far = np.flatnonzero((log_prob < -2000.0) & (log_prob > -1e6))
+    if not len(far):
+        return
+    a = float(points[far[0]])
+    unit = _fall(d, a, direction)
+    b = a + direction * (max(np.floor(unit), 1.0) if d.discrete else unit)
+    top = float(log_mass(a))
+    if d.discrete:
+        k = np.arange(min(a, b) + 1.0, max(a, b) + 1.0)
+        mass = np.sum(np.exp(d.log_prob(k) - top))
+    else:
+        node, weight = np.polynomial.legendre.leggauss(40)
+        mass = (
+            abs(b - a) / 2.0 * np.sum(weight * np.exp(d.log_prob(0.5 * (a + b) + 0.5 * (b - a) * node) - top))
+        )
+    drop = 1.0 - np.exp(float(log_mass(b)) - top)
+    np.testing.assert_allclose(drop, mass, rtol=1e-7, err_msg=f"between {a} and {b}")
+
+
+def _fall(d: Any, x: float, direction: float) -> float:
+    """Return a distance, a power of two, over which the density has fallen by a factor e to e⁴ or so."""
+    distances = 2.0 ** np.arange(-1070.0, 1020.0)
+    with np.errstate(over="ignore"):
+        fallen = np.flatnonzero(d.log_prob(x + direction * distances) < d.log_prob(x) - 1.0)
+    return float(distances[fallen[0]]) if len(fallen) else abs(x)
+
+
+def isf_inverts_survival(d: Any, rng: np.random.Generator) -> None:
+    """isf(q) is the least x with survival(x) ≤ q; without jumps survival(isf(q)) = q, however small q is."""
+    if not hasattr(d, "isf"):
+        return
+    for level in (1e-300, 1e-100, 1e-20, 1e-8, 1e-3, 0.1, 0.5, 0.9, 0.999):
+        q = np.full(d.batch_shape, level)
+        x = d.isf(q)
+        if d.discrete:
+            assert np.all(d.survival(x) <= q * (1 + 1e-10))
+            assert np.all(d.survival(just_below(x)) >= q * (1 - 1e-10))
+            continue
+        held = np.isfinite(x)
+        x = np.where(held, x, d.icdf(0.5 + 0.0 * q))
+        # x is rounded to its own spacing, or to that of the distances it is found from.
+        size = np.fmax(np.abs(x), np.abs(d.icdf(0.5 + 0.0 * q)))
+        below, above = (d.survival(x + side * 8.0 * np.spacing(size)) for side in (-1.0, 1.0))
+        reached = (below >= (1.0 - 1e-10) * q) & (above <= (1.0 + 1e-10) * q)
+        assert np.all(~held | reached), f"survival(isf({level})) = {d.survival(x)}"
+
+
+TAIL_LAWS = laws_above(globals())

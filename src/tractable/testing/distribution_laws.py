@@ -28,7 +28,7 @@ from tractable.testing.assertions import (
     shapes,
     standardized,
 )
-from tractable.testing.density_laws import DENSITY_LAWS, survival_falls_by_prob
+from tractable.testing.density_laws import DENSITY_LAWS, TAIL_LAWS
 from tractable.value import parameters, replace
 
 SUMMARIES = ("mean", "variance", "stddev", "mode")
@@ -417,7 +417,7 @@ DISTRIBUTION_LAWS: tuple[Law, ...] = (
     *VALUE_LAWS,
     repr_rebuilds,
     *DENSITY_LAWS,
-    survival_falls_by_prob,
+    *TAIL_LAWS,
     *SAMPLE_LAWS,
 )
 

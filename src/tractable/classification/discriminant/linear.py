@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.grouping import by_pattern
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
@@ -114,6 +116,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     """
 
     _shared = True
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -139,7 +142,10 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         """
         check_answerable(self)
         rows = check_query(self, X, allow_nan=True)
-        if np.isnan(rows).any():
+        if is_foreign_array(rows):
+            if bool(namespace_of(rows).any(namespace_of(rows).isnan(rows))):
+                raise ValueError("X contains NaN; transform completes rows of NumPy, and X is on a device")
+        elif np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
             structure = structure[0] if structure.batch_shape else structure
@@ -156,6 +162,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)
+        if is_foreign_array(rows):
+            xp = namespace_of(rows)
+            return self.distribution_.log_joint(rows) if bool(xp.any(xp.isnan(rows))) else linear(rows)
         missing = np.isnan(rows)
         if not missing.any():
             return linear(rows)
@@ -191,7 +200,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self._set_directions(structure)
 
     def _linear_scores(self) -> "LinearScores":
-        return linear_scores(self.means_, self.class_prior_, self.class_distributions_.structure)
+        given = self.means_, self.class_prior_, self.class_distributions_.structure
+        return linear_scores(*on_host(given))
 
     def _posteriors(self, prior: Any, moments: Moments) -> ClassPosteriors:
         return shared_posteriors(prior, moments)
@@ -226,7 +236,8 @@ class LinearScores:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows, (n, K)."""
-        return map_rows(lambda rows: (rows - self.center) @ self.coef.T + self.offset, x)
+        own = beside(self, x)
+        return map_rows(lambda rows: (rows - own.center) @ own.coef.T + own.offset, x)
 
 
 def linear_scores(means: np.ndarray, priors: np.ndarray, within: Full) -> LinearScores:

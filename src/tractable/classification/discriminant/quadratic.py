@@ -80,6 +80,7 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     """
 
     _shared = False
+    _learns_on_host = True
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
     ModelTags,
@@ -110,13 +111,17 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         if tables is None:
             return X, y, sample_weight
         if reset:
-            frame, noted = tables.distinct_values()
+            frame, noted = tables.distinct_values(self._declared_by_name())
             found = self._layout(frame=frame)
             subject._layout_ = replace(found, columns=noted(found.columns))
         return tables.coded(subject._layout_.columns), None, None
 
     def _tables(self, X: Any, y: Any, sample_weight: Any) -> StreamedTables | None:
         return streamed_tables(X, y, sample_weight) if self._reads_text and is_streamed(X) else None
+
+    def _declared_by_name(self) -> Any:
+        """Return the likelihoods of columns whose numbers may be categories; where all are codes, None."""
+        return None if self._default == "categorical" else self._declared()
 
     def _layout(self, **columns: Any) -> ColumnLikelihoods:
         return replace(learn_likelihoods(self._declared(), self._default, **columns), binarize=self.binarize)
@@ -125,7 +130,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         if hasattr(self, "_layout_"):
             # New categories are numbered after those that are known.
             tables = self._tables(X, y, sample_weight)
-            frame = X if tables is None else tables.distinct_values()[0]
+            frame = X if tables is None else tables.distinct_values(self._declared_by_name())[0]
             if is_frame(frame):
                 self._layout_ = replace(self._layout_, columns=met_categories(frame, self._layout_.columns))
         super()._learn_more(X, y, sample_weight)
@@ -365,6 +370,7 @@ class NaiveBayes(BaseNaiveBayes):
                 labels = float(counts[some] @ np.log(self.class_prior_[some]))
         return labels + log_evidence(self.statistic_, self._layout_, self._estimation())
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw new rows, as a table like the one that was fitted, and their classes."""
         codes, labels = super().sample(n_samples, random_state=random_state)

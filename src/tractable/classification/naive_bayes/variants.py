@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.random import either_seed_name
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
 from tractable.classification.class_priors import class_priors, log_priors
 from tractable.classification.naive_bayes.estimator import BaseNaiveBayes
@@ -435,6 +436,7 @@ class BernoulliNB(DiscreteNB):
         with np.errstate(divide="ignore"):
             return np.log(self._fitted_columns_.probability)
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows and their classes: zeros and ones, or numbers on either side of `binarize`."""
         events, labels = super().sample(n_samples, random_state=random_state)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from tractable.arrays.namespace import device, is_foreign_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.svd import orientation
 from tractable.base import (
@@ -39,6 +40,12 @@ from tractable.value import replace
 #: Directions of ARD whose loadings are below this fraction of the longest have been pruned.
 PRUNED = 1e-2
 
+#: What is said of missing entries in an array of another library.
+MISSING_ON_DEVICE = (
+    "X contains NaN; missing entries are marginalised in NumPy arrays, and X is not moved to the host "
+    "silently: convert it, or leave out these rows"
+)
+
 
 class LatentFactors(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, CriteriaMixin, DensityMixin, EMEstimator
@@ -48,6 +55,7 @@ class LatentFactors(
     model_tags = ModelTags(
         kind="generative", parametric=True, streaming="exact over several passes", missing_values=True
     )
+    _learns_on_host = True
     #: Whether the noise has one variance for all columns.
     _isotropic: ClassVar[bool]
     n_init = 1
@@ -132,9 +140,23 @@ class LatentFactors(
         """Return rows, and the posterior means (n, r) and covariances (n, r, r) of their latent z."""
         check_answerable(self)
         x = check_query(self, X)
-        rows = IncompleteRows.of(x - self.mean_)
         noise = self.distribution_.structure.variances
+        if is_foreign_array(x):
+            return x, *self._complete_posterior(x, noise)
+        rows = IncompleteRows.of(x - self.mean_)
         return x, *latent_posterior(rows, np.zeros_like(noise), self.loadings_, noise, len(x))
+
+    def _complete_posterior(self, x: Any, noise: Any) -> tuple[Any, Any]:
+        """Return means M⁻¹ Wᵀ D⁻¹ (x - μ) and covariances M⁻¹, M = I + Wᵀ D⁻¹ W, of rows on a device."""
+        xp = namespace_of(x)
+        if bool(xp.any(xp.isnan(x))):
+            raise ValueError(MISSING_ON_DEVICE)
+        scaled = self.loadings_ / noise[:, None]
+        precision = xp.eye(scaled.shape[1], dtype=x.dtype, device=device(x)) + self.loadings_.T @ scaled
+        covariance = xp.linalg.inv(precision)
+        return (x - self.mean_) @ (scaled @ covariance), xp.broadcast_to(
+            covariance, (x.shape[0], *covariance.shape)
+        )
 
     def _drawn(
         self, x: np.ndarray, means: np.ndarray, covariances: np.ndarray, rng: np.random.Generator
@@ -164,6 +186,8 @@ class LatentFactors(
         if rows is None:
             return self._problem(None, None, self._standardizer_)
         summary = fold(ColumnSummary.of, rows.source)
+        if rows.to_host and not summary.complete:
+            raise ValueError(MISSING_ON_DEVICE)
         summary.check_observed(getattr(self, "feature_names_in_", None))
         standardizer = self._standardizer_ if fitted else summary.standardizer(common=self._isotropic)
         return self._problem(rows.source, summary, standardizer)

@@ -168,9 +168,15 @@ class Categorical(EitherForm):
 
     def icdf(self, q: Any) -> Array:
         """See `Univariate.icdf`; never a label after the last of positive probability."""
+        return self._up_to_last(super().icdf(q))
+
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`; never a label after the last of positive probability."""
+        return self._up_to_last(super().isf(q))
+
+    def _up_to_last(self, found: Array) -> Array:
         xp = namespace_of(self.probabilities)
         last = xp.max(xp.where(self.probabilities > 0, self._labels, 0.0 * self._labels), axis=-1)
-        found = super().icdf(q)
         return xp.where(found < last, found, last + 0.0 * found)
 
     def entropy(self) -> Array:

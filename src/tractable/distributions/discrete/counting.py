@@ -10,6 +10,7 @@ import numpy as np
 from tractable.arrays.batched import diagonal_matrix
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.distributions.distribution import Distribution, Univariate
+from tractable.distributions.tails import log_of_parts
 from tractable.engines.quadrature import gauss_legendre
 from tractable.engines.roots import bisect
 from tractable.statistics.counts import Totals
@@ -64,21 +65,67 @@ class Counting(Univariate):
         q = self._quantile(q)
         xp = namespace_of(q)
         q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
-        low, high = self._bracket(q)
+        inner = xp.clip(q, float(xp.finfo(q.dtype).smallest_normal), 1.0 - float(xp.finfo(q.dtype).eps))
+        low, high = self._bracket(inner / (1.0 - inner), q > 0.0)
         high = bisect(lambda k: self.cdf(k) >= q, low, high, whole=True)
         return xp.where((q == 1.0) & (self.stddev > 0), self._end + 0.0 * q, high)
+
+    def isf(self, q: Any) -> Array:
+        """See `Univariate.isf`: the least whole number k with P(X > k) ≤ q, by bisection."""
+        q = self._quantile(q)
+        xp = namespace_of(q)
+        q = xp.broadcast_to(q, np.broadcast_shapes(tuple(q.shape), self.batch_shape))
+        tiny = float(xp.finfo(q.dtype).smallest_normal)
+        inner = xp.clip(q, tiny, 1.0 - float(xp.finfo(q.dtype).eps))
+        low, high = self._bracket((1.0 - inner) / inner, q < 1.0)
+        high = bisect(lambda k: self.survival(k) <= q, low, high, whole=True)
+        return xp.where((q == 0.0) & (self.stddev > 0), self._end + 0.0 * q, high)
+
+    def log_cdf(self, x: Any) -> Array:
+        return self._below_end(self._log_cdf, x, (-np.inf, 0.0))
+
+    def log_survival(self, x: Any) -> Array:
+        return self._below_end(self._log_survival, x, (0.0, -np.inf))
+
+    def _log_cdf(self, k: Array) -> Array:
+        """Return log P(X ≤ k) for whole k from 0 to below the end of the support."""
+        return self._log_sum(k, log_of_parts(self._cdf(k), self._survival(k)), 0.0 * k, k, k)
+
+    def _log_survival(self, k: Array) -> Array:
+        """Return log P(X > k) for whole k from 0 to below the end of the support."""
+        found = log_of_parts(self._survival(k), self._cdf(k))
+        return self._log_sum(k, found, k + 1.0, self._last(k + 1.0), k + 1.0)
+
+    def _log_sum(self, k: Array, found: Array, low: Array, high: Array, top: Array) -> Array:
+        """Return log Σ P(X = j) over j = low, …, high where what was found of it is out of range.
+
+        The largest term is that of `top`, and the others are added up relative to it.
+        """
+        xp = namespace_of(found)
+        far = found < float(np.log(1e16 * float(xp.finfo(found.dtype).smallest_normal)))
+        if not bool(xp.any(far)):
+            return found
+        top = xp.broadcast_to(top, found.shape)
+        peak = self._log_mass(xp.where(far, top, self.mode + 0.0 * top))
+        peak = xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak))
+        low, high = (xp.where(far, end, top) for end in (low, high))
+        with np.errstate(over="ignore", divide="ignore"):
+            total = self._sum(lambda j: xp.exp(self._log_mass(j) - peak), low, high)
+            return xp.where(far, peak + xp.log(total), found)
 
     def entropy(self) -> Array:
         return self._expected(lambda k: -self._log_mass(k))
 
-    def _bracket(self, q: Array) -> tuple[Array, Array]:
-        """Return whole numbers below and not below the quantile, by Cantelli's inequality."""
-        xp = namespace_of(q)
-        inner = xp.clip(q, float(xp.finfo(q.dtype).smallest_normal), 1.0 - float(xp.finfo(q.dtype).eps))
-        odds = xp.sqrt(inner / (1.0 - inner))
-        low = xp.floor(self.mean - 1.01 * self.stddev / odds) - 2.0
-        high = xp.ceil(self.mean + 1.01 * self.stddev * odds) + 1.0
-        low = xp.where((low > -1.0) & (q > 0), low, xp.full_like(q, -1.0))
+    def _bracket(self, odds: Array, some: Array) -> tuple[Array, Array]:
+        """Return whole numbers below and not below the quantile of q, by Cantelli's inequality on q/(1 - q).
+
+        Where there is not some probability up to it, the first is -1.
+        """
+        xp = namespace_of(odds)
+        root = xp.sqrt(odds)
+        low = xp.floor(self.mean - 1.01 * self.stddev / root) - 2.0
+        high = xp.ceil(self.mean + 1.01 * self.stddev * root) + 1.0
+        low = xp.where((low > -1.0) & some, low, xp.full_like(low, -1.0))
         return low, xp.where(high < self._end, high, self._end + 0.0 * high)
 
     def _below_end(self, inner: Callable[[Array], Array], x: Any, outside: tuple[float, float]) -> Array:

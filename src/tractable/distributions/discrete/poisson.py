@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.gamma import stirling_error
 from tractable.arrays.incomplete import betainc, betaincc, gammainc, gammaincc
-from tractable.arrays.log_space import LOG_2PI
+from tractable.arrays.log_space import LOG_2PI, log1m_exp
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.arrays.saddle_point import count_deviance, deviance, factorial_rest
 from tractable.distributions.checks import check_nonnegative, check_positive, check_probability, exactly_one
@@ -285,6 +285,12 @@ class Geometric(FittedCounting):
 
     def _survival(self, k: Array) -> Array:
         return namespace_of(k).exp(self._log_failures(k + 1.0))
+
+    def _log_cdf(self, k: Array) -> Array:
+        return log1m_exp(self._log_failures(k + 1.0))
+
+    def _log_survival(self, k: Array) -> Array:
+        return self._log_failures(k + 1.0)
 
     def _sample(self, n: int, rng: Any) -> Array:
         p = to_numpy(self.probability)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import freeze
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.distributions.checks import check_coverage
 from tractable.distributions.empirical import Empirical
 from tractable.distributions.normal import Normal
@@ -99,6 +99,7 @@ class Bootstrap:
         return f"{float(self.value):.5g} ± {float(self.standard_error):.2g}, 90% from {low:.5g} to {high:.5g}"
 
 
+@either_seed_name
 def bootstrap(
     statistic: Callable[..., Any],
     *data: Any,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import to_numpy
+from tractable.arrays.random import either_seed_name
 from tractable.distributions.dirichlet import Beta
 from tractable.distributions.discrete.binomial import Bernoulli, Binomial
 from tractable.distributions.discrete.poisson import Poisson
@@ -90,6 +91,7 @@ def scores(d: Any, x: Any, names: Iterable[str]) -> np.ndarray:
         return (8.0 * (c - b) - (e - a)) / (12.0 * h)
 
 
+@either_seed_name
 def fisher_information(
     distribution: Distribution,
     names: str | Iterable[str] | None = None,
@@ -176,6 +178,7 @@ def parameter_names(d: Distribution) -> list[str]:
     ]
 
 
+@either_seed_name
 def cramer_rao_bound(
     distribution: Distribution, n: int, of: Any, *, names: Any = None, rng: Any = None
 ) -> float:

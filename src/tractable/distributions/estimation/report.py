@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.namespace import freeze, to_numpy
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.distributions.distribution import Distribution
 from tractable.distributions.estimation.information import (
     as_functional,
@@ -121,6 +121,7 @@ class EstimatorReport:
         return self.names.index(name)
 
 
+@either_seed_name
 def estimator_report(
     estimator: Callable[[np.ndarray], Any] | Mapping[str, Callable[[np.ndarray], Any]],
     distribution: Distribution,

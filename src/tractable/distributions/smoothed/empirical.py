@@ -13,7 +13,7 @@ from tractable.arrays.batched import as_reals, matvec
 from tractable.arrays.limits import LARGEST, is_squarable
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
-from tractable.arrays.random import as_generator, moved
+from tractable.arrays.random import as_generator, either_seed_name, moved
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.diagonal import Uncorrelated
 from tractable.distributions.checks import as_point_weights, check_finite, check_positive
@@ -220,6 +220,9 @@ class SmoothedEmpirical(VectorDistribution):
         found = numbers.quantiles(self, xp.reshape(xp.astype(q, xp.float64), (-1,)))
         return xp.astype(xp.reshape(found, tuple(q.shape)), self.points.dtype)
 
+    log_cdf = numbers_only(Univariate.log_cdf)
+    log_survival = numbers_only(Univariate.log_survival)
+    isf = numbers_only(Univariate.isf)
     probability_between = numbers_only(Univariate.probability_between)
     interval = numbers_only(Univariate.interval)
 
@@ -231,11 +234,13 @@ class SmoothedEmpirical(VectorDistribution):
         found = self._corners if not self._is_gaussian else self._corners[:0]
         return xp.asarray(found, dtype=self.points.dtype, device=device(self.points))
 
+    @either_seed_name
     def entropy(self, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.entropy`: numbers by quadrature, vectors by draws (65,536 by default)."""
         double = self._double
         return self._as_scalar(double._expected(lambda x: -double.log_prob(x), n_samples, rng))
 
+    @either_seed_name
     def kl_divergence(self, other: Any, *, n_samples: int | None = None, rng: Any = 0) -> Array:
         """See `Distribution.kl_divergence`, found as `entropy` is; the other may be of any family.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.devices import beside
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import FitInterrupted
 from tractable.base.parameters import check_number
@@ -128,7 +129,6 @@ class EvidenceModel(BayesianLinearModel):
         found, hyper = self._search(scaled)
         lost = noise_vanished(scaled.statistic, found.rss, found.rank, centred, self.alpha_2)
         self.noise_vanished_ = hyper.exact or lost or found.noise >= 1.0 / hyper.noise_floor
-        xp = namespace_of(found.coef)
         self.alpha_, self.gamma_ = scaled.noise_precision(found.noise), found.gamma
         self.noise_variance_, self._predictive_dof_ = 1.0 / self.alpha_, inf
         self._plug_in_ = self._plugged_in(scaled, found)
@@ -137,7 +137,7 @@ class EvidenceModel(BayesianLinearModel):
         self.log_evidence_ = found.log_evidence - log_jacobian
         self.objective_trace_ = np.asarray(found.search.trace) - log_jacobian
         if self.compute_score:
-            self.scores_ = xp.asarray(self.objective_trace_, dtype=xp.float64)
+            self.scores_ = beside(np.asarray(self.objective_trace_, dtype=np.float64), found.coef)
         self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
         coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
         self._set_posterior(

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.arrays.random import as_generator, standard_gamma, standard_normal
+from tractable.arrays.random import as_generator, either_seed_name, standard_gamma, standard_normal
 from tractable.base import (
     ModelTags,
     OnePassEstimator,
@@ -181,6 +181,7 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
             covariance = covariance_from_root(root)
         return self._around(self._posterior_.predict(rows), covariance, dof)
 
+    @either_seed_name
     def sample_functions(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
     ) -> Array:

@@ -14,7 +14,8 @@ from tractable.base import (
     check_number,
     check_values,
 )
-from tractable.covariance import Covariance, Diagonal, Full, Isotropic
+from tractable.covariance import Covariance, Diagonal, Full, Isotropic, LowRankPlusDiagonal
+from tractable.covariance.diagonal import Uncorrelated
 from tractable.covariance.shapes import (
     SHAPES,
     CovarianceShape,
@@ -71,7 +72,7 @@ class BaseGaussianMixture(EMMixture):
     def precisions_cholesky_(self) -> Array:
         """Upper factors P of the inverses, Σ⁻¹ = P Pᵀ; square roots where they are diagonal."""
         xp = namespace_of(self.means_)
-        if self.covariance_type in ("diag", "spherical"):
+        if issubclass(self._shape().structure, Uncorrelated):
             return xp.sqrt(self.precisions_)
         return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(self.covariances_)))
 
@@ -82,7 +83,7 @@ class BaseGaussianMixture(EMMixture):
 
     def _structure(self) -> Covariance:
         found: Covariance = self._density().components.structure
-        return found[0] if self.covariance_type == "tied" and found.batch_shape else found
+        return found[0] if self._shape().shared and found.batch_shape else found
 
     def _shape(self) -> CovarianceShape:
         return shape_of(self.covariance_type)
@@ -139,9 +140,11 @@ class GaussianMixture(BaseGaussianMixture):
     ----------
     n_components : int
         Number of components K.
-    covariance_type : {"full", "tied", "diag", "spherical", "low_rank"}
+    covariance_type : {"full", "tied", "diag", "spherical", "low_rank"}, or one of mclust's fourteen names
         Each component its own matrix, one matrix for all, a diagonal, one variance, or factors plus a
-        diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k).
+        diagonal (a mixture of factor analysers, Σ_k = F_k F_kᵀ + D_k). "EII", "VII", "EEI", "VEI", "EVI",
+        "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV" and "VVV" say of volume, shape and orientation
+        in Σ_k = λ_k D_k A_k D_kᵀ whether each is equal (E), varies (V) or is the identity (I).
     rank : int
         Number of factors of "low_rank".
     tol : float
@@ -364,11 +367,13 @@ class GaussianMixture(BaseGaussianMixture):
 
 def _from_precisions(precisions: Any, covariance_type: str, K: int, d: int) -> Covariance:
     """Return `precisions_init` as a structure."""
-    name, shapes = "precisions_init", {"tied": (d, d), "diag": (K, d), "spherical": (K,), "full": (K, d, d)}
-    if covariance_type not in shapes:
+    shape = shape_of(covariance_type)
+    if issubclass(shape.structure, LowRankPlusDiagonal):
         raise ValueError(f'precisions_init has no meaning for covariance_type="{covariance_type}"')
-    matrices = covariance_type in ("full", "tied")
-    found = check_values(name, precisions, shapes[covariance_type], definite=matrices)
+    matrices = issubclass(shape.structure, Full)
+    one = (d, d) if matrices else (d,) if issubclass(shape.structure, Diagonal) else ()
+    name = "precisions_init"
+    found = check_values(name, precisions, one if shape.shared else (K, *one), definite=matrices)
     if matrices:
         return Full.from_precision(found)
     if not np.all(found > 0):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     ModelTags,
     Rows,
@@ -310,12 +310,14 @@ class TableMixture(BaseTableMixture):
         """The categories of each categorical column."""
         return self._columns_.values_of_categories(self._encoding_.categorical, self._encoding_.sizes)
 
+    @either_seed_name
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
         """Draw new rows, as a table like the one that was fitted, and the components they come from."""
         codes, labels = super().sample(n_samples, random_state=random_state)
         return table_of(self._columns_, codes), labels
 
     @of_held_rows
+    @either_seed_name
     def impute(self, X: Any, n_draws: int | None = None, *, random_state: Any = None) -> Any:
         """Return the table with its missing entries replaced, given the observed entries of each row.
 

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from array_api_extra import at
 
-from tractable.arrays.namespace import Array, device, namespace_of
-from tractable.primitives import SILENT, squared_distances
+from tractable.arrays.grouping import sums_by_label, weighted_counts
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.primitives import SILENT, as_double, squared_distances
+
+#: Pairs of rows and centres on a device up to which ties that rounding decided are looked at again: each look
+#: at all pairs of many rows takes as long as their product.
+MOST_DOUBTED = 2**24
 
 
 def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
@@ -45,17 +50,15 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 @SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
-    z = (xp.astype(x, xp.float64) - shift) * scale
+    z = (as_double(x) - shift) * scale
     labels = nearest(z, centers)
     w = xp.ones_like(z[:, 0]) if weights is None else weights
-    step = z - xp.take(centers, labels, axis=0)
-    indicator = xp.astype(labels[:, None] == xp.arange(centers.shape[0], device=device(x)), xp.float64)
-    indicator = indicator if weights is None else indicator * w[:, None]
+    squares = xp.linalg.vector_norm(z - xp.take(centers, labels, axis=0), axis=1) ** 2
     return {
         "labels": labels,
-        "sums": indicator.T @ z,
-        "counts": xp.sum(indicator, axis=0),
-        "cost": w @ xp.sum(step * step, axis=1),
+        "sums": sums_by_label(labels, z if weights is None else z * w[:, None], centers.shape[0]),
+        "counts": weighted_counts(labels, w, centers.shape[0]),
+        "cost": w @ squares,
     }
 
 
@@ -89,6 +92,8 @@ def nearest(z: Array, centers: Array) -> Array:
     # One product, of the rows with a column of ones, instead of a product and a sum over all pairs.
     scores = xp.concat([z, xp.ones_like(z[:, :1])], axis=1) @ xp.concat([-2.0 * centers.T, squares[None, :]])
     found = xp.argmin(scores, axis=1)
+    if not is_numpy_array(z) and scores.shape[0] * scores.shape[1] > MOST_DOUBTED:
+        return found
     longest = xp.sqrt(xp.max(squares))
     reach = 2.0 * xp.sqrt(xp.sum(z * z, axis=1)) * longest + longest * longest
     bound = xp.min(scores, axis=1) + (z.shape[1] + 7) * 2.0**-52 * reach
