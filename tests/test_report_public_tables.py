@@ -250,7 +250,7 @@ def shares_of_numbers(page):
     """The columns of numbers, and the shares of their principal components if all rows are used."""
     numbers = page.once[page.number_columns()]
     numbers = numbers.drop(columns=[page.target] if page.target in numbers else [])
-    numbers = numbers.loc[:, numbers.std() > 0.0]
+    numbers = numbers.loc[:, (numbers.std() > 0.0) & (numbers.notna().mean() >= 0.2)]
     rows = re.search(rf"of {NUMBER} rows(?:, chosen at random,)? were", page.sections["map"].done).group(1)
     if number(rows) < len(numbers) or numbers.isna().any().any():
         return numbers, None

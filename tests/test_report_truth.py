@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from quick import some
-from tractable.report import folds, table_of, with_dates
+from tractable.report import folds, read_table, table_of, with_dates
 from tractable.report.candidates import _near_classes, _near_numbers, encoder, is_skewed, regressors
 from tractable.report.clusters import section as clusters
 from tractable.report.dependence import pairs_of, reversals
@@ -268,8 +268,9 @@ def test_few_repeated_numbers_are_bars_and_zeros_of_skewed_ones_are_counted(rng)
     drawn = captions(pd.DataFrame({"share": rng.choice([0.0, 4.5, 14.5, 24.5], 400), "money": money}))
     assert "4 different values" in drawn["share"].caption
     assert drawn["money"].caption.endswith("logarithmic axis without 7 that are 0")
-    grades = np.r_[rng.choice(np.arange(12) + 0.25, 400)]
-    assert "a bar for each of 12 values" in captions(pd.DataFrame({"grade": grades}))["grade"].caption
+    grades = np.r_[rng.choice(np.arange(12) + 0.25, 400), np.full(1200, 0.5)]
+    said = captions(pd.DataFrame({"grade": grades}))["grade"].caption
+    assert said.endswith("a bar for each of 13 values; 75% are 0.5, a bar that is cut off")
 
 
 def test_heaps_of_equal_numbers_make_no_modes(rng):
@@ -323,6 +324,22 @@ def test_rows_of_rare_classes_have_the_colour_of_others(rng):
     frame = pd.DataFrame({"a": rng.normal(size=140), "b": rng.normal(size=140), "y": classes})
     found = map_of_rows(table_of(frame), target="y", rng=rng)
     assert ">other<" in found.pictures[1].svg
+
+
+@pytest.mark.parametrize("read", [table_of, read_table], ids=["frame", "file"])
+def test_a_film_called_missing_is_not_missing(read, tmp_path):
+    titles = [f"Film {k}" for k in range(300)]
+    titles[7], titles[9] = "Missing", "?"
+    numbers = [str(k % 50 / 4.0) for k in range(299)]
+    frame = pd.DataFrame({"title": titles, "x": [*numbers, "missing"]})
+    if read is read_table:
+        frame.to_csv(tmp_path / "films.csv", index=False)
+        frame = tmp_path / "films.csv"
+    table = read(frame)
+    assert table.column("title").n_missing == 1  # the question mark
+    assert table.frame["title"][7] == "Missing"
+    assert table.column("x").kind == "number"
+    assert table.column("x").n_missing == 1
 
 
 def test_the_user_has_the_last_word_on_kinds():

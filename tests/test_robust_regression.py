@@ -363,3 +363,46 @@ def test_extreme_units_are_refused_by_name(noise, rng):
     for size in (1e-310, [1.0, 1e-310, 1.0]):
         with pytest.raises(ValueError, match="X has columns so small"):
             RobustRegression(noise).fit(size * X, y)
+
+
+class TestLosses:
+    """Huber's and Tukey's M-estimates are statsmodels' RLM."""
+
+    @pytest.mark.parametrize("kind", ["huber", "tukey"])
+    def test_against_statsmodels(self, kind):
+        import statsmodels.api as sm
+
+        table = sm.datasets.stackloss.load_pandas()
+        X, y = table.exog.to_numpy(float), table.endog.to_numpy(float)
+        norm = sm.robust.norms.HuberT() if kind == "huber" else sm.robust.norms.TukeyBiweight()
+        theirs = sm.RLM(y, sm.add_constant(X), M=norm).fit(tol=1e-13, maxiter=500)
+        model = RobustRegression(kind).fit(X, y)
+        assert model.converged_
+        np.testing.assert_allclose([model.intercept_, *model.coef_], theirs.params, rtol=1e-8)
+        np.testing.assert_allclose(
+            [model.intercept_std_error_, *model.coef_std_errors_], theirs.bse, rtol=1e-8
+        )
+        np.testing.assert_allclose(model.scale_, theirs.scale, rtol=1e-8)
+        np.testing.assert_allclose(model.row_weights_, theirs.weights, atol=1e-8)
+
+    def test_tuning_and_bad_input(self, rng):
+        X, y = problem(rng)
+        wide = RobustRegression("huber", tuning=1e6).fit(X, y)
+        np.testing.assert_allclose(wide.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-9)
+        for options, named in (({"tuning": -1.0}, "tuning"), ({"dof": 3.0}, "dof")):
+            with pytest.raises(ValueError, match=named):
+                RobustRegression("huber", **options).fit(X, y)
+        with pytest.raises(ValueError, match="tuning is for the losses"):
+            RobustRegression("laplace", tuning=1.0).fit(X, y)
+        with pytest.raises(ValueError, match="rows in memory"):
+            RobustRegression("tukey").fit(lambda: iter([(X, y)]))
+        assert not hasattr(wide, "predict_dist")
+        assert not hasattr(wide, "predict_interval")
+        with pytest.raises(ValueError, match="return_std"):
+            wide.predict(X, return_std=True)
+
+    def test_intervals_of_gaussian_noise_are_least_squares(self, rng):
+        X, y = problem(rng)
+        exact, model = LinearRegression().fit(X, y), RobustRegression("gaussian").fit(X, y)
+        np.testing.assert_allclose(model.coef_interval(0.9), exact.coef_interval(0.9), rtol=1e-9)
+        np.testing.assert_allclose(model.intercept_interval(0.9), exact.intercept_interval(0.9), rtol=1e-9)

@@ -71,6 +71,7 @@ PUBLIC: dict[str, str] = {
     "Ridge": "tractable.linear_model",
     "RidgeCV": "tractable.linear_model",
     "PoissonRegression": "tractable.linear_model",
+    "QuantileRegression": "tractable.linear_model",
     "GammaRegression": "tractable.linear_model",
     "NegativeBinomialRegression": "tractable.linear_model",
     "RobustRegression": "tractable.linear_model",

@@ -171,6 +171,7 @@ from tractable.linear_model import LinearRegression as LinearRegression
 from tractable.linear_model import NegativeBinomialRegression as NegativeBinomialRegression
 from tractable.linear_model import PoissonRegression as PoissonRegression
 from tractable.linear_model import PolynomialBasis as PolynomialBasis
+from tractable.linear_model import QuantileRegression as QuantileRegression
 from tractable.linear_model import Ridge as Ridge
 from tractable.linear_model import RidgeCV as RidgeCV
 from tractable.linear_model import RobustRegression as RobustRegression

@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from sklearn.base import clone, is_classifier
 
 from catalogue import ESTIMATORS, some_of_each_family
@@ -24,8 +25,13 @@ ELSEWHERE = {"KNeighborsRegressor", "GaussianProcessPoissonRegressor"}
 #: With 12 rows: tails and labels cannot be learned from so few.
 REFUSED = {
     "RobustRegression-learnt",
+    "RobustRegression-huber",
+    "RobustRegression-tukey",
     "NegativeBinomialRegression",
     "NegativeBinomialRegression-given",
+    "QuantileRegression",
+    "QuantileRegression-upper",
+    "QuantileRegression-origin",
     "MixtureOfRegressors",
     "MixtureOfRegressors-separate",
     "MixtureOfRegressors-origin",
@@ -52,6 +58,12 @@ def plane(estimator, n, d, rng, noise, coef=None, intercept=3.0):
     coef = rng.standard_normal(d) if coef is None else coef
     mean = X @ coef + (intercept if getattr(estimator, "fit_intercept", True) else 0.0)
     return X, mean + noise, mean, coef
+
+
+def quantile_plane(estimator, n, d, rng):
+    """A plane in Gaussian noise whose quantile, not its mean, is the plane."""
+    X, _, mean, coef = plane(estimator, n, d, rng, 0.0)
+    return X, mean + NOISE * (rng.standard_normal(n) - ndtri(estimator.quantile)), mean, coef
 
 
 def sparse_plane(estimator, n, d, rng):
@@ -90,6 +102,8 @@ def robust_plane(estimator, n, d, rng):
     noise = {
         "laplace": rng.laplace,
         "gaussian": rng.normal,
+        "huber": rng.normal,
+        "tukey": lambda size: rng.standard_t(5.0, size),
         "student": lambda size: rng.standard_t(estimator.dof or 4.0, size),
     }[estimator.noise](size=n)
     return plane(estimator, n, d, rng, NOISE * noise)
@@ -183,6 +197,7 @@ WORLDS = {
     "PoissonRegression": counts_of,
     "NegativeBinomialRegression": counts_of,
     "GammaRegression": amounts,
+    "QuantileRegression": quantile_plane,
     "StateSpaceGaussianProcess": draw_over_time,
     "BayesianCommittee": approximated_draw,
     "NystromGaussianProcess": approximated_draw,
@@ -253,9 +268,11 @@ def fractions(row, n, d, rng):
     found = {"target": [], "function": [], "coef": []}
     for _ in range(n_fits(row)):
         model, X, y, mean, coef = fitted(row, n, d, rng)
-        found["target"].append(covered_targets(model, X, y, rng))
+        if hasattr(model, "predict_interval"):
+            found["target"].append(covered_targets(model, X, y, rng))
         # Of several components the function is one of several; ARD's is refused, see below.
-        if getattr(model, "n_components", 1) == 1 and type(model).__name__ not in NO_FUNCTION:
+        one = getattr(model, "n_components", 1) == 1 and hasattr(model, "predict_interval")
+        if one and type(model).__name__ not in NO_FUNCTION:
             try:
                 intervals = [model.predict_interval(X, c, include_noise=False) for c in COVERAGES]
             except ValueError as error:
@@ -314,7 +331,7 @@ def test_intervals_of_too_few_rows_are_not_offered(row, rng):
     model, X, *_ = fitted(row, *FEW, rng)
     assert np.all(np.isfinite(model.predict(X)))
     with pytest.raises(ValueError, match="too few rows"):
-        model.predict_interval(X)
+        model.predict_interval(X) if hasattr(model, "predict_interval") else model.coef_interval()
 
 
 @pytest.mark.parametrize(

@@ -23,19 +23,26 @@ MISSING = (
     "#N/A", "#NA", "<NA>", "?", "-", "--", ".", "missing", "Missing",
 )  # fmt: skip
 
+#: Those of them that are words, which a free text may consist of: a film is called "Missing".
+MISSING_WORDS = ("missing", "Missing", "None", "none")
+
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|Inf|INF|infinity|Infinity)$"
 
 #: Currencies, before or after a number.
 CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
 
 
-def trimmed(texts: Any) -> Any:
-    """Return text without blanks around it, null where it stands for a missing entry."""
+def trimmed(texts: Any, *, words: bool = False) -> Any:
+    """Return text without blanks around it, null where it stands for a missing entry.
+
+    With `words`, `MISSING_WORDS` are entries.
+    """
     import pyarrow as pa
     from pyarrow import compute as pc
 
     texts = pc.utf8_trim_whitespace(texts)
-    nothing = pc.is_in(texts, value_set=pa.array(MISSING, texts.type))
+    marks = [mark for mark in MISSING if not (words and mark in MISSING_WORDS)]
+    nothing = pc.is_in(texts, value_set=pa.array(marks, texts.type))
     return pc.if_else(nothing, pa.scalar(None, texts.type), texts)
 
 

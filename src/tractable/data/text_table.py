@@ -11,6 +11,7 @@ from tractable.data.columns import check_known
 from tractable.data.names import clean_names
 from tractable.data.text import (
     MISSING,
+    MISSING_WORDS,
     Dialect,
     NoRowsError,
     TableError,
@@ -84,7 +85,8 @@ def text_blocks(
             convert_options=csv.ConvertOptions(
                 include_columns=list(wanted),
                 column_types=wanted,
-                null_values=list(MISSING),
+                # Of text, who reads it decides whether a word is a missing entry.
+                null_values=[mark for mark in MISSING if types or mark not in MISSING_WORDS],
                 strings_can_be_null=True,
                 decimal_point=dialect.decimal,
             ),

@@ -12,6 +12,7 @@ from dask.delayed import delayed
 
 from tractable.data.columns import check_known
 from tractable.data.predict_to import answer_columns
+from tractable.data.table_columns import is_number
 from tractable.distributed.cluster import computed, sent
 from tractable.distributed.collections import kind_of, one_chunk_of_columns, partition_list
 from tractable.value import value
@@ -96,7 +97,9 @@ def _of_frame(estimator: Any, ask: _Asked, X: Any) -> Any:
         lambda model, rows: shape.framed(model, rows, None),
         [
             nonempty,
-            nonempty.iloc[:1] * np.nan if _numeric(nonempty) else nonempty,
+            nonempty.iloc[:1] * np.nan
+            if all(is_number(nonempty[name]) for name in nonempty.columns)
+            else nonempty,
             lambda: X.head(1, npartitions=-1),
         ],
     )
@@ -176,10 +179,6 @@ def _columns_of(estimator: Any, names: list[Any]) -> list[Any] | None:
 
 def _reads_text(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.string)
-
-
-def _numeric(frame: Any) -> bool:
-    return all(getattr(kind, "kind", "O") in "fiub" for kind in frame.dtypes)
 
 
 def _refuse_containers(estimator: Any, method: str) -> None:

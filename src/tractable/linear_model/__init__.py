@@ -44,6 +44,7 @@ from tractable.linear_model.ridge import (
 from tractable.linear_model.robust import (
     GaussianNoise,
     LaplaceNoise,
+    QuantileRegression,
     RobustParameters,
     RobustPosterior,
     RobustRegression,
@@ -99,6 +100,7 @@ __all__ = [
     "PoissonRegression",
     "PolynomialBasis",
     "PrimalInverse",
+    "QuantileRegression",
     "Ridge",
     "RidgeCV",
     "RidgeSolution",

@@ -172,6 +172,31 @@ class LinearPredictions(RegressorMixin):
             return hat
         return hat * check_weights(sample_weight, rows.shape[0], like=rows)[None, :]
 
+    def coef_interval(self, coverage: float = 0.95) -> Array:
+        """Return an interval of each coefficient, by Student's t, of shape (*coef_.shape, 2).
+
+        A confidence interval without a penalty; with one, that of the posterior under coef ~ N(0, σ²/α).
+        """
+        check_fitted(self)
+        return self._interval(self.coef_, self.coef_std_errors_, coverage)
+
+    def intercept_interval(self, coverage: float = 0.95) -> Array:
+        """Return a confidence interval of the intercept, by Student's t, (2,) or (n_targets, 2)."""
+        check_fitted(self)
+        return self._interval(self.intercept_, self.intercept_std_error_, coverage)
+
+    @property
+    def coef_std_errors_(self) -> Array:
+        """Standard errors of the coefficients."""
+        check_fitted(self)
+        return self._flat(self._solution_.coef_std_errors, axis=0)
+
+    @property
+    def intercept_std_error_(self) -> Array:
+        """Standard error of the intercept."""
+        check_fitted(self)
+        return self._flat(self._solution_.intercept_std_errors)
+
     def _set_solution(self, fit: Any, *, flat: bool) -> None:
         self._solution_ = fit
         self.coef_ = fit.coef[0, :] if flat else fit.coef
@@ -201,6 +226,13 @@ class LinearPredictions(RegressorMixin):
         if x.ndim == 1:
             return x[0]
         return x[0, ...] if axis == 0 else x[..., 0]
+
+    def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        xp = namespace_of(estimate)
+        dof = self._solution_with_noise().residual_dof
+        half = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * error
+        return xp.stack([xp.asarray(estimate - half), xp.asarray(estimate + half)], axis=-1)
 
     def _solution_with_noise(self) -> Any:
         """Return the solution if it has an estimate of the noise variance."""
@@ -350,16 +382,6 @@ class LinearRegression(LinearPredictions, LinearFit):
         self._report()
         return self
 
-    def coef_interval(self, coverage: float = 0.95) -> Array:
-        """Return a confidence interval of each coefficient, by Student's t, of shape (*coef_.shape, 2)."""
-        check_fitted(self)
-        return self._interval(self.coef_, self.coef_std_errors_, coverage)
-
-    def intercept_interval(self, coverage: float = 0.95) -> Array:
-        """Return a confidence interval of the intercept, by Student's t, (2,) or (n_targets, 2)."""
-        check_fitted(self)
-        return self._interval(self.intercept_, self.intercept_std_error_, coverage)
-
     def summary(
         self,
         X: Any = None,
@@ -504,18 +526,6 @@ class LinearRegression(LinearPredictions, LinearFit):
         return self._flat(self._solution_.coef_covariance, axis=0)
 
     @property
-    def coef_std_errors_(self) -> Array:
-        """Standard errors of the coefficients."""
-        check_fitted(self)
-        return self._flat(self._solution_.coef_std_errors, axis=0)
-
-    @property
-    def intercept_std_error_(self) -> Array:
-        """Standard error of the intercept."""
-        check_fitted(self)
-        return self._flat(self._solution_.intercept_std_errors)
-
-    @property
     def log_likelihood_(self) -> float:
         """Log-likelihood of the rows at the maximum likelihood estimates."""
         check_fitted(self)
@@ -647,13 +657,6 @@ class LinearRegression(LinearPredictions, LinearFit):
                 UserWarning,
                 stacklevel=4,
             )
-
-    def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
-        check_number("coverage", coverage, above=0.0, below=1.0)
-        xp = namespace_of(estimate)
-        dof = self._solution_with_noise().residual_dof
-        half = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * error
-        return xp.stack([xp.asarray(estimate - half), xp.asarray(estimate + half)], axis=-1)
 
 
 @value

@@ -50,6 +50,9 @@ MIN_SPIKE = 0.2
 #: Numbers of at most so many values, most of them repeated, are drawn as plain bars, of a least width.
 MAX_HEAPS, MIN_BAR = 40, 0.008
 
+#: A bar that is so many times as high as the next is cut off, so that the others can be seen.
+MAX_RATIO = 5.0
+
 #: Numbers with fewer values than this are drawn as bars, or as points if there are few rows.
 FEW_VALUES, MAX_DOTS = 8, 30
 
@@ -408,6 +411,10 @@ def _heaps(column: Column, values: np.ndarray) -> Picture:
         ax.bar(shown, counts / len(values), width=width, color=COLOURS[0])
         _finish(ax, name)
         caption = f"{_moments_text(column, values)}; a bar for each of {len(shown)} values"
+        most, second = np.sort(counts)[[-1, -2]] / len(values)
+        if most > MAX_RATIO * second:
+            ax.set_ylim(0.0, 2.0 * second)
+            caption += f"; {most:.0%} are {number_text(shown[counts.argmax()])}, a bar that is cut off"
         return picture_of(figure, alt=f"frequencies of {name}: {caption}", caption=caption)
 
 

@@ -274,10 +274,10 @@ def _chance(values: Any, once: Any) -> float:
     known = once.dropna().to_numpy()
     if known.dtype.kind != "f" or len(known) < 2:
         return agree
-    return max(agree, _step(known) / (2.0 * math.sqrt(math.pi) * float(known.std())))
+    return max(agree, _least_step(known) / (2.0 * math.sqrt(math.pi) * float(known.std())))
 
 
-def _step(values: np.ndarray) -> float:
+def _least_step(values: np.ndarray) -> float:
     """Return the least step between rounded numbers, 0 if they are not rounded."""
     scaled = values * 10.0**MAX_DIGITS
     if not np.isfinite(scaled).all() or (np.abs(scaled - np.rint(scaled)) > 1e-9 * np.abs(scaled)).any():

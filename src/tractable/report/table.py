@@ -45,6 +45,9 @@ KEY = re.compile(r"(^|[_\W])(id|key|index|uuid|guid|row|rowid|nr|no)$|^unnamed: 
 #: Names of columns of numbers that are times.
 TIMES = re.compile(r"^(year|yr|date|time|day|month|week|quarter|t|period|decade)s?$", re.IGNORECASE)
 
+#: In free text a word for a missing entry that is rarer than this is an entry.
+RARE_WORDS = 0.01
+
 #: Different values are counted up to this number.
 MAX_DISTINCT = 10_000
 
@@ -219,6 +222,7 @@ class ColumnCounts:
     def __init__(self, *, text: bool) -> None:
         self.text = text  # whether the entries are text, which may be numbers
         self.n_rows = self.n_missing = self.n_numbers = self.n_infinite = 0
+        self.n_words = 0  # missing entries that are words
         self.low, self.high = np.inf, -np.inf
         self.low_row = self.high_row = 0  # where these are, in the whole table
         self.whole = self.stepping = True
@@ -232,7 +236,9 @@ class ColumnCounts:
         numbers = numbers_of(entries, decimal)
         readable = ~np.isnan(numbers)
         if self.text and int(readable.sum()) < len(entries) - entries.null_count:
-            entries = trimmed(entries)
+            marked = trimmed(entries)
+            self.n_words += marked.null_count - trimmed(entries, words=True).null_count
+            entries = marked
             numbers = numbers_of(entries, decimal)
             readable = ~np.isnan(numbers)
         self._range(numbers)
@@ -344,9 +350,12 @@ def classified_column(
             return _date(name, counted, dates)
         if declared == "date":
             raise TableError(f"kind: the column {name!r} holds no dates")
+    words = 0
+    if kind in ("text", "identifier") and 0 < counted.n_words < RARE_WORDS * counted.n_rows:
+        words, texts = counted.n_words, trimmed(entries, words=True)
     coded = counted.all_numbers  # "14.0" is 14
     shown = [None if v is None else _shown(v, number=coded) for v in texts.to_pylist()]
-    return _column(name, kind, counted, note, levels=levels), pd.Series(shown, dtype=object)
+    return _column(name, kind, counted, note, -words, levels), pd.Series(shown, dtype=object)
 
 
 def _check_declared(name: str, kind: str, counted: ColumnCounts) -> None:

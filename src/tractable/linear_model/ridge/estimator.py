@@ -46,6 +46,10 @@ class Ridge(LinearPredictions, LinearFit):
     noise_variance_ : float or array of shape (n_targets,)
         Estimate Σ r² / residual_dof_; NaN where `residual_dof_` is not positive. Zero where the residuals
         are no more than the rounding of the targets: asking such a fit for distributions is an error.
+    coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
+        Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
+        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
+        coefficients that are drawn from the prior.
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
@@ -149,6 +153,10 @@ class RidgeCV(LinearPredictions, Estimator):
         The intercept; zero with ``fit_intercept=False``.
     effective_dof_, residual_dof_, noise_variance_
         See :class:`Ridge`.
+    coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
+        Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
+        of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
+        coefficients that are drawn from the prior.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 

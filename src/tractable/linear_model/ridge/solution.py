@@ -195,6 +195,23 @@ class RidgeSolution:
         some = self.residual_dof > 1e-9 * self.n_rows
         return self.rss / (self.residual_dof if some else float("nan"))
 
+    @property
+    def coef_std_errors(self) -> Array:
+        """Scales of the posterior of the coefficients, σ √((XᵀX + αI)⁻¹)_jj, (t, d)."""
+        xp = namespace_of(self.coef)
+        z = xp.eye(self.coef.shape[1], dtype=self.coef.dtype, device=device(self.coef))
+        if self.centering.ones:
+            z = xp.concat([xp.zeros_like(z[:, :1]), z], axis=1)
+        return xp.sqrt(self.noise_variance[:, None] * self.inverse.quadratic(z, z)[None, :])
+
+    @property
+    def intercept_std_errors(self) -> Array:
+        """Scales of the posterior of the intercepts, (t,); zeros without one."""
+        xp = namespace_of(self.coef)
+        if not (self.centering.free_intercept or self.centering.ones):
+            return xp.zeros_like(self.noise_variance)
+        return xp.sqrt(self.noise_variance * self.leverage(xp.zeros_like(self.coef[:1, :]))[0])
+
     def predict(self, x: Array) -> Array:
         """Return the predictions at the rows of x, (n, t)."""
         at_centre = self.centering.offset if self.centering.free_intercept else self.intercept

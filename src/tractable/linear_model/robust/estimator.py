@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.limits import check_coefficients
@@ -23,6 +24,7 @@ from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
+from tractable.linear_model.robust.m_estimates import TUNING, m_estimate
 from tractable.linear_model.robust.noise import NOISES
 from tractable.linear_model.robust.posterior import RobustPosterior, robust_posterior, robust_sampler
 from tractable.linear_model.robust.steps import (
@@ -41,6 +43,12 @@ from tractable.value import replace
 
 #: Rows a parameter from which on the degrees of freedom of Student's noise may be learned and taken as known.
 FEW_ROWS = 10.0
+#: Rows a parameter from which on standard errors of Huber's and Tukey's loss have their coverage.
+FEW_ROWS_OF_LOSS = 5.0
+
+
+def _is_noise(model: Any) -> bool:
+    return model.noise not in TUNING
 
 
 class RobustRegression(RegressorMixin, EMEstimator):
@@ -53,15 +61,22 @@ class RobustRegression(RegressorMixin, EMEstimator):
     as there are parameters are fitted exactly: the search ends at such a vertex, and has converged where dual
     values prove that it is optimal. Student's likelihood can have several maxima; this is the one reached
     from least squares. Exact over several passes, so rows may be in files larger than memory, except with
-    Laplace noise: vertices are of single rows, which must be in memory.
+    Laplace noise, and the losses of Huber and Tukey: vertices and medians are of single rows, which must be
+    in memory.
+
+    The losses of Huber and Tukey are no densities: M-estimates, with a scale by the median absolute residual,
+    as in statsmodels' RLM. They have intervals of coefficients, and no `predict_dist`.
 
     Parameters
     ----------
-    noise : {"laplace", "student", "gaussian"}
-        The distribution of the noise.
+    noise : {"laplace", "student", "gaussian", "huber", "tukey"}
+        The distribution of the noise, or Huber's or Tukey's loss.
     dof : float, optional
         Degrees of freedom of Student's t; by default they are estimated, between 1 and 1e6 (where the tails
         are a normal's).
+    tuning : float, optional
+        Residuals, in units of the scale, from which Huber's loss is linear (1.345 by default), or Tukey's
+        constant (4.685): 95 % efficient in Gaussian noise.
     fit_intercept : bool
         Whether to fit an intercept.
     tol : float
@@ -77,20 +92,26 @@ class RobustRegression(RegressorMixin, EMEstimator):
     intercept_ : float
         The intercept; zero with ``fit_intercept=False``.
     scale_ : float
-        Of the noise, Laplace's b or Student's scale; 0 where y is fitted without error.
+        Of the noise, Laplace's b or Student's scale; of Huber's and Tukey's loss the median absolute residual
+        over 0.6745; 0 where y is fitted without error.
     dof_ : float
         Degrees of freedom of Student's t; infinite for Gaussian, NaN for Laplace noise.
     noise_variance_ : float
         Variance of the noise at the likeliest scale: scale² for Gaussian, 2 scale² for Laplace noise, and
-        scale² ν/(ν - 2) for Student's t; infinite for 1 < ν ≤ 2 and NaN for ν ≤ 1, where there is none.
+        scale² ν/(ν - 2) for Student's t; infinite for 1 < ν ≤ 2 and NaN for ν ≤ 1, where there is none;
+        scale² for Huber's and Tukey's loss.
+    coef_std_errors_, intercept_std_error_ : array of shape (n_features,), float
+        Standard errors: of the posterior for Laplace's and Student's noise, Huber's asymptotic ones for the
+        losses; infinite where the rows do not determine a coefficient.
     row_weights_ : array of shape (n_samples,)
         Weight of each row in the last least squares: small for outliers, at most 1e16. Of rows in memory; a
         stream has none.
-    noise_ : LaplaceNoise, StudentNoise or GaussianNoise
-        The noise as a value.
+    noise_ : LaplaceNoise, StudentNoise, GaussianNoise or RobustLoss
+        The noise, or the loss, as a value.
     objective_trace_ : array of shape (n_iter_ + 1,), or (1,) where least squares is the maximum
         The mean log-likelihood of a row at the start of the search and after each iteration; for Laplace
-        noise of absolute errors that are smoothed less and less, and then of the best vertex so far.
+        noise of absolute errors that are smoothed less and less, and then of the best vertex so far. Of
+        Huber's and Tukey's loss minus the loss at the end alone.
     lower_bound_ : float
         The last of these; infinite where y is fitted without error.
     n_iter_ : int
@@ -122,7 +143,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]
         """See `tractable.tags`: the vertices of Laplace noise are of rows in memory."""
-        streaming = "no" if self.noise == "laplace" else "exact over several passes"
+        streaming = "no" if self.noise in ("laplace", *TUNING) else "exact over several passes"
         return ModelTags(kind="discriminative", parametric=True, streaming=streaming)  # type: ignore[arg-type]
 
     def __init__(
@@ -130,11 +151,12 @@ class RobustRegression(RegressorMixin, EMEstimator):
         noise: str = "laplace",
         *,
         dof: float | None = None,
+        tuning: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-15,
         max_iter: int = 5000,
     ) -> None:
-        self.noise, self.dof, self.fit_intercept = noise, dof, fit_intercept
+        self.noise, self.dof, self.tuning, self.fit_intercept = noise, dof, tuning, fit_intercept
         self.tol, self.max_iter = tol, max_iter
 
     @by_blocks
@@ -152,8 +174,13 @@ class RobustRegression(RegressorMixin, EMEstimator):
         """
         check_fitted(self)
         found = self._linear_predictor(check_columns(self, X).astype(np.float64))
+        if return_std and self.noise in TUNING:
+            raise ValueError(
+                f"return_std: noise={self.noise!r} is a loss, and has no predictive distribution"
+            )
         return (found, np.sqrt(self.predict_var(X, include_noise=include_noise))) if return_std else found
 
+    @available_if(_is_noise)
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> Any:
         """Return the predictive distribution of each row's target: the noise about the linear predictor.
@@ -188,6 +215,57 @@ class RobustRegression(RegressorMixin, EMEstimator):
             components=noise.around(location[:, None] + unit * posterior.linear_predictor(columns))
         )
 
+    @property
+    def coef_std_errors_(self) -> np.ndarray:
+        """Standard errors of the coefficients; infinite where the rows do not determine them."""
+        check_fitted(self)
+        return self._errors_of(np.eye(self.n_features_in_), slopes=True)[0]
+
+    @property
+    def intercept_std_error_(self) -> float:
+        """Standard error of the intercept; 0 where there is none."""
+        check_fitted(self)
+        if not self.fit_intercept:
+            return 0.0
+        return float(self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)[0][0])
+
+    def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (by t)."""
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        check_fitted(self)
+        errors, dof = self._errors_of(np.eye(self.n_features_in_), slopes=True)
+        reach = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * errors
+        return np.stack([self.coef_ - reach, self.coef_ + reach], axis=-1)
+
+    def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
+        """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
+        check_number("coverage", coverage, above=0.0, below=1.0)
+        check_fitted(self)
+        errors, dof = self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)
+        reach = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * float(errors[0])
+        return np.array([self.intercept_ - reach, self.intercept_ + reach])
+
+    def _errors_of(self, rows: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, float]:
+        """Return standard errors of linear predictors at rows, or of differences to that at 0, and ν."""
+        self._check_predictable(np.asarray(self._least_squares_.centre)[None, :])
+        whole, unit = self._least_squares_, 1.0 / float(self._target_.scale)
+        columns = independent_columns(rows, whole)
+        if slopes:
+            columns = columns - independent_columns(np.zeros_like(rows), whole)
+        if self.noise == "gaussian":
+            found, dof = (
+                np.sqrt(float(whole.noise_variance[0]) * np.sum(columns**2, axis=1)),
+                whole.residual_dof,
+            )
+        elif self.noise in TUNING:
+            found, dof = np.sqrt(self._variance_ * np.sum(columns**2, axis=1)), whole.residual_dof
+        else:
+            found, dof = self._posterior_.predictor_scale(columns), self._posterior_.dof
+        if whole.span is not None:
+            open_ = ~np.asarray(whole.span.determined()) if slopes else np.isinf(whole.leverage(rows))
+            found = np.where(open_, np.inf, found)
+        return unit * found, float(dof)
+
     def _check_predictable(self, rows: np.ndarray) -> None:
         """Refuse distributions that the rows of the fit do not determine."""
         if self.scale_ == 0.0:
@@ -203,6 +281,12 @@ class RobustRegression(RegressorMixin, EMEstimator):
             raise ValueError(
                 f"X has too few rows to estimate the noise: a weight of {float(whole.weight):g} for "
                 f"{n_parameters} parameters; more rows are needed"
+            )
+        if self.noise in TUNING and whole.weight < FEW_ROWS_OF_LOSS * n_parameters:
+            raise ValueError(
+                f"X has too few rows for intervals of noise={self.noise!r}: a weight of "
+                f"{float(whole.weight):g} for {n_parameters} parameters, and {FEW_ROWS_OF_LOSS:g} a "
+                "parameter are needed"
             )
         if self.noise == "student" and self.dof is None and whole.weight < FEW_ROWS * n_parameters:
             raise ValueError(
@@ -226,7 +310,11 @@ class RobustRegression(RegressorMixin, EMEstimator):
         return self._target_.inverse_transform(self._params_.linear.predict(X)[:, 0])
 
     def _check_parameters(self) -> None:
-        check_choice("noise", self.noise, NOISES)
+        check_choice("noise", self.noise, (*NOISES, *TUNING))
+        if self.tuning is not None:
+            if self.noise not in TUNING:
+                raise ValueError(f"tuning is for the losses {list(TUNING)}, got noise={self.noise!r}")
+            check_number("tuning", self.tuning, above=0.0)
         if self.dof is not None and self.noise != "student":
             raise ValueError(f"dof is for Student's noise alone, got {self.dof!r} with noise={self.noise!r}")
         if self.dof is not None:
@@ -237,9 +325,10 @@ class RobustRegression(RegressorMixin, EMEstimator):
         rows = super()._validate_rows(X, y, sample_weight, reset=reset)
         if not isinstance(rows.data, Source):
             return replace(rows, y=column_or_1d(rows.y, warn=True))
-        if self.noise == "laplace" and not rows.data.in_memory:
+        if self.noise in ("laplace", *TUNING) and not rows.data.in_memory:
+            what = "fits single rows exactly" if self.noise == "laplace" else "has a median of residuals"
             raise ValueError(
-                'X must be rows in memory for noise="laplace", which fits single rows exactly; got '
+                f'X must be rows in memory for noise="{self.noise}", which {what}; got '
                 f'{type(X).__name__}. noise="student" takes streams'
             )
         return rows
@@ -276,6 +365,11 @@ class RobustRegression(RegressorMixin, EMEstimator):
         if problem.is_exact or self.noise == "gaussian":
             # Where the search would begin is the maximum.
             return EMResult(params=problem.initial(), trace=(problem.log_likelihood,), converged=True)
+        if self.noise in TUNING:
+            tuning = TUNING[self.noise] if self.tuning is None else float(self.tuning)
+            found = m_estimate(problem, kind=self.noise, tuning=tuning, max_iter=int(self.max_iter))
+            self._variance_, self._n_steps_ = found.variance, found.n_iter
+            return found.result
         if self.noise != "laplace":
             return super()._search(problem, earlier)
         return least_absolute_errors(
@@ -309,12 +403,12 @@ class RobustRegression(RegressorMixin, EMEstimator):
         if problem.data.in_memory:
             held = problem.data.collect()
             self.row_weights_ = np.ones(held.n_rows) if exact else step.row_weights(held)
-        if not exact and self.noise != "gaussian" and whole.residual_dof > 0:
+        if not exact and self.noise not in ("gaussian", *TUNING) and whole.residual_dof > 0:
             self._posterior_ = robust_posterior(problem.data, whole, step)
 
     def _set_search(self, result: EMResult, problem: RobustProblem) -> None:
         super()._set_search(result, problem)
-        self.n_iter_ = max(result.n_iter, 1)
+        self.n_iter_ = max(result.n_iter, getattr(self, "_n_steps_", 1), 1)
 
     def _check_statistic(self, statistic: Any) -> None:
         if not isinstance(statistic, RobustStatistic):

@@ -108,9 +108,15 @@ class _State:
 
 
 def best_vertex(
-    phi: np.ndarray, y: np.ndarray, w: np.ndarray, errors: np.ndarray, floor: float, max_steps: int
+    phi: np.ndarray,
+    y: np.ndarray,
+    w: np.ndarray,
+    errors: np.ndarray,
+    floor: float,
+    max_steps: int,
+    tilt: float = 0.0,
 ) -> Vertex:
-    """Return the vertex with the least Σ w |y - φβ|, from coefficients near it.
+    """Return the vertex with the least Σ w (|r| + tilt r), r = y - φβ, from coefficients near it.
 
     A sum of absolute errors is minimal at coefficients that fit as many rows exactly as there are
     coefficients. Such a vertex is optimal where the subgradient of the other rows, Σ w sign(r) φ, is
@@ -132,22 +138,26 @@ def best_vertex(
         What is rounding in a residual.
     max_steps : int
         The most rows that may leave.
+    tilt : float
+        Between -1 and 1: positive errors count 1 + tilt, negative ones 1 - tilt, as for the quantile
+        (1 + tilt) / 2.
     """
     state = _State(rows=_first_rows(phi, np.abs(errors), floor), sign=_signs(errors))
     median = float(np.quantile(np.abs(errors), 0.5, weights=w, method="inverted_cdf"))
     noise = np.random.default_rng(0).uniform(-1.0, 1.0, len(y))
-    costs = [_cost(phi, y, w, state)]
+    costs = [_cost(phi, y, w, state, tilt)]
+    slope = tilt * (w @ phi)
     slack = ROUNDING * float(w.sum())
     # Ties, rows whose residual is zero by chance, could make the search cycle: it is run on perturbed targets
     # that have none, and the signs found for such rows serve for the targets that were given.
     for size in PERTURBATIONS:
         perturbed = y + (max(size * median, 16.0 * floor) if size else 0.0) * noise
         state = _with_signs(phi, perturbed, state, floor)
-        dual = _dual_values(phi, w, state)
+        dual = _dual_values(phi, w, state, slope)
         while not (optimal := _is_optimal(dual, w[state.rows], slack)) and len(costs) <= max_steps:
             state = _exchanged(phi, perturbed, w, state, dual)
-            costs.append(_cost(phi, y, w, state))
-            dual = _dual_values(phi, w, state)
+            costs.append(_cost(phi, y, w, state, tilt))
+            dual = _dual_values(phi, w, state, slope)
         given = _with_signs(phi, y, state, floor)
         if np.array_equal(given.sign, state.sign):
             break
@@ -175,8 +185,9 @@ def _residuals(phi: np.ndarray, y: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return r
 
 
-def _cost(phi: np.ndarray, y: np.ndarray, w: np.ndarray, state: _State) -> float:
-    return float(w @ np.abs(_residuals(phi, y, state.rows)))
+def _cost(phi: np.ndarray, y: np.ndarray, w: np.ndarray, state: _State, tilt: float) -> float:
+    r = _residuals(phi, y, state.rows)
+    return float(w @ (np.abs(r) + tilt * r))
 
 
 def _with_signs(phi: np.ndarray, y: np.ndarray, state: _State, floor: float) -> _State:
@@ -185,11 +196,11 @@ def _with_signs(phi: np.ndarray, y: np.ndarray, state: _State, floor: float) -> 
     return _State(rows=state.rows, sign=np.where(np.abs(r) > floor, _signs(r), state.sign))
 
 
-def _dual_values(phi: np.ndarray, w: np.ndarray, state: _State) -> np.ndarray:
-    """Return the multiples of the vertex's rows that balance the subgradient of the others."""
+def _dual_values(phi: np.ndarray, w: np.ndarray, state: _State, slope: np.ndarray) -> np.ndarray:
+    """Return the multiples of the vertex's rows that balance the subgradient of the others and the tilt."""
     subgradient = w * state.sign
     subgradient[state.rows] = 0.0
-    return np.linalg.solve(phi[state.rows].T, -(subgradient @ phi))
+    return np.linalg.solve(phi[state.rows].T, -(subgradient @ phi + slope))
 
 
 def _is_optimal(dual: np.ndarray, w: np.ndarray, slack: float) -> bool:
