@@ -139,16 +139,16 @@ class Estimator(BaseEstimator):
             return X
         return next((x for x in vars(self).values() if is_foreign_array(x)), None)
 
-    def _moved(self, like: Any, *, as_of: Any = None, public: bool = False) -> Self:
+    def _moved(self, like: Any, *, as_of: Any = None) -> Self:
         """Return a copy whose arrays are in the library, and on the device, of another.
 
         Rows must go on being those of the library that they were, where parameters come to the host to learn
-        (`as_of` the model itself). With `public`, what users read alone.
+        (`as_of` the model itself).
         """
         moved = copy.copy(self)
         for name, x in vars(self).items():
             follows = is_numpy_array(like) or self._follows_rows(name)
-            if name.endswith("_") and follows and not (public and name.startswith("_")):
+            if name.endswith("_") and follows:
                 moved.__dict__[name] = beside(x, like)
         if as_of is None:
             moved._library_ = None if is_numpy_array(like) else library_of(like)
@@ -195,8 +195,8 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             try:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
-                if like is not None or is_foreign_array(X):
-                    work = work._moved(X if like is None else like, public=True)  # noqa: SLF001
+                if like is not None:
+                    work = work._moved(like)  # noqa: SLF001
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise
