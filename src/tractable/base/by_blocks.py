@@ -33,7 +33,7 @@ def by_blocks(method: F) -> F:
             return method(self, X, *args, **options)
         if is_collection(X):
             check_answerable(self)
-            return distributed().lazy_answer(self, method.__name__, X, args, options)
+            return distributed().lazy_result(self, method.__name__, X, args, options)
         sparse = sparse_rows(self, X)
         if sparse is None and not is_streamed(X):
             return method(self, X, *args, **options)

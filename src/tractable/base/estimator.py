@@ -191,16 +191,18 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             check_flags(self)
             X = args[0] if args else options.get("X")
             like = self._device_of_parameters(X)
-            work = copy.copy(self) if like is None else self._moved(np.empty(0), as_of=self)
-            if afresh:
-                work.__dict__ = {name: x for name, x in vars(self).items() if not name.endswith("_")}
             narrow = plain_numbers(self)
-            vars(work).update(narrow)
+            work = object.__new__(type(self))
+            if afresh:
+                kept = {name: x for name, x in vars(self).items() if not name.endswith("_")}
+            else:
+                kept = vars(self if like is None else self._moved(np.empty(0), as_of=self))
+            work.__dict__ = {**kept, **narrow}
             try:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
                 if like is not None:
-                    work = work._moved(like)  # noqa: SLF001
+                    work = work._moved(like)
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise

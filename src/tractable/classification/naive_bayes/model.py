@@ -491,8 +491,11 @@ def moments_of_classes(
         empty = np.isnan(x).all(axis=1)
         unseen += np.bincount(codes[empty], None if weights is None else weights[empty], n_classes)
     if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+        not_negative = x.min(axis=0, initial=np.inf) >= 0.0
         for k in range(n_classes):
-            own, some = codes == k, ~((scatter[k] > SMALL) & (scatter[k] < np.inf))
+            # Where entries are not negative and their mean is zero, all are: no square was lost.
+            some = ~((scatter[k] > SMALL) & (scatter[k] < np.inf)) & ~(not_negative & (mean[k] == 0.0))
+            own = codes == k
             w = None if weights is None else weights[own]
             if some.any():
                 check_squares(scatter[k, some], x[np.ix_(own, some)], mean[k, some], w)
