@@ -151,6 +151,15 @@ def test_mixtures_of_tables_with_words(here, tmp_path):
     close(weighted.weights_, make().fit(table, sample_weight=W).weights_)
 
 
+def test_networks_of_tables_with_words(here):
+    table = FRAME[["kind"]].assign(word=np.where(np.arange(600) == 599, "rare", "usual"))
+    frame = dd.from_pandas(table, npartitions=3)
+    want = tractable.BayesianNetworkDensity().fit(table)
+    found = tractable.BayesianNetworkDensity().fit(frame)
+    close(found.score(frame), want.score(table))
+    close(found.score_samples(frame).compute(), want.score_samples(table))
+
+
 def test_bad_tables_with_words_are_one_error(here):
     table = FRAME[["a", "kind"]]
     make = tractable.TableMixture

@@ -219,3 +219,10 @@ def test_a_form_that_is_never_negative():
         "the covariance is singular: columns are constant or follow from others, or rows are few"
     )
     assert all(0.0 < added < 1e-12 for added in of(name, "added to the variances:"))
+
+
+def test_a_regression_table_of_penguins():
+    name = "plot_regression_table"
+    assert any(line.startswith("LinearRegression: 333 rows, 7 parameters") for line in page(name).lines)
+    by_wald, by_fits = (line for line in page(name).lines if "F(2, 326)" in line)
+    assert by_wald.split("F(2, 326)")[1] == by_fits.split("F(2, 326)")[1]

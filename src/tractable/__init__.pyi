@@ -48,6 +48,7 @@ from tractable.classification import LeastSquaresClassifier as LeastSquaresClass
 from tractable.classification import LinearDiscriminant as LinearDiscriminant
 from tractable.classification import LinearDiscriminantFunction as LinearDiscriminantFunction
 from tractable.classification import LogisticRegression as LogisticRegression
+from tractable.classification import LogisticRegressionCV as LogisticRegressionCV
 from tractable.classification import MultinomialNB as MultinomialNB
 from tractable.classification import NaiveBayes as NaiveBayes
 from tractable.classification import Perceptron as Perceptron
@@ -159,7 +160,10 @@ from tractable.kernel_regression import dual_objective as dual_objective
 from tractable.linear_model import ARDRegression as ARDRegression
 from tractable.linear_model import BayesianLinearRegression as BayesianLinearRegression
 from tractable.linear_model import BayesianRidge as BayesianRidge
+from tractable.linear_model import ContrastCoding as ContrastCoding
 from tractable.linear_model import ElasticNet as ElasticNet
+from tractable.linear_model import ElasticNetCV as ElasticNetCV
+from tractable.linear_model import FormulaFit as FormulaFit
 from tractable.linear_model import FourierBasis as FourierBasis
 from tractable.linear_model import FunctionBasis as FunctionBasis
 from tractable.linear_model import GammaRegression as GammaRegression
@@ -180,6 +184,7 @@ from tractable.linear_model import SigmoidBasis as SigmoidBasis
 from tractable.linear_model import SplineBasis as SplineBasis
 from tractable.linear_model import bridge_regression as bridge_regression
 from tractable.linear_model import diagnose as diagnose
+from tractable.linear_model import fit_formula as fit_formula
 from tractable.linear_model import hierarchical_predictive as hierarchical_predictive
 from tractable.linear_model import lars_path as lars_path
 from tractable.linear_model import lasso_path as lasso_path

@@ -36,12 +36,21 @@ WITHOUT = {
     "MultivariateLaplace-l1-batch": "three columns that have no marginals are shown by draws, one at a time",
     "Empirical-matrices": "events are matrices of numbers without a geometry",
     "ProbabilityTable-batch": "tables are drawn one at a time",
+    "ContrastCoding": "maps words to numbers",
     "toy-Standardiser": "a toy of the tests, which maps rows to rows",
 }
 COUNTED = ("Categorical", "Multinomial", "Bernoulli", "BayesianNetwork")
 #: Drawn without rows by paths, links between rows, or predictions of several columns at once.
 UNNAMED = (
-    *("Lasso", "NearestNeighbors", "KNeighborsRegressor", "KernelRidge", "NadarayaWatson", "LocalLinear"),
+    *(
+        "Lasso",
+        "ElasticNetCV",
+        "NearestNeighbors",
+        "KNeighborsRegressor",
+        "KernelRidge",
+        "NadarayaWatson",
+        "LocalLinear",
+    ),
     *(
         "NystromGaussianProcess",
         "BayesianCommittee",

@@ -2,6 +2,7 @@
 
 from rows.row import Row
 from tractable.linear_model import (
+    ContrastCoding,
     FourierBasis,
     FunctionBasis,
     GaussianBasis,
@@ -21,5 +22,10 @@ ROWS = [
     Row("FourierBasis", FourierBasis),
     Row("SplineBasis", SplineBasis),
     Row("SplineBasis-grid", lambda: SplineBasis(4, degree=2, strategy="uniform", include_bias=True)),
+    Row(
+        "ContrastCoding",
+        ContrastCoding,
+        exempt={"objects_are_numbers_or_refused": "words are what it codes"},
+    ),
     Row("FunctionBasis", lambda: FunctionBasis(("identity", "tanh"))),
 ]

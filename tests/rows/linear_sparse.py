@@ -1,7 +1,7 @@
 """Sparse linear models."""
 
 from rows.row import Row
-from tractable.linear_model import ElasticNet, Lasso, LassoCV, LassoLars
+from tractable.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, LassoLars
 
 ROWS = [
     Row("Lasso", Lasso),
@@ -13,6 +13,7 @@ ROWS = [
     Row("ElasticNet-ridge", lambda: ElasticNet(alpha=0.1, l1_ratio=0.0)),
     Row("LassoLars", LassoLars),
     Row("LassoLars-small", lambda: LassoLars(alpha=0.01)),
+    Row("ElasticNetCV", lambda: ElasticNetCV(l1_ratio=[0.5, 1.0], alphas=8, cv=3)),
     Row(
         "LassoCV",
         lambda: LassoCV(alphas=20),

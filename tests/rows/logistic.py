@@ -3,7 +3,7 @@
 import numpy as np
 
 from rows.row import Row
-from tractable.classification import LogisticRegression
+from tractable.classification import LogisticRegression, LogisticRegressionCV
 
 ROWS = [
     Row("LogisticRegression", LogisticRegression),
@@ -21,4 +21,5 @@ ROWS = [
     Row("LogisticRegression-lasso", lambda: LogisticRegression(C=0.3, l1_ratio=1.0)),
     Row("LogisticRegression-elastic", lambda: LogisticRegression(C=2.0, l1_ratio=0.5)),
     Row("LogisticRegression-probit", lambda: LogisticRegression(link="probit")),
+    Row("LogisticRegressionCV", lambda: LogisticRegressionCV(Cs=[0.1, 10.0], cv=2)),
 ]

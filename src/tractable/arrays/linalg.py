@@ -39,6 +39,9 @@ __all__ = [
     "symmetrize",
 ]
 
+#: Sums of squares above lost nothing that counts to underflow; those below its inverse did not overflow.
+SMALLEST_SQUARE = 1e-280
+
 #: Triangular matrices so small are inverted many at a time.
 FEW_COLUMNS = 8
 
@@ -58,6 +61,10 @@ def column_lengths(a: Array) -> Array:
     xp = namespace_of(a)
     if not a.shape[0]:
         return xp.sum(a, axis=0)
+    if type(a) is np.ndarray and a.size and a.dtype == np.float64:
+        squares = np.einsum("ij,ij->j", a, a)
+        if squares.min() > SMALLEST_SQUARE and squares.max() < 1.0 / SMALLEST_SQUARE:
+            return np.sqrt(squares)
     peak = xp.max(xp.abs(a), axis=0)
     peak = xp.where(peak > 0, peak, xp.ones_like(peak))
     return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))

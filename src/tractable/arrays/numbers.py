@@ -25,6 +25,10 @@ def check_number(
     >>> check_number("tol", 0.1, above=0.0)
     """
     kind = Integral if whole else Real
+    good = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
+    good = good and (given > above if above is not None else given >= least)
+    if good and given < below and (most is None or given <= most):
+        return
     wanted = f"{'a whole' if whole else 'a'} number " + (
         f"above {above:g}" if above is not None else f"from {least:g}"
     )
@@ -32,10 +36,7 @@ def check_number(
         wanted += f" to {most:g}"
     elif below < float("inf"):
         wanted += f" and below {below:g}"
-    good = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
-    good = good and (given > above if above is not None else given >= least)
-    if not (good and given < below and (most is None or given <= most)):
-        raise ValueError(f"{name} must be {wanted}, got {given!r}")
+    raise ValueError(f"{name} must be {wanted}, got {given!r}")
 
 
 def check_count(name: str, given: Any, *, least: int = 0) -> int:

@@ -33,11 +33,13 @@ def by_blocks(method: F) -> F:
             return method(self, X, *args, **options)
         if is_collection(X):
             check_answerable(self)
-            return distributed().lazy_answer(self, method.__name__, X, args, options)
+            return distributed().lazy_result(self, method.__name__, X, args, options)
         sparse = sparse_rows(self, X)
         if sparse is None and not is_streamed(X):
             return method(self, X, *args, **options)
         check_answerable(self)
+        if sparse is not None and self._answers_sparse(method.__name__, sparse.X):
+            return method(self, sparse.X, *args, **options)
         X = X if sparse is None else sparse
         return map_blocks(lambda rows: method(self, rows, *args, **options), fitted_blocks(self, X))
 

@@ -41,7 +41,14 @@ def decided(
     classes: np.ndarray, probabilities: np.ndarray, *, loss: Any = None, reject_loss: float | None = None
 ) -> np.ndarray:
     """Return the label of least expected loss of each row; None where to reject has a lower one."""
-    check_class_loss(loss, len(classes))
+    check_class_loss(loss, classes.shape[0])
+    if is_foreign_array(probabilities):
+        if reject_loss is not None:
+            raise ValueError("reject_loss gives None among labels, which no tensor holds: convert X to NumPy")
+        n_classes = classes.shape[0]
+        losses = 1.0 - np.eye(n_classes) if loss is None else np.asarray(loss, dtype=np.float64)
+        risk = probabilities @ beside(losses, probabilities)
+        return label_at(classes, namespace_of(risk).argmin(risk, axis=1))
     chosen = least_loss(probabilities, loss=loss, reject_loss=reject_loss)
     if reject_loss is None:
         return classes[chosen]

@@ -146,16 +146,16 @@ class Estimator(BaseEstimator):
             return X
         return next((x for x in vars(self).values() if is_foreign_array(x)), None)
 
-    def _moved(self, like: Any, *, as_of: Any = None, public: bool = False) -> Self:
+    def _moved(self, like: Any, *, as_of: Any = None) -> Self:
         """Return a copy whose arrays are in the library, and on the device, of another.
 
         Rows must go on being those of the library that they were, where parameters come to the host to learn
-        (`as_of` the model itself). With `public`, what users read alone.
+        (`as_of` the model itself).
         """
         moved = copy.copy(self)
         for name, x in vars(self).items():
             follows = is_numpy_array(like) or self._follows_rows(name)
-            if name.endswith("_") and follows and not (public and name.startswith("_")):
+            if name.endswith("_") and follows:
                 moved.__dict__[name] = beside(x, like)
         if as_of is None:
             moved._library_ = None if is_numpy_array(like) else library_of(like)
@@ -164,6 +164,10 @@ class Estimator(BaseEstimator):
     def _follows_rows(self, name: str) -> bool:
         """Return whether an attribute is on the device of the rows."""
         return name not in RECORDS and not (self._learns_on_host and name.startswith("_"))
+
+    def _answers_sparse(self, method: str, X: Any) -> bool:
+        """Whether a method takes these sparse rows as they are, not in dense blocks."""
+        return False
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()
@@ -194,16 +198,18 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             check_flags(self)
             X = args[0] if args else options.get("X")
             like = self._device_of_parameters(X)
-            work = copy.copy(self) if like is None else self._moved(np.empty(0), as_of=self)
-            if afresh:
-                work.__dict__ = {name: x for name, x in vars(self).items() if not name.endswith("_")}
             narrow = plain_numbers(self)
-            vars(work).update(narrow)
+            work = object.__new__(type(self))
+            if afresh:
+                kept = {name: x for name, x in vars(self).items() if not name.endswith("_")}
+            else:
+                kept = vars(self if like is None else self._moved(np.empty(0), as_of=self))
+            work.__dict__ = {**kept, **narrow}
             try:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
-                if like is not None or is_foreign_array(X):
-                    work = work._moved(X if like is None else like, public=True)  # noqa: SLF001
+                if like is not None:
+                    work = work._moved(like)
             except FitInterrupted:
                 _take_over(self, work, narrow)
                 raise

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
+from sklearn.model_selection import check_cv
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from tractable.arrays import weights
@@ -310,6 +311,29 @@ def check_scores(X: Any, width: int) -> Array:
     if not bool(xp.all(xp.isfinite(scores))):
         raise ValueError("X contains NaN or infinity, and must be finite scores")
     return xp.astype(scores, xp.float64, copy=False)
+
+
+def check_folds(cv: Any, X: Any, y: Any, *, classifier: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and the test rows of each fold; five folds when `cv` is not given.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        As in scikit-learn.
+    X, y : arrays
+        Rows and targets.
+    classifier : bool
+        Whether folds have the classes in equal proportions.
+    """
+    try:
+        splitter = check_cv(cv, y, classifier=classifier)
+        folds = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y)]
+    except (TypeError, ValueError) as error:
+        message = f"cv must be folds of X and y, by number, splitter or pairs of (train, test) rows: {error}"
+        raise ValueError(message) from error
+    if not folds:
+        raise ValueError("cv must have a fold, got none")
+    return folds
 
 
 def check_weights(sample_weight: Any, X: Array) -> Array | None:

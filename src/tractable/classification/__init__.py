@@ -10,7 +10,11 @@ from tractable.classification.discriminant import (
 )
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
-from tractable.classification.logistic import LogisticRegression, SeparableClassesWarning
+from tractable.classification.logistic import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    SeparableClassesWarning,
+)
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods
 from tractable.classification.naive_bayes.estimator import NaiveBayes
 from tractable.classification.naive_bayes.variants import (
@@ -36,6 +40,7 @@ __all__ = [
     "LinearDiscriminant",
     "LinearDiscriminantFunction",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "MultinomialNB",
     "NaiveBayes",
     "Perceptron",

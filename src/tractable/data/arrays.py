@@ -73,6 +73,9 @@ class ArraySource(_Matrix):
         """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""
         whole = Batch(X=self.X, y=self.y, weights=self.weights)
         step = rows or 4 * block_rows(self.n_features)
+        if self.n_rows <= step and self.X.dtype in _FLOATS:
+            yield whole
+            return
         for start in range(0, max(self.n_rows, 1), step):
             block = whole[start : start + step]
             yield replace(block, X=as_floats(block.X))
@@ -214,9 +217,12 @@ def _in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
     return _in_halves(of, block[:half]) + _in_halves(of, block[half:])
 
 
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
 def as_floats(x: np.ndarray) -> np.ndarray:
     """Return native floats: 32 and 64 bits as they are, any other number in 64."""
-    return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
+    return x if x.dtype in _FLOATS else x.astype(np.float64)
 
 
 def _matrix(X: Any) -> np.ndarray:
@@ -258,6 +264,8 @@ def _targets(y: Any, n_rows: int) -> np.ndarray:
 
 
 def _host_array(x: Any, name: str) -> np.ndarray:
+    if type(x) is np.ndarray and x.ndim:
+        return x
     if is_sparse(x):
         raise TypeError(f"{name} is a sparse {type(x).__name__}; dense rows are needed: {name}.toarray()")
     if namespace_of(x) is not namespace_of():

@@ -17,6 +17,8 @@ from tractable.value import replace, value
 
 def holds_batches(x: Any) -> bool:
     """Whether x is a sequence or stream of batches, and no single table."""
+    if type(x) is np.ndarray:
+        return False
     if isinstance(x, Sequence):
         return len(x) > 0 and _is_batch(x[0])
     if isinstance(x, Mapping | AbstractSet) or any(hasattr(x, name) for name in ("__array__", "shape")):

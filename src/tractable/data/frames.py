@@ -1,6 +1,7 @@
 """Frames of pandas, polars and pyarrow, recognised without importing any of them."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,13 @@ class FrameSource(ColumnSource):
 
 
 def _library(x: Any) -> str | None:
-    ancestors = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(x).__mro__}
+    kind: Any = type(x)
+    return _library_of(kind)
+
+
+@lru_cache
+def _library_of(kind: Any) -> str | None:
+    ancestors = {(each.__module__.split(".")[0], each.__name__) for each in kind.__mro__}
     return next((library for library, name in FRAMES if (library, name) in ancestors), None)
 
 

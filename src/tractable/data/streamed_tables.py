@@ -20,6 +20,7 @@ from tractable.data.table_columns import (
     as_pandas,
     coded_frame,
     declared_categorical,
+    is_number,
     many_categories,
     type_name,
 )
@@ -216,7 +217,7 @@ def _of_files(source: FileSource) -> StreamedTables | None:
 
 def _distinct(column: Any, categorical: bool) -> Any:
     """Return the distinct values of a column; of numbers that are no categories one, for their type."""
-    if getattr(column.dtype, "kind", "O") in "fiub" and not categorical:
+    if is_number(column) and not categorical:
         return column.iloc[:1]
     try:
         found = column.drop_duplicates()

@@ -358,7 +358,7 @@ def learn_columns(
     names = tuple(name for name in pandas.columns if name not in set(leave))
     declared = _kinds_of(None if codes else kinds, names, len(names))
     found = [kind or _kind(pandas[name], argument) for name, kind in zip(names, declared, strict=True)]
-    coded = {name for name in names if codes and _is_number(pandas[name])}
+    coded = {name for name in names if codes and is_number(pandas[name])}
     found = ["categorical"] * len(names) if codes else found
     tables = tuple(
         _table(pandas[name]) if kind == "categorical" and name not in coded else None
@@ -400,7 +400,7 @@ def coded_frame(frame: Any, columns: TableColumns, unseen: str = "error", *, str
 
     pandas, _ = as_pandas(frame)
     known = columns.names or ()
-    odd = [name for name in pandas.columns if name not in known and not _is_number(pandas[name])]
+    odd = [name for name in pandas.columns if name not in known and not is_number(pandas[name])]
     if strict and odd and columns.names is not None:
         raise ValueError(
             f"X: the column {odd[0]!r} was not in fit, or was its target; the model has the columns "
@@ -420,7 +420,7 @@ def _coded(columns: TableColumns, j: int, column: Any, unseen: str) -> np.ndarra
     import pandas as pd
 
     if columns.categories[j] is None:
-        if _is_number(column):
+        if is_number(column):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return columns.code(j, column.astype(object).to_numpy(), unseen)
     try:
@@ -521,7 +521,8 @@ def _extended(table: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*table, *(v for v in more if v not in known))
 
 
-def _is_number(column: Any) -> bool:
+def is_number(column: Any) -> bool:
+    """Whether a column of a pandas frame holds numbers or truth values."""
     return getattr(column.dtype, "kind", "O") in "fiub"
 
 

@@ -3,8 +3,8 @@
 Models do not know it: `tractable.data.as_source` finds this package when it is given a collection.
 """
 
-from tractable.distributed.answers import lazy_answer, predict_to_folder
 from tractable.distributed.collections import collection_source
+from tractable.distributed.results import lazy_result, predict_to_folder
 from tractable.distributed.source import DaskSource
 from tractable.distributed.tables import DaskTables, collection_tables
 
@@ -13,6 +13,6 @@ __all__ = [
     "DaskTables",
     "collection_source",
     "collection_tables",
-    "lazy_answer",
+    "lazy_result",
     "predict_to_folder",
 ]

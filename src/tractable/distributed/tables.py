@@ -12,7 +12,7 @@ from tractable.data.dispatch import triple
 from tractable.data.frames import column_names, is_frame, select_columns
 from tractable.data.source import Batch
 from tractable.data.streamed_tables import DistinctValues
-from tractable.data.table_columns import TableColumns, coded_frame, declared_categorical
+from tractable.data.table_columns import TableColumns, coded_frame, declared_categorical, is_number
 from tractable.distributed.cluster import computed, sent, tree
 from tractable.distributed.collections import (
     check_beside_delayed,
@@ -96,7 +96,7 @@ class DaskTables:
         if self.frame is not None:
             meta = self.frame._meta_nonempty[features]  # noqa: SLF001  (types alone: its values are made up)
             known = DistinctValues.of(meta)
-            words = [name for name in features if name in categorical or not _is_number(meta[name])]
+            words = [name for name in features if name in categorical or not is_number(meta[name])]
             frames = list(self.frame[words].to_delayed()) if files_of(self.frame) else frames
         if words:
             one, how = delayed(_distinct), sent((words, dict.fromkeys(categorical, "categorical")))
@@ -121,10 +121,6 @@ class DaskTables:
         if found.total is None:
             raise ValueError("X has no rows: every partition is empty")
         return found.total
-
-
-def _is_number(column: Any) -> bool:
-    return getattr(column.dtype, "kind", "O") in "fiub"
 
 
 def _distinct(how: Any, number: int, part: Any) -> DistinctValues:

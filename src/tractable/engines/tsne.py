@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.data.progress import progress
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.primitives.tsne import potential
 from tractable.value import value
 
@@ -20,6 +21,9 @@ EARLY_MOMENTUM, MOMENTUM = 0.8, 0.9
 
 #: Iterations after which the search looks whether it may end, and shows how far it is.
 LOOK = 50
+
+#: Pairs of neighbours whose divergence is summed at a time, so that what is on the way stays in the cache.
+BLOCK_PAIRS = 2**14
 
 #: Neighbours whose positions a new point tries first.
 STARTS = 5
@@ -87,13 +91,20 @@ class JointProbabilities:
         z : float
             Z = Σ_{k≠l} 1 / (1 + |y_k - y_l|²): q is normalised over all pairs.
         """
-        rows = np.repeat(np.arange(len(y)), np.diff(self.indptr))
-        apart = np.zeros(len(rows))
-        for column in np.ascontiguousarray(y.T):
-            apart += (column[rows] - column[self.indices]) ** 2
-        times, some = self.weights[rows] * self.weights[self.indices], self.values > 0.0
-        ratio = np.where(some, self.values, 1.0) * (1.0 + apart) * (z / times)
-        total = np.sum(np.where(some, self.values, 0.0) * np.log(np.where(some, ratio, 1.0)))
+        weights, columns = self.weights, np.ascontiguousarray(y.T)
+
+        def part(rows: slice) -> float:
+            ends = self.indptr[rows.start : rows.stop + 1]
+            pairs = slice(int(ends[0]), int(ends[-1]))
+            p, j = self.values[pairs], self.indices[pairs]
+            i = np.repeat(np.arange(rows.start, rows.stop), np.diff(ends))
+            apart = sum((column[i] - column[j]) ** 2 for column in columns)
+            some = p > 0.0
+            ratio = np.where(some, p, 1.0) * (1.0 + apart) * (z / (weights[i] * weights[j]))
+            return float(np.sum(np.where(some, p * np.log(ratio), 0.0)))
+
+        a_row = max(1, len(self.values) // max(1, len(y)))
+        total = sum(ordered_map(part, even_blocks(len(y), max(1, BLOCK_PAIRS // a_row))))
         copies = (self.own > 0.0) & (self.weights > 1.0)
         several = self.weights[copies] * (self.weights[copies] - 1.0)
         return float(total + np.sum(self.own[copies] * np.log(self.own[copies] * z / several)))

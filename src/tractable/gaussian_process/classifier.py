@@ -165,7 +165,9 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         rows = self._stored(X, y, sample_weight)
         self.classes_, codes = check_labels(rows.y)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have two classes at least, got one class: {self.classes_[0]!r}")
+            raise ValueError(
+                f"y must have two classes at least, got one class: {self.classes_.tolist()[0]!r}"
+            )
         n_classes = len(self.classes_)
         if self.link == "probit" and n_classes > 2 and self.multi_class == "softmax":
             raise ValueError(

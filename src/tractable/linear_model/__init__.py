@@ -1,6 +1,7 @@
 """Linear models: least squares, ridge, Bayesian, sparse, robust and online regression, bases, diagnostics."""
 
 from tractable.linear_model.basis import (
+    ContrastCoding,
     FourierBasis,
     FunctionBasis,
     GaussianBasis,
@@ -20,6 +21,7 @@ from tractable.linear_model.bayes import (
     log_evidence,
 )
 from tractable.linear_model.diagnostics import Diagnosis, Finding, diagnose
+from tractable.linear_model.formula import FormulaFit, fit_formula
 from tractable.linear_model.generalized import (
     GammaRegression,
     NegativeBinomialRegression,
@@ -53,6 +55,7 @@ from tractable.linear_model.robust import (
 from tractable.linear_model.sparse import (
     BridgeFit,
     ElasticNet,
+    ElasticNetCV,
     LarsPath,
     Lasso,
     LassoCV,
@@ -73,11 +76,14 @@ __all__ = [
     "CVCurve",
     "Centering",
     "CoefficientPosterior",
+    "ContrastCoding",
     "Diagnosis",
     "DualInverse",
     "ElasticNet",
+    "ElasticNetCV",
     "FeatureScaling",
     "Finding",
+    "FormulaFit",
     "FourierBasis",
     "FunctionBasis",
     "GammaRegression",
@@ -113,6 +119,7 @@ __all__ = [
     "StudentNoise",
     "bridge_regression",
     "diagnose",
+    "fit_formula",
     "hierarchical_predictive",
     "lars_path",
     "lasso_path",

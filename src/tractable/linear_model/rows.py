@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from tractable.arrays.limits import check_squarable
+from tractable.arrays.limits import LARGEST, check_squarable
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
 from tractable.base import (
     OnePassEstimator,
@@ -94,8 +94,9 @@ def check_factor(statistic: Any) -> LinearFactor:
     if not isinstance(statistic, LinearFactor):
         raise ValueError(f"statistic must be a LinearFactor, got {type(statistic).__name__}")
     size = statistic.root_mean_square
-    check_squarable("X", size[: statistic.dim])
-    check_squarable("y", size[statistic.dim :])
+    if not float(namespace_of(size).max(size)) <= LARGEST:
+        check_squarable("X", size[: statistic.dim])
+        check_squarable("y", size[statistic.dim :])
     check_squarable("sample_weight", min(float(statistic.weight), 1.0), nonzero=True)
     return statistic
 

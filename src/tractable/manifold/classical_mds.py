@@ -33,12 +33,9 @@ class ClassicalMDS(Embedding):
         The map, of mean zero, along its principal axes. Rows of weight zero are placed as new ones are.
     eigenvalues_ : array of shape (n_components,)
         Of B, in falling order: the sum of squares of each coordinate.
-    rows_ : array of shape (n_rows, n_features)
-        The rows of positive weight, which new ones are compared with; not with ``metric="precomputed"``.
-    row_indices_ : array of shape (n_rows,) of int
-        Which of the rows given they are.
-    sample_weight_ : array of shape (n_rows,) or None
-        How often each counts; None where no weights were given.
+    rows_, row_indices_, sample_weight_
+        The rows of positive weight, which new ones are compared with (not with ``metric="precomputed"``);
+        which of the rows given they are; how often each counts, None where no weights were given.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 

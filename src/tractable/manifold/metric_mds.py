@@ -54,12 +54,9 @@ class MetricMDS(Embedding):
         Whether the search ended by `eps`.
     n_iter_ : int
         The number of steps.
-    rows_ : array of shape (n_rows, n_features)
-        The rows of positive weight, which new ones are compared with; not with ``metric="precomputed"``.
-    row_indices_ : array of shape (n_rows,) of int
-        Which of the rows given they are.
-    sample_weight_ : array of shape (n_rows,) or None
-        How often each counts; None where no weights were given.
+    rows_, row_indices_, sample_weight_
+        The rows of positive weight, which new ones are compared with (not with ``metric="precomputed"``);
+        which of the rows given they are; how often each counts, None where no weights were given.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 

@@ -93,12 +93,9 @@ class TSNE(Embedding):
         The number of steps.
     index_ : Index
         The distinct rows, arranged for the search.
-    rows_ : array of shape (n_rows, n_features)
-        The rows of positive weight.
-    row_indices_ : array of shape (n_rows,) of int
-        Which of the rows given they are.
-    sample_weight_ : array of shape (n_rows,) or None
-        How often each counts; None where no weights were given.
+    rows_, row_indices_, sample_weight_
+        The rows of positive weight; which of the rows given they are; how often each counts, None where
+        no weights were given.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 

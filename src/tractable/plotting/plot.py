@@ -28,7 +28,7 @@ _KINDS = {
     "Mixture Product Empirical SmoothedEmpirical Stacked Dirichlet CountVectors",
     "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
-    "linear_models": "LassoPath LarsPath LassoCV LassoLars CVCurve Basis Diagnosis RegressionSummary "
+    "linear_models": "LassoPath LarsPath SparseCV LassoLars CVCurve Basis Diagnosis RegressionSummary "
     "Influence",
     "manifold": "Embedding NeighborhoodReport",
     "mixtures": "EMMixture MixtureOfRegressors",

@@ -184,26 +184,23 @@ class _BlasGuard:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.depth = 0
-        self.before: list[tuple[Any, int]] = []
+        self.before: list[tuple[Callable[[int], Any], int]] = []
 
     def enter(self) -> None:
         with self.lock:
             self.depth += 1
             if self.depth == 1:
                 # Not by `threadpool_limits`, which asks for all that is known: a tenth of a small fit.
-                self.before = [(library, library.num_threads) for library in _blas()]
-                _release_control()
-                for library, _ in self.before:
-                    library.set_num_threads(1)
+                self.before = [(limit, n_threads()) for n_threads, limit in _blas()]
+                for limit, _ in self.before:
+                    limit(1)
 
     def leave(self) -> None:
         with self.lock:
             self.depth -= 1
             if self.depth == 0:
-                _release_control()
-                for library, n_threads in self.before:
-                    library.set_num_threads(n_threads)
-                _release_control()
+                for limit, n_threads in self.before:
+                    limit(n_threads)
                 self.before = []
 
 
@@ -234,27 +231,18 @@ def blas_for_rows(n_rows: int) -> AbstractContextManager[None]:
 
 
 @cache
-def _blas() -> Any:
-    """Return the controls of every BLAS."""
+def _blas() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
+    """Return for every BLAS the functions that tell and set its number of threads."""
     # SciPy brings a BLAS of its own, which compiled code uses too; one loaded later would escape the guard.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas").lib_controllers
-
-
-def _release_control() -> None:
-    """Let this thread set the limit: the first to do so owns it, and the last to leave may be another."""
-    release = _release()
-    if release is not None:
-        release(force=True)
-
-
-@cache
-def _release() -> Callable[..., None] | None:
-    from threadpoolctl import OpenBLASController
-
-    return getattr(OpenBLASController, "clear_controlling_thread", None)
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    # Newer versions let only the thread that set a limit first set another, and here the last to leave may
+    # be any thread: the guard has a lock of its own.
+    return [
+        (each.get_num_threads, getattr(each, "_real_set_num_threads", each.set_num_threads)) for each in found
+    ]
 
 
 def _after_fork() -> None:

@@ -192,6 +192,8 @@ def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
 def _check_finite(mean: Array, dim: int) -> None:
     """Refuse what a mean cannot hide: one entry that is not finite, or sums that overflow."""
     xp = namespace_of(mean)
+    if bool(xp.all(xp.isfinite(mean))):
+        return
     for name, part in (("X", mean[:dim]), ("y", mean[dim:])):
         if not bool(xp.all(xp.isfinite(part))):
             raise ValueError(f"{name} contains NaN or infinity, or values so large that their sums overflow")

@@ -80,8 +80,9 @@ def asked(estimator: Any) -> list[str]:
 
 
 def _owned(array: Any, owns: Callable[[Any], bool], name: str) -> Any:
-    words = isinstance(array, np.ndarray) and array.dtype.kind not in "fiub"
-    if is_array_api_obj(array) and not words and not owns(array):
+    # Words, which no library of numbers holds, and single numbers may be NumPy's.
+    plain = isinstance(array, np.ndarray) and (array.dtype.kind not in "fiub" or not array.ndim)
+    if is_array_api_obj(array) and not plain and not owns(array):
         raise AssertionError(f"{name} holds an array of {type(array).__module__}, not of the rows' library")
     return array
 

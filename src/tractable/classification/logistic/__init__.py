@@ -1,6 +1,7 @@
 """Logistic regression: maximum likelihood, penalties, standard errors, separable classes."""
 
+from tractable.classification.logistic.cross_validation import LogisticRegressionCV
 from tractable.classification.logistic.estimator import LogisticRegression
 from tractable.classification.logistic.inference import SeparableClassesWarning
 
-__all__ = ["LogisticRegression", "SeparableClassesWarning"]
+__all__ = ["LogisticRegression", "LogisticRegressionCV", "SeparableClassesWarning"]

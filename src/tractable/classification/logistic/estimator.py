@@ -482,9 +482,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise FitInterrupted
 
     def _link(self) -> Logit | Probit:
-        if self.link == "probit":
-            return Probit()
-        return Logit.of(len(self.classes_), overparametrised=True)
+        return link_of(self.link, len(self.classes_))
 
     def _class_scores(self, X: Any) -> np.ndarray:
         rows = check_columns(self, X)
@@ -610,6 +608,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
         return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+
+
+def link_of(link: str, n_classes: int) -> Logit | Probit:
+    """Return the link of the coefficients that users read: one row for two classes, else one a class."""
+    return Probit() if link == "probit" else Logit.of(n_classes, overparametrised=True)
 
 
 def _scores(

@@ -134,6 +134,9 @@ def learn_likelihoods(
         names = column_names(frame, leave)
         width = len(names)
     names = None if names is None else tuple(names)
+    if not is_frame(frame) and _is_kind(likelihoods):  # one for all columns, of which there may be thousands
+        columns = columns_of(names, width, None, LIKELIHOODS[likelihoods])
+        return ColumnLikelihoods(columns=columns, likelihoods=(likelihoods,) * width)
     declared = _declared(likelihoods, names, width)
     kinds = {
         j: LIKELIHOODS[kind] if _is_kind(kind) else "normal"

@@ -19,8 +19,8 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
-from tractable.base.labels import check_class_rows
-from tractable.base.validation import require_targets, sparse_rows
+from tractable.base.labels import check_class_rows, check_labels
+from tractable.base.validation import check_names, require_targets, sparse_rows
 from tractable.classification.class_priors import class_priors, class_weights, known_classes, log_priors
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, learn_likelihoods
 from tractable.classification.naive_bayes.model import (
@@ -28,10 +28,14 @@ from tractable.classification.naive_bayes.model import (
     Estimation,
     check_rule,
     fitted_columns,
+    has_sparse_scores,
     log_evidence,
+    sparse_class_scores,
+    sparse_class_statistics,
     warnings_of,
 )
 from tractable.conjugate.increments import dirichlet_increment
+from tractable.data.arrays import is_sparse
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame
@@ -88,6 +92,9 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         reset, sparse = options["reset"], sparse_rows(self, X, y, sample_weight)
         if sparse is not None:
             require_targets(self, y)
+            found = self._sparse_statistic(subject, sparse, y, reset=reset)
+            if found is not None:
+                return found
             X, y, sample_weight = sparse, None, None
         X, y, sample_weight = self._streamed(subject, X, y, sample_weight, reset=reset)
         leave = tuple(name for name in (y, sample_weight) if isinstance(name, str))
@@ -104,6 +111,19 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
             ClassStatistics(layout=subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block
         )
         return found if classes is None else found.named(classes)
+
+    def _sparse_statistic(self, subject: Any, rows: Any, y: Any, *, reset: bool) -> ByClass | None:
+        """Return the statistic of sparse rows without dense blocks, where that can be."""
+        check_names(subject, None, rows.n_features, reset=reset)
+        classes, codes = check_labels(y)
+        if len(codes) != rows.n_rows:
+            return None
+        layout = self._layout(names=None, width=rows.n_features) if reset else subject._layout_
+        found = sparse_class_statistics(layout, rows.X, codes, rows.weights)
+        if found is None:
+            return None
+        subject._layout_ = layout
+        return found.named(classes)
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as a source of numbers, and other rows as they are."""
@@ -199,7 +219,16 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         return self.distribution_.condition({j: self._layout_.prepare(v) for j, v in given.items()})
 
     def _class_scores(self, X: Any) -> np.ndarray:
+        if is_sparse(X):
+            return sparse_class_scores(self._fitted_columns_, X, self.binarize) + log_priors(
+                self.class_prior_
+            )
         return self._joint(X, relative=True)
+
+    def _answers_sparse(self, method: str, X: Any) -> bool:
+        scored = method in ("predict", "predict_proba", "predict_log_proba", "decision_function")
+        known = X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
+        return scored and known and has_sparse_scores(self._fitted_columns_, X, self.binarize)
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)

@@ -491,8 +491,11 @@ def moments_of_classes(
         empty = np.isnan(x).all(axis=1)
         unseen += np.bincount(codes[empty], None if weights is None else weights[empty], n_classes)
     if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+        not_negative = x.min(axis=0, initial=np.inf) >= 0.0
         for k in range(n_classes):
-            own, some = codes == k, ~((scatter[k] > SMALL) & (scatter[k] < np.inf))
+            # Where entries are not negative and their mean is zero, all are: no square was lost.
+            some = ~((scatter[k] > SMALL) & (scatter[k] < np.inf)) & ~(not_negative & (mean[k] == 0.0))
+            own = codes == k
             w = None if weights is None else weights[own]
             if some.any():
                 check_squares(scatter[k, some], x[np.ix_(own, some)], mean[k, some], w)
@@ -523,6 +526,83 @@ def _zeros_and_ones(
         ones, total = members @ np.where(seen, x, 0.0), members @ seen.astype(np.float64)
     zeros = np.maximum(total - ones, 0.0)
     return [Counts(counts=part) for part in np.stack([zeros, ones], axis=-1)]
+
+
+def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weights: Any) -> ByClass | None:
+    """Return the statistic of each class of sparse rows (CSR) by products with their stored entries alone.
+
+    All columns are counts of a multinomial, or zeros and ones. None where what is not stored is no zero after
+    `binarize`, where entries are missing, and where an entry is refused, which dense blocks say of which.
+    """
+    from scipy.sparse import csr_array
+
+    likelihoods, stored = set(layout.likelihoods), X.data
+    if not (likelihoods <= {"multinomial"} or likelihoods <= {"bernoulli"}):
+        return None
+    if likelihoods == {"bernoulli"}:
+        if layout.binarize is not None:
+            if not layout.binarize >= 0.0 or np.any(np.isnan(stored)):
+                return None
+            stored = (stored > layout.binarize).astype(np.float64)
+        elif not np.all((stored == 0.0) | (stored == 1.0)):
+            return None
+    elif not np.all(stored >= 0.0):
+        return None
+    X = csr_array((stored.astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    if weights is not None and not np.all(weights > 0.0):
+        some = np.flatnonzero(weights > 0.0)
+        X, labels, weights = X[some], labels[some], weights[some]
+    found, codes = label_codes(labels)
+    n, dim = X.shape
+    one = np.ones(n) if weights is None else weights
+    total = np.bincount(codes, one, len(found))
+    members = csr_array((one, (codes, np.arange(n))), shape=(len(found), n))
+    sums = (members @ X).toarray()
+    if likelihoods == {"bernoulli"}:
+        zeros = np.maximum(total[:, None] - sums, 0.0)
+        each: list[Any] = [Counts(counts=part) for part in np.stack([zeros, sums], axis=-1)]
+    else:
+        mean = sums / total[:, None]
+        scatter = np.maximum((members @ X.power(2)).toarray() - sums * mean, 0.0)
+        weight = np.broadcast_to(total[:, None], sums.shape)
+        each = [
+            DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=0.0)
+            for k in range(len(found))
+        ]
+    parts = tuple(
+        SideBySide(parts=(each[k],), total=total[k], dim=dim, about=layout) for k in range(len(found))
+    )
+    return ByClass(labels=found, parts=parts, dim=dim)
+
+
+def has_sparse_scores(columns: IndependentColumns, X: Any, binarize: float | None) -> bool:
+    """Whether the scores of sparse rows (CSR) are a product with their stored entries.
+
+    What is not stored must be a zero after `binarize`, no entry missing or negative, and, of zeros and ones,
+    no probability 0 or 1.
+    """
+    stored, p = X.data, columns.probability
+    if len(columns.binary) == X.shape[1]:
+        if np.any((p == 0.0) | (p == 1.0)):
+            return False
+        if binarize is None:
+            return bool(np.all((stored == 0.0) | (stored == 1.0)))
+        return binarize >= 0.0 and not np.any(np.isnan(stored))
+    return len(columns.counted) == X.shape[1] and bool(np.all(stored >= 0.0))
+
+
+def sparse_class_scores(columns: IndependentColumns, X: Any, binarize: float | None) -> np.ndarray:
+    """Return log p(x | C_k) of sparse rows (CSR), up to a number a row; see `has_sparse_scores`."""
+    binary = len(columns.binary) > 0
+    X = X.astype(np.float64)
+    if binary and binarize is not None:
+        X.data = (X.data > binarize).astype(np.float64)
+    X.eliminate_zeros()
+    with np.errstate(divide="ignore"):
+        if binary:
+            none = np.log1p(-columns.probability)
+            return X @ (np.log(columns.probability) - none).T + none.sum(axis=1)
+        return X @ np.log(columns.rate).T - columns.rate.sum(axis=1)
 
 
 def multinomial_probabilities(

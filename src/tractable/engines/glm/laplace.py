@@ -1,6 +1,7 @@
 """The Laplace approximation: a Gaussian at the mode of a posterior, with the curvature there (Bishop 4.4)."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -18,6 +19,8 @@ SMALLEST, LARGEST = 1e-8, 1e12
 LOST = 10.0
 #: A parameter with this squared part, or more, in a direction without curvature is not determined.
 UNDETERMINED = 1e-6
+#: Where the data determine a smaller part of the coefficients, 1 - α Σ_jj loses digits.
+CANCELLED = 1e-3
 _EPS = float(np.finfo(np.float64).eps)
 
 #: Negative log-likelihood of coefficients, with gradient and curvature.
@@ -99,8 +102,10 @@ def laplace(loss: Loss, precision: np.ndarray, start: np.ndarray, *, max_iter: i
     proper = precision.ravel() > 0.0
     log_prior = 0.5 * float(np.sum(np.log(precision[precision > 0.0]) - LOG_2PI))
     log_det = 2.0 * float(np.sum(np.log(np.diagonal(lower))))
-    # (Σ H)_jj of the data's part of H, which is 1 - α Σ_jj without cancellation.
-    determined = np.sum((root @ root.T) * (found.curvature - ridge), axis=1)
+    determined = 1.0 - precision.ravel() * np.sum(root * root, axis=1)
+    if np.sum(determined[proper]) < CANCELLED * np.sum(proper):
+        # The same as (Σ H)_jj of the data's part of H, which keeps its digits.
+        determined = np.sum((root @ root.T) * (found.curvature - ridge), axis=1)
     return LaplaceApproximation(
         mode=found.x,
         root=root,
@@ -131,29 +136,38 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
     from scipy.optimize import brentq
 
     found: dict[float, LaplaceApproximation] = {}
-    start = np.zeros(proper.shape)
+    last: LaplaceApproximation | None = None
 
+    @cache  # the root finder asks again at the ends of its interval
     def excess(log_alpha: float) -> float:
-        nonlocal start
+        nonlocal last
         precision = np.where(proper, np.exp(log_alpha), 0.0)
-        found[log_alpha] = here = laplace(loss, precision, start, max_iter=max_iter)
-        start = here.mode
+        start = np.zeros(proper.shape) if last is None else _moved_mode(last, precision)
+        found[log_alpha] = last = here = laplace(loss, precision, start, max_iter=max_iter)
         size = float(np.sum(here.mode[proper] ** 2))
         return 1.0 if size == 0.0 else float(np.log(here.effective_dof) - np.log(size)) - log_alpha
 
-    low, high = np.log(SMALLEST), np.log(LARGEST)
-    if excess(0.0) > 0.0:
-        low = 0.0
-        if excess(high) > 0.0:
-            return found[high]
-    else:
-        high = 0.0
-        if excess(low) < 0.0:
-            return found[low]
-    root = float(brentq(excess, low, high, xtol=1e-10, rtol=1e-12))
-    if root not in found:
-        excess(root)
+    at, beyond = 0.0, excess(0.0)
+    limit = float(np.log(LARGEST if beyond > 0.0 else SMALLEST))
+    step = 2.0 * beyond  # MacKay's step, α ← γ / |coef|², goes towards the fixed point and stops short of it
+    while True:
+        farther = float(np.clip(at + step, min(at, limit), max(at, limit)))
+        there = excess(farther)
+        if there * beyond <= 0.0:
+            break
+        if farther == limit:
+            return found[farther]
+        at, beyond, step = farther, there, 2.0 * step
+    root = float(brentq(excess, *sorted((at, farther)), xtol=1e-10, rtol=1e-12))
+    excess(root)
     return found[root]
+
+
+def _moved_mode(here: LaplaceApproximation, precision: np.ndarray) -> np.ndarray:
+    """Return about where the mode is with another prior: dw = -H⁻¹ w dα, where that is a small step."""
+    pull = ((precision - here.precision) * here.mode).ravel()
+    step = (here.root @ (here.root.T @ pull)).reshape(here.mode.shape)
+    return here.mode - step if np.sum(step * step) < np.sum(here.mode * here.mode) else here.mode
 
 
 @single_threaded_blas()

@@ -43,7 +43,7 @@ class GramProblem:
 
     def products(self, some: Array, which: Array, others: Array) -> Array:
         """Return the inner products of all of `which` with the columns `others`."""
-        return self.gram[np.ix_(which, others)]
+        return self.gram[which[:, None], others]
 
     def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
         """Return the correlations (p,) of all columns with a sum of some of them."""
@@ -55,11 +55,10 @@ class GramProblem:
 
     def correlations(self, some: Array, which: Array, coefs: Array) -> tuple[Array, Array]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
-        xp = namespace_of(self.gram)
-        c = self.moment[which]
         left = self.moment[:, None] - some @ coefs
-        rest = self.square - c @ coefs - xp.sum(coefs * left[which, :], axis=0)
-        return left, xp.where(rest > 0, rest, xp.zeros_like(rest))
+        # |y - Xw|² = |y|² - wᵀ(c + Xᵀ(y - Xw)), from 0
+        rest = self.square - ((self.moment[which, None] + left[which, :]) * coefs).sum(axis=0)
+        return left, np.maximum(rest, 0.0)
 
 
 @value
@@ -175,8 +174,9 @@ def duality_gaps(
     dual objective at the residual, shrunk until it is feasible.
     """
     left, rest = problem.correlations(some, which, found)
-    left[which] -= ridges * found
-    rest = rest + ridges * np.einsum("ij,ij->j", found, found)
+    if ridges.any():
+        left[which] -= ridges * found
+        rest = rest + ridges * np.einsum("ij,ij->j", found, found)
     top = size(left).max(axis=0, initial=0.0)
     shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
     fit = problem.moment[which] @ found

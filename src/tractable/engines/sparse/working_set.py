@@ -74,7 +74,7 @@ def sparse_path(
            [ 2., -1.,  0.]])
     """
     asked = np.asarray(penalties, dtype=np.float64)
-    ridges = np.broadcast_to(np.asarray(ridges, dtype=np.float64), asked.shape)
+    ridges = np.zeros_like(asked) + ridges
     size = size_of(positive)
     few = problem.formed and problem.n_columns <= INTERPRETED
     if few or (len(asked) == 1 and problem.n_columns <= FEW):

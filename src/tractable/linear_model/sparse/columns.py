@@ -138,11 +138,7 @@ def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarra
     rest = np.average(centred, axis=0, weights=weights)
     centred -= rest
     mean = mean + rest
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->j", centred, centred)
-    in_range = np.all((squares > LARGE**-2) & (squares < LARGE**2))
-    lengths = np.sqrt(squares) if in_range else column_lengths(centred)
-    centred[:, ~column_varies(mean, lengths / len(columns) ** 0.5)] = 0.0
+    centred[:, ~column_varies(mean, column_lengths(centred) / len(columns) ** 0.5)] = 0.0
     return centred, mean
 
 

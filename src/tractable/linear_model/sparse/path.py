@@ -188,19 +188,27 @@ def solve_path(
             path = _certified(columns, target, path, penalties[sparse], ridges[sparse], positive, top)
         found.append(path)
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
-    xp = namespace_of(columns.X)
-    gaps = np.maximum(np.concatenate([part.gaps for part in found]), 0.0) * target_scale / n * target_scale
+    path = found[0] if len(found) == 1 else _joined(found)
+    gaps = np.maximum(path.gaps, 0.0) * target_scale / n * target_scale
+    if scale == target_scale:  # which the coefficients do not depend on
+        return replace(path, coefs=check_coefficients(path.coefs), gaps=gaps)
     with np.errstate(over="ignore"):
-        coefs = check_coefficients(xp.concat([part.coefs for part in found], axis=1) * (target_scale / scale))
+        return replace(path, coefs=check_coefficients(path.coefs * (target_scale / scale)), gaps=gaps)
+
+
+def _joined(parts: list[SparsePath]) -> SparsePath:
+    """Return the paths of consecutive penalties as one."""
     return SparsePath(
-        coefs=coefs,
-        gaps=gaps,
-        n_iter=np.concatenate([part.n_iter for part in found]),
+        coefs=namespace_of(parts[0].coefs).concat([part.coefs for part in parts], axis=1),
+        gaps=np.concatenate([part.gaps for part in parts]),
+        n_iter=np.concatenate([part.n_iter for part in parts]),
     )
 
 
 def _over_scales(penalties: np.ndarray, *scales: float) -> np.ndarray:
     """Return penalties over both scales; of finite ones the largest makes all coefficients zero."""
+    if scales == (1.0, 1.0):
+        return np.minimum(penalties, LARGEST)
     with np.errstate(over="ignore", under="ignore"):
         return np.minimum(penalties / scales[0] / scales[1], LARGEST)
 

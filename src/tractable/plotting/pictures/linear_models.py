@@ -8,8 +8,9 @@ from sklearn.base import RegressorMixin
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
 from tractable.inference import Influence, RegressionSummary
-from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoCV, LassoLars, LassoPath
+from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoLars, LassoPath
 from tractable.linear_model.basis.base import Basis
+from tractable.linear_model.sparse.cross_validation import SparseCV
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
 from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
@@ -43,15 +44,18 @@ def _lars_path(x: LarsPath, ax: Any, *, against: str = "norm", named: int = NAME
 
 
 @picture.register
-def _lasso_cv(
-    x: LassoCV, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, named: int = NAMED
+def _sparse_cv(
+    x: SparseCV, ax: Any, *, data: Any = None, X: Any = None, y: Any = None, named: int = NAMED
 ) -> Any:
     """Draw the path, and the penalties of least error and of one standard error; over rows, predictions."""
     check_fitted(x)
     if data is not None or X is not None:
         return draw_as(RegressorMixin, x, ax, data=data, X=X, y=y)
     _lines(x.path_, ax, against="alpha", named=named)
-    for alpha, style, what in ((x.alpha_, "-", "least error"), (x.alpha_1se_, "--", "one standard error")):
+    for alpha, style, what in (
+        (x.cv_curve_.best_alpha, "-", "least error"),
+        (x.alpha_1se_, "--", "one standard error"),
+    ):
         ax.axvline(alpha, color="0.4", lw=1.0, ls=style, label=what)
     legend(ax, beside=True)
     return ax
@@ -243,7 +247,7 @@ def _cv_curve(x: CVCurve, ax: Any, *, label: str = "", colour: str = COLOURS[0])
     positive = alphas[alphas > 0]
     if len(positive) > 1 and positive[-1] > 50 * positive[0]:
         _log_scale(ax, positive[0], has_zero=len(positive) < len(alphas))
-    return finish(ax, xlabel="alpha", ylabel="cross-validated mean squared error")
+    return finish(ax, xlabel="alpha", ylabel=f"cross-validated {x.score}")
 
 
 def _log_scale(ax: Any, least: float, *, has_zero: bool) -> None:

@@ -236,8 +236,10 @@ def _reflected(factor: np.ndarray, below: np.ndarray, triangular: int = 0) -> np
 
 def _upright(factor: np.ndarray) -> np.ndarray:
     """Flip the signs of rows so that the diagonal is not negative."""
-    sign = np.where(np.diagonal(factor) < 0, -1.0, 1.0)
-    return np.ascontiguousarray(factor * sign[:, None]) + 0.0  # and no zero either
+    sign = np.where(factor.diagonal() < 0, -1.0, 1.0)
+    upright = np.multiply(factor, sign[:, None], order="C")
+    upright += 0.0  # and no zero either
+    return upright
 
 
 #: Columns up to which the moments of a block are compiled.

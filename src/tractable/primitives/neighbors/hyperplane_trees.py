@@ -461,11 +461,12 @@ def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = Non
     from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
 
     run = mend.for_work(256 * lists.ids.size)
-    old = lists.ids.copy()
+    old, rows = lists.ids.copy(), np.empty(x.shape, np.float32)
+    np.multiply(x - x.mean(axis=0), lists.scale, out=rows, casting="same_kind")
 
     def part(start: int) -> None:
         end = min(start + POINTS, len(x))
-        run(x, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
+        run(x, rows, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
 
     for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
         pass

@@ -1,4 +1,4 @@
-"""Answers of fitted models for collections of Dask: lazy collections, and folders of Parquet files."""
+"""Results of fitted models for collections of Dask: lazy collections, and folders of Parquet files."""
 
 import shutil
 import warnings
@@ -12,12 +12,13 @@ from dask.delayed import delayed
 
 from tractable.data.columns import check_known
 from tractable.data.predict_to import answer_columns
+from tractable.data.table_columns import is_number
 from tractable.distributed.cluster import computed, sent
 from tractable.distributed.collections import kind_of, one_chunk_of_columns, partition_list
 from tractable.value import value
 
 
-def lazy_answer(estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def lazy_result(estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return a method with one result a row, of a collection: a collection like it, not yet computed.
 
     Of an array it is an array; of a dataframe a series, or a dataframe where a row has several results; of
@@ -36,18 +37,18 @@ def lazy_answer(estimator: Any, method: str, X: Any, args: tuple[Any, ...], opti
     """
     _refuse_containers(estimator, method)
     kind = kind_of(X)
-    ask = _Asked(method=method, args=args, options=options)
+    call = _MethodCall(method=method, args=args, options=options)
     if kind == "Delayed":
-        model, one = sent(estimator), delayed(ask)
+        model, one = sent(estimator), delayed(call)
         return [one(model, part) for part in partition_list(X)]
     if kind == "Array":
-        return _of_array(estimator, ask, one_chunk_of_columns(X))
-    return _of_frame(estimator, ask, X)
+        return _of_array(estimator, call, one_chunk_of_columns(X))
+    return _of_frame(estimator, call, X)
 
 
 @value
-class _Asked:
-    """A question to a model about some rows; runs on a worker."""
+class _MethodCall:
+    """A method of a model and its arguments besides the rows; called on a worker."""
 
     method: str
     args: tuple[Any, ...]
@@ -58,45 +59,49 @@ class _Asked:
         return getattr(model, self.method)(rows, *self.args, **self.options)
 
 
-def _of_array(estimator: Any, ask: _Asked, X: Any) -> Any:
+def _of_array(estimator: Any, call: _MethodCall, X: Any) -> Any:
     rows = [np.full((2, X.shape[1]), fill, dtype=X.dtype) for fill in (0, 1)]
-    like = _example(estimator, ask, [*rows, X[:1].compute])
+    like = _example(estimator, call, [*rows, X[:1].compute])
     model = sent(estimator)
     if isinstance(like, tuple):
-        return tuple(_map_blocks(X, ask, model, part, i) for i, part in enumerate(like))
-    return _map_blocks(X, ask, model, like, None)
+        return tuple(_map_blocks(X, call, model, part, i) for i, part in enumerate(like))
+    return _map_blocks(X, call, model, like, None)
 
 
-def _map_blocks(X: Any, ask: _Asked, model: Any, like: np.ndarray, part: int | None) -> Any:
+def _map_blocks(X: Any, call: _MethodCall, model: Any, like: np.ndarray, part: int | None) -> Any:
     like = np.asarray(like)
     axes: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {}
     if like.ndim > 2:
         axes = {"new_axis": list(range(2, like.ndim))}
     chunks = (X.chunks[0], *((n,) for n in like.shape[1:]))
     return X.map_blocks(
-        _answered, model=model, ask=ask, like=like[:0], part=part, dtype=like.dtype, chunks=chunks,
+        _block_result, model=model, call=call, like=like[:0], part=part, dtype=like.dtype, chunks=chunks,
         meta=like[:0], name=None, **axes,
     )  # fmt: skip
 
 
-def _answered(rows: np.ndarray, *, model: Any, ask: _Asked, like: np.ndarray, part: int | None) -> np.ndarray:
+def _block_result(
+    rows: np.ndarray, *, model: Any, call: _MethodCall, like: np.ndarray, part: int | None
+) -> np.ndarray:
     if not len(rows):
         return like
-    found = ask(model, rows)
+    found = call(model, rows)
     return np.asarray(found if part is None else found[part])
 
 
-def _of_frame(estimator: Any, ask: _Asked, X: Any) -> Any:
+def _of_frame(estimator: Any, call: _MethodCall, X: Any) -> Any:
     columns = _columns_of(estimator, list(X.columns))
     X = X[list(columns)] if columns is not None else X
-    shape = _Framed(ask=ask, as_array=columns is None and not _reads_text(estimator))
+    shape = _Framed(call=call, as_array=columns is None and not _reads_text(estimator))
     nonempty = X._meta_nonempty  # noqa: SLF001
     like = _example(
         estimator,
         lambda model, rows: shape.framed(model, rows, None),
         [
             nonempty,
-            nonempty.iloc[:1] * np.nan if _numeric(nonempty) else nonempty,
+            nonempty.iloc[:1] * np.nan
+            if all(is_number(nonempty[name]) for name in nonempty.columns)
+            else nonempty,
             lambda: X.head(1, npartitions=-1),
         ],
     )
@@ -111,14 +116,14 @@ def _of_frame(estimator: Any, ask: _Asked, X: Any) -> Any:
 
 @value
 class _Framed:
-    """Answers to a frame as a series or a frame with its index."""
+    """Results of a frame as a series or a frame with its index."""
 
-    ask: _Asked
+    call: _MethodCall
     as_array: bool
 
     def framed(self, model: Any, frame: Any, part: int | None) -> Any:
-        """Return the answers, or one part of several."""
-        found = self.ask(model, frame.to_numpy() if self.as_array else frame)
+        """Return the results, or one part of several."""
+        found = self.call(model, frame.to_numpy() if self.as_array else frame)
         if isinstance(found, tuple):
             return (
                 tuple(self._wrapped(model, each, frame) for each in found)
@@ -133,10 +138,10 @@ class _Framed:
         found = np.asarray(found)
         if found.ndim > 2:
             raise ValueError(
-                f"X is a DataFrame of Dask, and {self.ask.method} has a table of results a row, which is no "
-                "column: ask about an array, X.to_dask_array()"
+                f"X is a DataFrame of Dask, and {self.call.method} has a table of results a row, which is no "
+                "column: give an array, X.to_dask_array()"
             )
-        columns = answer_columns(model, self.ask.method, found, len(frame))
+        columns = answer_columns(model, self.call.method, found, len(frame))
         made = pd.DataFrame(columns, index=frame.index)
         return made[next(iter(columns))] if found.ndim == 1 else made
 
@@ -145,8 +150,8 @@ def _framed_part(frame: Any, model: Any, shape: _Framed, like: Any, part: int | 
     return shape.framed(model, frame, part) if len(frame) else like
 
 
-def _example(estimator: Any, ask: Any, rows: Sequence[Any]) -> Any:
-    """Return the answers to rows of the collection's kind, for the types and shapes that Dask is told.
+def _example(estimator: Any, call: Any, rows: Sequence[Any]) -> Any:
+    """Return the results of rows of the collection's kind, whose types and shapes Dask has to know.
 
     Made-up rows serve most models; the first row of the collection, which is computed, serves the others.
     """
@@ -155,7 +160,7 @@ def _example(estimator: Any, ask: Any, rows: Sequence[Any]) -> Any:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                return ask(estimator, some() if callable(some) else some)
+                return call(estimator, some() if callable(some) else some)
         except ValueError:
             if last:
                 raise
@@ -176,10 +181,6 @@ def _columns_of(estimator: Any, names: list[Any]) -> list[Any] | None:
 
 def _reads_text(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.string)
-
-
-def _numeric(frame: Any) -> bool:
-    return all(getattr(kind, "kind", "O") in "fiub" for kind in frame.dtypes)
 
 
 def _refuse_containers(estimator: Any, method: str) -> None:
