@@ -55,6 +55,21 @@ def test_where_zeros_are_no_zeros_blocks_are_read(model, rows, counts):
     np.testing.assert_allclose(model.predict_proba(sparse.csr_matrix(X)), model.predict_proba(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_entries_stored_in_parts_are_added(model, counts):
+    X, y = counts
+    coo = sparse.coo_matrix(X)
+    where = (np.tile(coo.row, 2), np.tile(coo.col, 2))
+    parts = sparse.csr_matrix(X.shape)
+    whole = sparse.coo_matrix((np.concatenate([coo.data - 0.5, np.full(coo.nnz, 0.5)]), where), X.shape)
+    order = np.argsort(where[0], kind="stable")
+    parts.data, parts.indices = whole.data[order], where[1][order].astype(np.int32)
+    parts.indptr = np.concatenate([[0], np.cumsum(np.bincount(where[0], minlength=len(X)))]).astype(np.int32)
+    want = model.fit(X, y).feature_log_prob_
+    np.testing.assert_allclose(model.fit(parts, y).feature_log_prob_, want, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(parts), model.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
 def test_bad_rows(counts):
     X, y = counts
     for bad in (-X, np.where(X > 3.0, np.inf, X)):

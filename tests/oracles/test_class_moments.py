@@ -3,11 +3,19 @@
 import mpmath
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tractable.arrays import to_numpy
-from tractable.primitives.naive_bayes import category_scores, class_moments, diagonal_scores, softmax_rows
+from tractable.primitives.naive_bayes import (
+    category_scores,
+    class_moments,
+    diagonal_scores,
+    softmax_rows,
+    sparse_class_sums,
+)
 from tractable.primitives.naive_bayes.agnostic import class_moments as agnostic_moments
 from tractable.primitives.naive_bayes.agnostic import diagonal_scores as agnostic_scores
+from tractable.primitives.naive_bayes.compiled import sparse_class_sums as compiled_sums
 
 
 def rows(rng, shift=0.0, holes=0.0, n=57, d=5, K=4):
@@ -111,3 +119,16 @@ def test_shares_of_extreme_scores(rng):
     np.testing.assert_array_equal(scores, before)
     expected = [[1 / (1 + np.exp(-1)), 1 / (1 + np.e)], [0.5, 0.5], [0, 1], [1, 0], [np.exp(-700.0), 1]]
     np.testing.assert_allclose(p, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_stored_entries(weighted, rng):
+    x = np.where(rng.random((40, 6)) < 0.4, rng.standard_normal((40, 6)), 0.0)
+    X, codes = csr_array(x), rng.integers(0, 2, 40)  # the last class has no rows
+    w = rng.uniform(0.0, 2.0, 40) if weighted else None
+    one = (codes == np.arange(3)[:, None]) * (1.0 if w is None else w)
+    out = np.zeros((6, 3, 2))
+    compiled_sums(X.data, X.indices.astype(np.uint32), X.indptr, codes, w, out)
+    for sums, squares in (sparse_class_sums(X, codes, 3, w), (out[..., 0].T, out[..., 1].T)):
+        np.testing.assert_allclose(sums, one @ x, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(squares, one @ x**2, rtol=1e-13, atol=1e-14)

@@ -76,6 +76,13 @@ def check_rows(
     rows read for them (`finite=False`).
     """
     y = y if supervised else None
+    sparse = sparse_rows(estimator, X, None, sample_weight)
+    if sparse is not None:
+        check_names(estimator, None, sparse.n_features, reset=reset)
+        _check_enough(sparse, min_rows)
+        if supervised:
+            sparse = replace(sparse, y=check_targets(estimator, y, np.empty((sparse.n_rows, 0))))
+        return Rows(data=sparse)
     if not is_collection(X):
         check_unmasked("y", y)
         if sample_weight is not None:
@@ -85,8 +92,7 @@ def check_rows(
     if is_streamed(X):
         source = as_rows_source(X, y, sample_weight)
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
-        if source.n_rows is not None and source.n_rows < min_rows:
-            raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
+        _check_enough(source, min_rows)
         return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
@@ -98,8 +104,13 @@ def check_rows(
     )
 
 
+def _check_enough(source: Source, min_rows: int) -> None:
+    if source.n_rows is not None and source.n_rows < min_rows:
+        raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
+
+
 def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Return sparse rows as a source of dense blocks, where a model of counts takes them, else None."""
+    """Return sparse rows as a source of dense blocks, where a model takes them, else None."""
     if not is_sparse(X) or not estimator.__sklearn_tags__().input_tags.sparse:
         return None
     X = X.tocsr()
@@ -109,7 +120,9 @@ def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
         raise ValueError(
             f"X: found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
         )
-    _check_finite(estimator, X.data.astype(np.float64), "X", allow_nan=estimator.model_tags.missing_values)
+    _check_finite(
+        estimator, X.data.astype(np.float64, copy=False), "X", allow_nan=estimator.model_tags.missing_values
+    )
     return SparseSource(X=X, y=y, weights=check_weights(sample_weight, np.empty((X.shape[0], 0))))
 
 

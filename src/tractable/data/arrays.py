@@ -122,6 +122,9 @@ class SparseSource(_Matrix):
         if self.X.ndim != 2:
             raise ValueError(f"X must be rows and columns; got shape {tuple(self.X.shape)}")
         X = self.X.tocsr()
+        if not X.has_canonical_format:  # entries may be stored in several parts
+            X = X.copy()
+            X.sum_duplicates()
         y = None if self.y is None else _targets(self.y, X.shape[0])
         weights = self.weights
         if weights is not None:

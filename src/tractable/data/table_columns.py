@@ -285,6 +285,8 @@ def binarized(x: np.ndarray, threshold: float | None) -> np.ndarray:
 def columns_of(names: Any, width: int, kinds: Any, default: str = "normal") -> TableColumns:
     """Return the columns of rows of numbers: as declared, or else all of one kind; categories are 0, 1, …."""
     names = None if names is None else tuple(names)
+    if kinds is None:
+        return TableColumns(names=names, kinds=(default,) * width, categories=(None,) * width)
     declared = _kinds_of(kinds, names, width)
     return TableColumns(names=names, kinds=tuple(k or default for k in declared), categories=(None,) * width)
 

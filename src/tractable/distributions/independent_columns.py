@@ -44,6 +44,8 @@ class Categories:
     def probabilities(self, counts: np.ndarray, otherwise: Any) -> np.ndarray:
         """Return n_kjc / Σ_c n_kjc, (K, Σ C_j); of a column without counts, `otherwise`."""
         total = np.repeat(self.totals(counts), self.sizes, axis=1)
+        if np.all(total > 0):
+            return counts / total
         return np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
 
     def by_column(self, entries: np.ndarray) -> list[np.ndarray]:

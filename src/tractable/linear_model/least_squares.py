@@ -24,6 +24,7 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
 from tractable.base.validation import check_row_noise
+from tractable.data.arrays import is_sparse
 from tractable.data.frames import split_frame
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
@@ -49,6 +50,7 @@ from tractable.linear_model.rows import (
     linear_factor,
     precision_weighted,
 )
+from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.value import replace, value
 
 
@@ -76,7 +78,10 @@ class LinearPredictions(RegressorMixin):
             Whether that is the deviation of a new target (default) or of the linear predictor.
         """
         check_fitted(self)
-        found = self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
+        if is_sparse(X):
+            found = self._flat(np.asarray(X @ self._solution_.coef.T) + self._solution_.intercept)
+        else:
+            found = self._flat(self._solution_.predict(as_floats(check_columns(self, X))))
         if not return_std:
             return found
         return found, namespace_of(found).sqrt(self.predict_var(X, include_noise=include_noise))
@@ -197,10 +202,18 @@ class LinearPredictions(RegressorMixin):
         check_fitted(self)
         return self._flat(self._solution_.intercept_std_errors)
 
-    def _set_solution(self, fit: Any, *, flat: bool) -> None:
+    def _answers_sparse(self, method: str, X: Any) -> bool:
+        known = X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
+        return method == "predict" and known
+
+    def _set_coefficients(self, fit: Any, *, flat: bool) -> None:
         self._solution_ = fit
         self.coef_ = fit.coef[0, :] if flat else fit.coef
-        self.intercept_, self.noise_variance_ = self._flat(fit.intercept), self._flat(fit.noise_variance)
+        self.intercept_ = self._flat(fit.intercept)
+
+    def _set_solution(self, fit: Any, *, flat: bool) -> None:
+        self._set_coefficients(fit, flat=flat)
+        self.noise_variance_ = self._flat(fit.noise_variance)
         self.residual_dof_ = fit.residual_dof
 
     def _warn_of_light_weights(self) -> None:
@@ -267,6 +280,11 @@ class LinearRegression(LinearPredictions, LinearFit):
     merged models lose nothing, nor do columns far from the origin. Where columns are linearly dependent, or
     more than the rows, the solution with the shortest `coef_` is taken, and `rank_` is less than the number
     of columns.
+
+    X may be a sparse matrix or array of SciPy, and is not made dense: up to 2,000 columns the statistic is
+    that of the products of the columns (of nearly dependent columns, the QR of one dense block after
+    another); more columns are solved by iteration (LSQR), which gives `coef_`, `intercept_` and `predict`
+    alone: standard errors, distributions, `partial_fit` and `merge` are refused.
 
     Parameters
     ----------
@@ -343,7 +361,8 @@ class LinearRegression(LinearPredictions, LinearFit):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
-    _solution_: LeastSquares
+    _takes_sparse = True
+    _solution_: Any  # LeastSquares, or IterativeSolution
     intercept_: Array
 
     def __init__(
@@ -371,6 +390,8 @@ class LinearRegression(LinearPredictions, LinearFit):
             Of each row in memory, relative to `noise_variance_`; 1 when not given.
         """
         self._check_parameters()
+        if self._learns_by_iteration(X, y, sample_weight, noise_variance):
+            return self
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         sums: dict[str, Any] = {}
         if noise_variance is not None:
@@ -625,6 +646,10 @@ class LinearRegression(LinearPredictions, LinearFit):
         check_choice("solver", self.solver, SOLVERS)
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
+
+    def _iterate(self, rows: Any) -> None:
+        found = solve_sparse(rows, 0.0, fit_intercept=bool(self.fit_intercept))
+        self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)

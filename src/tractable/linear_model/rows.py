@@ -18,15 +18,18 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.validation import check_names, check_row_noise
-from tractable.data import ArraySource, Source, as_source, is_streamed
+from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
+from tractable.linear_model.sparse_rows import GRAM_COLUMNS, IterativeSolution, sparse_factor
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
 
 def linear_factor(rows: Rows) -> LinearFactor:
     """Return the factor of rows and targets; of fewer rows than columns, the centred rows themselves."""
+    if isinstance(rows.data, SparseSource):
+        return sparse_factor(rows.data)
     if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
         return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
     found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
@@ -71,10 +74,36 @@ class LinearFit(OnePassEstimator):
             weights. `noise_variance_` is then σ², and predictions are of rows with a noise variance of one.
         """
         self._check_parameters()
+        if self._learns_by_iteration(X, y, sample_weight, noise_variance):
+            return self
         options: dict[str, Any] = {"reset": True, "min_rows": self._min_rows}
         self._learn(self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options))
         self._report()
         return self
+
+    def _learns_by_iteration(self, X: Any, y: Any, sample_weight: Any, noise_variance: Any) -> bool:
+        """Learn from sparse rows of many columns, if they are such; return whether they are."""
+        if not (self._takes_sparse and is_sparse(X) and len(X.shape) == 2 and X.shape[1] > GRAM_COLUMNS):
+            return False
+        if noise_variance is not None:
+            raise ValueError(
+                f"noise_variance is not taken with sparse rows of more than {GRAM_COLUMNS} columns: give the "
+                "precisions of the rows as sample_weight"
+            )
+        rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=self._min_rows, supervised=True)
+        self._iterate(rows.data)
+        return True
+
+    def _iterate(self, rows: Any) -> None:
+        """Learn from sparse rows by iteration, in models that take them."""
+        raise NotImplementedError(f"{type(self).__name__} must define _iterate")
+
+    def _require_statistic(self) -> None:
+        if isinstance(getattr(self, "_solution_", None), IterativeSolution):
+            raise ValueError(
+                f"the model was fitted to sparse rows of more than {GRAM_COLUMNS} columns, by iteration: it "
+                "has no statistic to learn more rows with; fit all rows at once"
+            )
 
     def _fold(
         self, subject: Any, X: Any, y: Any, sample_weight: Any, *, noise_variance: Any = None, **options: Any

@@ -89,19 +89,38 @@ class ColumnLikelihoods:
     def where(self, *kinds: str) -> np.ndarray:
         """Return the positions of the columns of some likelihoods, in order."""
         found = [self._positions[kind] for kind in kinds if kind in self._positions]
+        if len(found) == 1:
+            return found[0]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     @cached_property
+    def _one_kind(self) -> str | None:
+        """The likelihood of all columns, which may be thousands, where it is one of `LIKELIHOODS`."""
+        first = self.likelihoods[0] if self.likelihoods else None
+        alike = _is_kind(first) and self.likelihoods.count(first) == len(self.likelihoods)
+        return first if alike else None
+
+    @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
+        if self._one_kind is not None:
+            return {self._one_kind: np.arange(len(self.likelihoods))}
         found: dict[str, list[int]] = {}
         for j, kind in enumerate(self.likelihoods):
             if isinstance(kind, str):
                 found.setdefault(kind, []).append(j)
         return {kind: np.array(positions, dtype=np.int64) for kind, positions in found.items()}
 
+    def among(self, where: np.ndarray, kind: str) -> np.ndarray:
+        """Return which of some columns, by position, have a likelihood."""
+        found = np.zeros(len(self.likelihoods), dtype=bool)
+        found[self.where(kind)] = True
+        return found[where]
+
     @cached_property
     def of_families(self) -> list[int]:
         """The positions of the columns whose likelihood is a family or a conjugate model."""
+        if self._one_kind is not None:
+            return []
         return [j for j, kind in enumerate(self.likelihoods) if not _is_kind(kind)]
 
     def prepare(self, x: np.ndarray) -> np.ndarray:

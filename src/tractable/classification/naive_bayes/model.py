@@ -6,6 +6,7 @@ parameters of all classes from these statistics, and integrates them out under c
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from functools import reduce
 from numbers import Real
 from operator import add
@@ -27,7 +28,7 @@ from tractable.distributions.independent_columns import (
     smoothed_rates,
     some_columns,
 )
-from tractable.primitives.naive_bayes import class_moments
+from tractable.primitives.naive_bayes import class_moments, sparse_class_sums
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import (
@@ -293,6 +294,10 @@ class CategoryGroup(Group):
         """Return the counts of all categories of all columns, (K, Σ C_j), and how many each column has."""
         most = max([1, *(part.n_classes for part in found)])
         counts = np.stack([part.padded(most).counts for part in found])
+        binary = self.layout.among(self.where, "bernoulli")
+        if most <= 2 and np.all(binary):
+            counts = np.pad(counts, ((0, 0), (0, 0), (0, 2 - most))) if most < 2 else counts
+            return counts.reshape(len(found), -1), Categories(sizes=np.full(len(binary), 2))
         seen = np.where(np.any(counts > 0, axis=0), np.arange(1, most + 1), 1).max(axis=1)
         least = np.atleast_1d(1 if how.min_categories is None else how.min_categories)
         if len(least) not in (1, len(self.where)):
@@ -300,11 +305,10 @@ class CategoryGroup(Group):
                 f"min_categories must have one entry a column, {len(self.where)}, got {len(least)}"
             )
         sizes = np.maximum(seen, least).astype(np.int64)
-        for i, j in enumerate(self.where):
-            table = self.layout.columns.categories[j]
-            if self.layout.likelihoods[j] == "bernoulli":
-                sizes[i] = 2
-            elif table is not None:
+        sizes[binary] = 2
+        for i in np.flatnonzero(~binary):
+            table = self.layout.columns.categories[self.where[i]]
+            if table is not None:
                 sizes[i] = len(table)
         more = max(int(sizes.max()) - most, 0)
         counts = np.pad(counts, ((0, 0), (0, 0), (0, more)))
@@ -317,10 +321,10 @@ class CategoryGroup(Group):
         uniform = np.repeat(1.0 / categories.sizes, categories.sizes)
         overall = categories.probabilities(counts.sum(axis=0, keepdims=True), uniform)
         probabilities = categories.probabilities(counts + alpha, overall)
-        binary = np.isin(self.where, self.layout.where("bernoulli"))
+        binary = self.layout.among(self.where, "bernoulli")
         many = ~binary
         unseen = np.full((len(found), len(self.where)), -np.inf)
-        if alpha > 0:
+        if alpha > 0 and np.any(many):
             unseen = np.log(alpha) - np.log(categories.totals(counts) + alpha * (categories.sizes + 1.0))
         return {
             "binary": self.where[binary],
@@ -534,8 +538,6 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
     All columns are counts of a multinomial, or zeros and ones. None where what is not stored is no zero after
     `binarize`, where entries are missing, and where an entry is refused, which dense blocks say of which.
     """
-    from scipy.sparse import csr_array
-
     likelihoods, stored = set(layout.likelihoods), X.data
     if not (likelihoods <= {"multinomial"} or likelihoods <= {"bernoulli"}):
         return None
@@ -546,24 +548,22 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
             stored = (stored > layout.binarize).astype(np.float64)
         elif not np.all((stored == 0.0) | (stored == 1.0)):
             return None
-    elif not np.all(stored >= 0.0):
+    elif not np.min(stored, initial=0.0) >= 0.0:
         return None
-    X = csr_array((stored.astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    X = with_entries(X, stored)
     if weights is not None and not np.all(weights > 0.0):
         some = np.flatnonzero(weights > 0.0)
         X, labels, weights = X[some], labels[some], weights[some]
     found, codes = label_codes(labels)
-    n, dim = X.shape
-    one = np.ones(n) if weights is None else weights
-    total = np.bincount(codes, one, len(found))
-    members = csr_array((one, (codes, np.arange(n))), shape=(len(found), n))
-    sums = (members @ X).toarray()
+    dim = X.shape[1]
+    total = np.bincount(codes, weights, len(found)).astype(np.float64)
+    sums, squares = sparse_class_sums(X, codes, len(found), weights)
     if likelihoods == {"bernoulli"}:
         zeros = np.maximum(total[:, None] - sums, 0.0)
         each: list[Any] = [Counts(counts=part) for part in np.stack([zeros, sums], axis=-1)]
     else:
         mean = sums / total[:, None]
-        scatter = np.maximum((members @ X.power(2)).toarray() - sums * mean, 0.0)
+        scatter = np.maximum(squares - sums * mean, 0.0)
         weight = np.broadcast_to(total[:, None], sums.shape)
         each = [
             DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=0.0)
@@ -573,6 +573,13 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
         SideBySide(parts=(each[k],), total=total[k], dim=dim, about=layout) for k in range(len(found))
     )
     return ByClass(labels=found, parts=parts, dim=dim)
+
+
+def with_entries(X: Any, stored: np.ndarray) -> Any:
+    """Return the sparse rows that have other numbers at the same places, as float64."""
+    found = copy(X)
+    found.data = stored.astype(np.float64, copy=False)
+    return found
 
 
 def has_sparse_scores(columns: IndependentColumns, X: Any, binarize: float | None) -> bool:
@@ -588,20 +595,20 @@ def has_sparse_scores(columns: IndependentColumns, X: Any, binarize: float | Non
         if binarize is None:
             return bool(np.all((stored == 0.0) | (stored == 1.0)))
         return binarize >= 0.0 and not np.any(np.isnan(stored))
-    return len(columns.counted) == X.shape[1] and bool(np.all(stored >= 0.0))
+    return len(columns.counted) == X.shape[1] and bool(np.min(stored, initial=0.0) >= 0.0)
 
 
 def sparse_class_scores(columns: IndependentColumns, X: Any, binarize: float | None) -> np.ndarray:
     """Return log p(x | C_k) of sparse rows (CSR), up to a number a row; see `has_sparse_scores`."""
     binary = len(columns.binary) > 0
-    X = X.astype(np.float64)
-    if binary and binarize is not None:
-        X.data = (X.data > binarize).astype(np.float64)
-    X.eliminate_zeros()
+    X = with_entries(X, X.data if not binary or binarize is None else X.data > binarize)
+    if binary:
+        none = np.log1p(-columns.probability)
+        return X @ (np.log(columns.probability) - none).T + none.sum(axis=1)
+    if not np.all(columns.rate > 0.0):  # 0 ln 0 = 0
+        X = X.copy()
+        X.eliminate_zeros()
     with np.errstate(divide="ignore"):
-        if binary:
-            none = np.log1p(-columns.probability)
-            return X @ (np.log(columns.probability) - none).T + none.sum(axis=1)
         return X @ np.log(columns.rate).T - columns.rate.sum(axis=1)
 
 

@@ -332,8 +332,8 @@ class MultinomialNB(DiscreteNB):
     entries are missing in fitting, θ_k is the mode of a posterior in which every class has a λ of its own: in
     proportion to the average counts of the rows in which a column was observed, but for α. A column that a
     class never shows has its probability in all classes together. *Exact in one pass*. X may be a sparse
-    matrix or array of SciPy, in fitting and in prediction: a block of rows is dense while it is used, so that
-    memory is small and the time that of all entries.
+    matrix or array of SciPy, in fitting and in prediction of classes: time and memory are those of the stored
+    entries. Where entries are missing, and for joint probabilities, blocks of rows are dense while in use.
 
     Parameters
     ----------

@@ -2,12 +2,15 @@
 
 from typing import Any, Self
 
+import numpy as np
+
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
+from tractable.linear_model.sparse_rows import GRAM_COLUMNS, solve_sparse
 from tractable.metrics.penalties import check_penalties
 
 
@@ -20,7 +23,8 @@ class Ridge(LinearPredictions, LinearFit):
     targets shifts the predictions.
 
     Exact in one pass, with the digits of a QR of all rows and of √α I below them. With fewer rows than
-    columns, rows in memory are solved in the space of the rows.
+    columns, rows in memory are solved in the space of the rows. X may be a sparse matrix or array of SciPy,
+    as in :class:`LinearRegression`.
 
     Parameters
     ----------
@@ -71,6 +75,7 @@ class Ridge(LinearPredictions, LinearFit):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
+    _takes_sparse = True
 
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
@@ -111,6 +116,14 @@ class Ridge(LinearPredictions, LinearFit):
         )
         self._set_solution(found, flat=statistic.flat)
         self.effective_dof_ = found.effective_dof
+
+    def _iterate(self, rows: Any) -> None:
+        if self.penalize_intercept:
+            raise ValueError(
+                f"penalize_intercept=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns"
+            )
+        found = solve_sparse(rows, float(self.alpha), fit_intercept=bool(self.fit_intercept))
+        self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
 
     def _report(self) -> None:
         self._warn_of_light_weights()

@@ -1,12 +1,14 @@
 """Moments of every column class by class, and log-densities of rows given each class."""
 
+from typing import Any
+
 import numpy as np
 
 from tractable.arrays.namespace import Array
 from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.naive_bayes import agnostic
 
-__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows"]
+__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows", "sparse_class_sums"]
 
 
 def class_moments(
@@ -47,6 +49,40 @@ def class_moments(
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
     return compiled(x, codes, weights, n_classes)
+
+
+def sparse_class_sums(
+    X: Any, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums of every column, and of its squares, class by class, in one walk over stored entries.
+
+    Parameters
+    ----------
+    X : (n, d) sparse matrix or array of SciPy, CSR, no entry stored twice
+    codes, n_classes, weights
+        As in `class_moments`.
+
+    Returns
+    -------
+    sums, squares : arrays (K, d)
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0]])
+    >>> sums, squares = sparse_class_sums(X, np.array([0, 0, 1]), 2)
+    >>> sums.tolist(), squares.tolist()
+    ([[4.0, 0.0], [0.0, 2.0]], [[10.0, 0.0], [0.0, 4.0]])
+    """
+    if not runs_compiled(X.data, 32 * X.nnz):
+        return agnostic.sparse_class_sums(X, codes, n_classes, weights)
+    from tractable.primitives.naive_bayes.compiled import sparse_class_sums as compiled
+
+    out = np.zeros((X.shape[1], n_classes, 2))
+    columns = X.indices.astype(np.int32, copy=False).view(np.uint32)
+    compiled(X.data, columns, X.indptr, codes, weights, out)
+    sums, squares = np.ascontiguousarray(out.transpose(2, 1, 0))
+    return sums, squares
 
 
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:

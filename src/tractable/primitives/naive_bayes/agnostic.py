@@ -1,5 +1,9 @@
 """The functions of `tractable.primitives.naive_bayes` in the array API."""
 
+from typing import Any
+
+import numpy as np
+
 from tractable.arrays.log_space import softmax
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT
@@ -24,6 +28,11 @@ def class_moments(
     rounding = indicator.T @ centred / safe
     scatter = indicator.T @ (centred * centred) - weight * rounding * rounding
     return weight, mean + rounding, scatter, xp.sum(indicator, axis=0)
+
+
+def sparse_class_sums(X: Any, codes: Any, n_classes: int, weights: Any = None) -> tuple[Any, Any]:
+    indicator = np.equal.outer(np.arange(n_classes), codes) * (1.0 if weights is None else weights)
+    return indicator @ X, indicator @ X.power(2)
 
 
 @SILENT

@@ -61,6 +61,19 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
                 sums[c, j] += one * x[i, j]
 
 
+@entry("DENSE_VECTOR UNSIGNED INDICES INDICES DENSE_VECTOR OUT_MATRICES", fastmath=_FAST)
+def sparse_class_sums(data, columns, starts, codes, w, out):  # type: ignore[no-untyped-def]
+    """Add to `out`, (d, K, 2), the sums and the sums of squares of the stored entries of each class."""
+    for i in range(len(codes)):
+        c = codes[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for at in range(starts[i], starts[i + 1]):
+            into = out[columns[at], c]
+            x = data[at]
+            into[0] += one * x
+            into[1] += one * x * x
+
+
 @entry("MATRIX MATRIX MATRIX MATRIX OUT_MATRIX")
 def diagonal_scores(x, means, scales, log_norms, out):  # type: ignore[no-untyped-def]
     n, d = x.shape

@@ -1,0 +1,159 @@
+"""Least squares and ridge regression of sparse rows: by products with the stored entries."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg.lapack import dpocon
+from sklearn.exceptions import ConvergenceWarning
+
+from tractable.data import SparseSource
+from tractable.engines.fold import fold
+from tractable.statistics import LinearFactor
+from tractable.value import value
+
+#: Most columns whose products with each other are computed; rows of more are solved by iteration.
+GRAM_COLUMNS = 2000
+
+#: Reciprocal condition of these products below which they have lost digits that a QR keeps.
+LEAST_CONDITION = 1e-6
+
+#: Size of AᵀA's residual, relative to those of A and of the residuals, at which the iteration stops.
+TOLERANCE = 1e-12
+
+
+def sparse_factor(rows: SparseSource) -> LinearFactor:
+    """Return the factor of sparse rows and their targets: the Cholesky factor of the centred products.
+
+    Where columns are so nearly dependent, or targets so nearly fitted, that their products lose digits, it is
+    the QR of the rows, dense block after block.
+    """
+    d = rows.n_features
+    if d > GRAM_COLUMNS:
+        raise ValueError(
+            f"X is sparse and has {d} columns: sparse rows of more than {GRAM_COLUMNS} columns are solved by "
+            "iteration, in `fit` alone, and have no statistic that merges"
+        )
+    y = np.asarray(rows.y, dtype=np.float64)
+    targets = y.reshape(rows.n_rows, -1)
+    X = rows.X.astype(np.float64, copy=False)
+    w = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    total = float(w.sum())
+    if total > 0.0:
+        weighted = X.multiply(w[:, None]).tocsr()
+        cross = weighted.T @ targets
+        products = np.block(
+            [[(weighted.T @ X).toarray(), cross], [cross.T, targets.T @ (w[:, None] * targets)]]
+        )
+        mean = np.concatenate([X.T @ w, w @ targets]) / total
+        factor = _well_conditioned_factor(products, mean, total)
+        if factor is not None:
+            return LinearFactor(
+                weight=total, mean=mean, factor=factor, n_targets=targets.shape[1], flat=y.ndim == 1
+            )
+    found: LinearFactor = fold(LinearFactor.of, rows)
+    return found
+
+
+def _well_conditioned_factor(products: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray | None:
+    """Return R with RᵀR the products less those of the means; None where it would lose digits."""
+    length = np.sqrt(np.diag(products))
+    if not np.all(length > 0.0) or not np.all(np.isfinite(length)):
+        return None
+    # Lengths about the origin: a column that varies little about its mean is ill-conditioned in them.
+    scaled = (products - total * np.outer(mean, mean)) / np.outer(length, length)
+    try:
+        factor = cholesky(scaled)
+    except LinAlgError:
+        return None
+    inverse_condition = dpocon(factor, np.abs(scaled).sum(axis=0).max())[0]
+    return factor * length if inverse_condition > LEAST_CONDITION else None
+
+
+@value
+class IterativeSolution:
+    """The coefficients of a linear model of sparse rows with many columns, without standard errors.
+
+    Parameters
+    ----------
+    coef : array (t, d)
+        Coefficients of each target.
+    intercept : array (t,)
+        The prediction at x = 0.
+    rss : array (t,)
+        Residual sums of squares.
+    n_iter : int
+        The most iterations that a target took.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    rss: np.ndarray
+    n_iter: int
+
+    def predict(self, x: Any) -> np.ndarray:
+        """Return the predictions at the rows of x, dense or sparse, (n, t)."""
+        return x @ self.coef.T + self.intercept
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"{name} is not computed: X was sparse with more than {GRAM_COLUMNS} columns, and the fit by "
+            "iteration has coefficients and predictions alone; standard errors, leverages and the noise "
+            "variance need fewer columns, or dense rows"
+        )
+
+
+def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> IterativeSolution:
+    """Minimise |y - Xw|² + α|w|², the intercept free, by LSQR on the centred rows, never made dense.
+
+    Of several solutions without a penalty, it finds the one with the shortest coefficients (Paige & Saunders,
+    1982).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> rows = SparseSource(X=csr_array([[-1.0], [0.0], [1.0]]), y=np.array([-1.0, 1.0, 3.0]))
+    >>> found = solve_sparse(rows, 2.0, fit_intercept=True)
+    >>> found.coef.round(12).tolist(), found.intercept.round(12).tolist()
+    ([[1.0]], [1.0])
+    """
+    from scipy.sparse.linalg import LinearOperator, lsqr
+
+    X = rows.X.astype(np.float64, copy=False)
+    n, d = X.shape
+    targets = np.asarray(rows.y, dtype=np.float64).reshape(n, -1)
+    w = np.ones(n) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    total, root, turned = float(w.sum()), np.sqrt(w), X.T
+    if not total > 0.0:
+        raise ValueError("sample_weight must have a positive sum")
+    mean, offset = np.zeros(d), np.zeros(targets.shape[1])
+    if fit_intercept:
+        mean, offset = turned @ w / total, w @ targets / total
+
+    def times(v: np.ndarray) -> np.ndarray:
+        v = v.ravel()
+        return root * (X @ v - mean @ v)
+
+    def transposed(u: np.ndarray) -> np.ndarray:
+        u = root * u.ravel()
+        return turned @ u - u.sum() * mean
+
+    A = LinearOperator((n, d), matvec=times, rmatvec=transposed, dtype=np.float64)
+    most, coef, steps = 10 * max(n, d), np.empty((targets.shape[1], d)), 0
+    for t, y in enumerate((targets - offset).T):
+        options: Any = {"atol": TOLERANCE, "btol": TOLERANCE, "conlim": 0.0, "iter_lim": most}
+        coef[t], stopped, taken, *_ = lsqr(A, root * y, damp=alpha**0.5, **options)
+        steps = max(steps, int(taken))
+        if stopped == 7:
+            warnings.warn(
+                f"LSQR did not converge in {most} iterations: columns are nearly dependent; a penalty helps "
+                "(Ridge, or a larger alpha)",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+    residuals = targets - offset - (X @ coef.T - mean @ coef.T)
+    intercept = offset - mean @ coef.T
+    return IterativeSolution(coef=coef, intercept=intercept, rss=w @ residuals**2, n_iter=steps)
