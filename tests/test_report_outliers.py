@@ -272,5 +272,5 @@ def test_the_number_of_improbable_rows_is_no_finding_where_tails_are_long(rng):
     found = section(table_of(pd.DataFrame(x, columns=list("abc"))), rng=rng)
     assert found.findings["n_outliers"] == 0 < found.findings["n_beyond"]
     assert found.headline.startswith("The least probable row is row 18: b is 9,000, where ")
-    assert found.meaning.startswith("No row is called an outlier")
+    assert found.meaning.startswith("How many rows are outliers is not known")
     assert found.tables[0].rows[0][0] == "18"

@@ -211,6 +211,7 @@ PUBLIC: dict[str, str] = {
     "r2_score": "tractable.metrics",
     "root_mean_squared_error": "tractable.metrics",
     "choose_parameters": "tractable.selection",
+    "adopt": "tractable.base",
     "compare": "tractable.selection",
     "dependence_of_rows": "tractable.selection",
     "learning_curve": "tractable.selection",

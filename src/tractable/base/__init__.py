@@ -14,6 +14,7 @@ from tractable.base.estimator import (
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassEstimator
+from tractable.base.options import adopt
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.regressor import RegressorMixin
 from tractable.base.sample_posterior import sample_posterior
@@ -40,6 +41,7 @@ __all__ = [
     "OnePassEstimator",
     "RegressorMixin",
     "Rows",
+    "adopt",
     "all_or_nothing",
     "check_answerable",
     "check_choice",

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tractable.arrays.devices import beside
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
+from tractable.base.options import is_inert, take_options
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
@@ -94,6 +95,11 @@ class Estimator(BaseEstimator):
     #: read is then moved to the device, and the state of the search is not.
     _learns_on_host: ClassVar[bool] = False
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = take_options(vars(cls)["__init__"])  # type: ignore[method-assign]
+
     @classmethod
     @cache
     def _get_param_names(cls) -> Any:
@@ -103,6 +109,7 @@ class Estimator(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""
         names = self.get_params(deep=False)
+        params = {n: x for n, x in params.items() if n in names or not is_inert(type(self), n)}
         inside: dict[str, dict[str, Any]] = {}
         for name in list(params):
             outer, _, inner = name.partition("__")

@@ -220,7 +220,7 @@ def as_metric(metric: Metric | str) -> Metric:
     >>> as_metric("manhattan")
     Minkowski(m=1.0)
     """
-    found = NAMED.get(metric) if isinstance(metric, str) else metric
+    found = NAMED.get(ALIASES.get(metric, metric)) if isinstance(metric, str) else metric
     if not isinstance(found, Metric):
         raise ValueError(f"metric must be one of {', '.join(NAMED)} or a Metric, got {metric!r}")
     return found
@@ -271,3 +271,6 @@ NAMED = {
     "cosine": Cosine(),
     "hamming": Hamming(),
 }
+
+#: Other names of scikit-learn and SciPy; Minkowski's distance without an order is of order 2.
+ALIASES = {"l2": "euclidean", "minkowski": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
