@@ -11,6 +11,7 @@ from tractable.classification import GenerativeClassifier, LinearDiscriminant, Q
 from tractable.data import Batch, Source
 from tractable.density import DegenerateCovarianceWarning, GaussianDensity, Histogram, KernelDensity
 from tractable.mixture import GaussianMixture, TableMixture
+from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
 
 
 @pytest.fixture
@@ -379,6 +380,20 @@ def test_a_gaussian_class_of_one_row_is_that_of_the_quadratic_discriminant(one_r
     X, y = one_row
     ours, peer = GenerativeClassifier(GaussianDensity()).fit(X, y), QuadraticDiscriminant().fit(X, y)
     np.testing.assert_allclose(ours.predict_log_proba(X), peer.predict_log_proba(X), rtol=1e-9)
+
+
+def test_moved_moments_are_those_of_moved_rows(rng):
+    X, step = rng.standard_normal((20, 3)), np.array([1.0, -2.0, 100.0])
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    found = IncompleteMoments.of(holes)
+    whole = IncompleteMoments.of(holes + step)
+    pairs = [(found.moved(step).parts[pattern], part) for pattern, part in whole.parts.items()]
+    assert len(pairs) > 1
+    pairs += [(Moments.of(X).moved(step), Moments.of(X + step))]
+    pairs += [(DiagonalMoments.of(holes).moved(step), DiagonalMoments.of(holes + step))]
+    for moved, wanted in pairs:
+        for name in ("weight", "mean", "scatter"):
+            np.testing.assert_allclose(getattr(moved, name), getattr(wanted, name), rtol=1e-12, atol=1e-12)
 
 
 def test_a_density_that_needs_no_spread_keeps_its_own(one_row):

@@ -142,8 +142,9 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
     (Gaussians, mixtures, kernels with a bandwidth by rule), it is fitted to the rows of the other classes,
     each less the mean of its class, moved to the row of this one: the class is taken to spread as the others
     do, which is warned of. Of Gaussians this is the covariance within the other classes, from their
-    statistics alone. Classes that are without spread themselves count for nothing there; where all are, and
-    in tables with words, such a class is refused, and in a stream it waits for more rows.
+    statistics alone. Classes that are without spread themselves count for nothing there. Where all are, in
+    tables with words, and where the statistic of no other class is of the same kind (full covariances beside
+    diagonal ones, `PCA`), such a class is refused; in a stream it waits for more rows.
 
     Parameters
     ----------
