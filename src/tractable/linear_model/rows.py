@@ -17,6 +17,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.one_pass import check_weight
 from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.frames import FrameSource
@@ -77,7 +78,9 @@ class LinearFit(OnePassEstimator):
         if self._learns_by_iteration(X, y, sample_weight, noise_variance):
             return self
         options: dict[str, Any] = {"reset": True, "min_rows": self._min_rows}
-        self._learn(self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options))
+        factor = self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options)
+        check_weight(factor)
+        self._learn(factor)
         self._report()
         return self
 
