@@ -203,6 +203,62 @@ def test_answers_to_a_dataframe_keep_its_index(here):
     assert mean.npartitions == 3
 
 
+def test_answers_to_arrays_of_unknown_size(here):
+    fitted, rows = mixture().fit(X), da.from_array(X, chunks=(200, 3))
+    some = rows[rows[:, 0] > 5.0]  # the first partition has no rows
+    want = X[X[:, 0] > 5.0]
+    close(fitted.score_samples(some).compute(), fitted.score_samples(want))
+    close(fitted.predict_proba(some).compute(), fitted.predict_proba(want))
+    np.testing.assert_array_equal(fitted.predict(some).compute(), fitted.predict(want))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [tractable.TableMixture(2, random_state=0), tractable.BayesianNetworkDensity(), tractable.NaiveBayes()],
+    ids=lambda model: type(model).__name__,
+)
+def test_answers_to_tables_with_words_are_lazy(here, model):
+    table = FRAME[["kind"]].assign(word=np.where(np.arange(600) % 3, "usual", "rare"))
+    classifies = isinstance(model, tractable.NaiveBayes)
+    fitted = model.fit(table, "kind" if classifies else None)
+    read = []
+
+    def load(i):
+        read.append(i)
+        return table.iloc[200 * i : 200 * (i + 1)]
+
+    frame = dd.from_map(load, range(3), meta=table.iloc[:0])
+    answer = fitted.predict_proba if classifies else fitted.score_samples
+    lazy = answer(frame)
+    assert not read
+    close(lazy.compute(), answer(table.drop(columns="kind") if classifies else table))
+    assert sorted(read) == [0, 1, 2]
+
+
+def test_rows_that_show_the_type_of_an_answer_come_from_one_partition(here):
+    class Particular(tractable.GaussianDensity):
+        """Refuses rows that are made up."""
+
+        def predict(self, X):
+            return tractable.distributed.lazy_result(self, "checked", X, (), {})
+
+        def checked(self, X):
+            if not np.isin(np.asarray(X), known).all():
+                raise ValueError("unknown rows")
+            return np.asarray(X)[:, 0]
+
+    known, read = X, []
+
+    def load(i):
+        read.append(i)
+        return NUMBERS[["a", "b", "c"]].iloc[: 200 * i]
+
+    frame = dd.from_map(load, range(4), meta=NUMBERS[["a", "b", "c"]].iloc[:0])
+    lazy = Particular().fit(X).predict(frame)
+    assert read == [0, 1]  # the first has no rows
+    close(lazy.compute(), np.concatenate([X[: 200 * i, 0] for i in range(4)]))
+
+
 def test_an_output_in_memory_is_refused(here):
     fitted = tractable.PCA(n_components=1).fit(X).set_output(transform="pandas")
     with pytest.raises(ValueError, match="set_output"):
@@ -314,6 +370,16 @@ def test_a_cluster_gives_the_answer_of_the_table(client):
         mixture().fit(rows, sample_weight=da.from_array(W)).means_, mixture().fit(X, sample_weight=W).means_
     )
     close(client.compute(mixture().fit(X).score_samples(rows)).result(), mixture().fit(X).score_samples(X))
+
+
+def test_a_fit_may_be_a_task_of_a_worker(client):
+    tasks = [client.submit(fitted_in_a_task, X, pure=False) for _ in range(3)]  # more than there are threads
+    for means in client.gather(tasks):
+        close(means, mixture().fit(X).means_)
+
+
+def fitted_in_a_task(rows):
+    return mixture().fit(da.from_array(rows, chunks=(200, 3))).means_
 
 
 def test_parameters_go_out_once_an_iteration_and_partitions_are_held(client):

@@ -72,10 +72,27 @@ def computed(*tasks: Delayed) -> tuple[Any, ...]:
     with clear_errors(client):
         try:
             futures = client.compute(list(tasks))
-            return tuple(client.gather(futures))
+            with _place_for_other_tasks():
+                return tuple(client.gather(futures))
         except KeyboardInterrupt:
             client.cancel(futures)
             raise
+
+
+@contextmanager
+def _place_for_other_tasks() -> Iterator[None]:
+    """Leave the threads of the worker while waiting, where this is itself a task: others need its place."""
+    from distributed import rejoin, secede
+
+    try:
+        secede()
+    except (ValueError, KeyError, AttributeError):  # this is no task, or has left already
+        yield
+        return
+    try:
+        yield
+    finally:
+        rejoin()
 
 
 @contextmanager

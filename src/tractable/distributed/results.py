@@ -61,7 +61,7 @@ class _MethodCall:
 
 def _of_array(estimator: Any, call: _MethodCall, X: Any) -> Any:
     rows = [np.full((2, X.shape[1]), fill, dtype=X.dtype) for fill in (0, 1)]
-    like = _example(estimator, call, [*rows, X[:1].compute])
+    like = _example(estimator, call, [*rows, lambda: _first_row(X)])
     model = sent(estimator)
     if isinstance(like, tuple):
         return tuple(_map_blocks(X, call, model, part, i) for i, part in enumerate(like))
@@ -97,13 +97,7 @@ def _of_frame(estimator: Any, call: _MethodCall, X: Any) -> Any:
     like = _example(
         estimator,
         lambda model, rows: shape.framed(model, rows, None),
-        [
-            nonempty,
-            nonempty.iloc[:1] * np.nan
-            if all(is_number(nonempty[name]) for name in nonempty.columns)
-            else nonempty,
-            lambda: X.head(1, npartitions=-1),
-        ],
+        [nonempty, _without_values(nonempty), lambda: _first_row(X)],
     )
     model = sent(estimator)
     if isinstance(like, tuple):
@@ -165,6 +159,29 @@ def _example(estimator: Any, call: Any, rows: Sequence[Any]) -> Any:
             if last:
                 raise
     raise AssertionError
+
+
+def _without_values(frame: Any) -> Any:
+    """Return a frame whose numbers are NaN, or, beside numbers that are there, whose words are missing."""
+    words = [name for name in frame.columns if not is_number(frame[name])]
+    if not words:
+        return frame.iloc[:1] * np.nan
+    found = frame.copy()
+    found[words] = None
+    return found
+
+
+def _first_row(X: Any) -> Any:
+    """Return the first row of an array or a dataframe: no partition is computed after the one that has it."""
+    for part in np.ravel(X.to_delayed()):
+        (rows,) = computed(delayed(_head)(part))
+        if len(rows):
+            return rows
+    raise ValueError("X has no rows: every partition is empty")
+
+
+def _head(rows: Any) -> Any:
+    return rows[:1]
 
 
 def _columns_of(estimator: Any, names: list[Any]) -> list[Any] | None:
