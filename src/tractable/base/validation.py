@@ -87,7 +87,9 @@ def check_rows(
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
-        return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
+        if not supervised:
+            return Rows(data=without_targets(source))
+        return Rows(data=with_real_targets(source) if is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(
@@ -162,6 +164,17 @@ def _checked_targets(batch: Batch) -> Batch:
         raise ValueError("y is missing: the rows have no target; give it, or name its column")
     check_real_kind("y", batch.y)
     return batch
+
+
+def without_targets(source: Source) -> Source:
+    """Return the rows of a source, whose targets a model of the rows alone ignores."""
+    if source.in_memory and all(batch.y is None for batch in islice(source.blocks(1), 1)):
+        return source
+    return source.map(_rows_alone)
+
+
+def _rows_alone(batch: Batch) -> Batch:
+    return batch if batch.y is None else replace(batch, y=None)
 
 
 def require_targets(estimator: Any, y: Any) -> None:
