@@ -355,6 +355,28 @@ def test_targets_and_weights_that_do_not_fit_the_rows(here):
             regression(*args)
 
 
+@pytest.mark.parametrize("make", [tractable.LinearRegression, tractable.Ridge, tractable.PCA, mixture])
+def test_weights_that_are_zero_in_some_partitions_or_in_all(here, make):
+    rows, some = da.from_array(X, chunks=(200, 3)), np.where(np.arange(600) < 200, 0.0, 1.0)
+    close(make().fit(rows, Y, sample_weight=some).score(X, Y), make().fit(X[200:], Y[200:]).score(X, Y))
+    for table, none in ((rows, da.zeros(600, chunks=200)), ([(X, Y, np.zeros(600))], None)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            make().fit(table, None if none is None else Y, sample_weight=none)
+
+
+@pytest.mark.parametrize("make", [mixture, tractable.PCA, tractable.GaussianDensity])
+def test_models_of_the_rows_alone_ignore_the_targets_of_a_source(here, tmp_path, make):
+    NUMBERS.drop(columns="w").to_parquet(tmp_path / "rows.parquet")
+    want = make().fit(X).score(X)
+    for rows in (
+        [dask.delayed((X[:200], Y[:200])), dask.delayed((X[200:], Y[200:]))],
+        [(X[:200], Y[:200]), (X[200:], Y[200:])],
+        as_source(X, Y),
+        tractable.scan(tmp_path / "rows.parquet", target="y"),
+    ):
+        close(make().fit(rows).score(rows), want)
+
+
 def test_a_generator_is_refused_before_the_first_pass():
     for make in (mixture, tractable.GaussianDensity):
         with pytest.raises(ValueError, match="walked only once"):

@@ -96,7 +96,7 @@ class OnePassEstimator(Estimator):
         """
         self._check_parameters()
         statistic = self._fold(self, X, y, sample_weight, reset=True, min_rows=self._min_rows)
-        _check_weight(statistic)
+        check_weight(statistic)
         self._learn(statistic)
         self._report()
         return self
@@ -183,7 +183,7 @@ class OnePassEstimator(Estimator):
         return merged if like is None else merged._moved(like)  # noqa: SLF001
 
 
-def _check_weight(statistic: Any) -> None:
+def check_weight(statistic: Any) -> None:
     """Refuse weights that are all zero, by whatever way they came."""
     total = getattr(statistic, "total", getattr(statistic, "weight", 1.0))
     if np.ndim(total) == 0 and not float(total) > 0.0:

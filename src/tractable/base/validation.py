@@ -87,7 +87,9 @@ def check_rows(
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
         if source.n_rows is not None and source.n_rows < min_rows:
             raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
-        return Rows(data=with_real_targets(source) if supervised and is_regressor(estimator) else source)
+        if not supervised:
+            return Rows(data=without_targets(source))
+        return Rows(data=with_real_targets(source) if is_regressor(estimator) else source)
     X = check_columns(estimator, X, reset=reset, min_rows=min_rows, finite=finite)
     y = check_targets(estimator, y, X) if supervised else None
     return Rows(
@@ -149,7 +151,7 @@ def as_rows_source(X: Any, y: Any, sample_weight: Any) -> Source:
 
 
 def with_real_targets(source: Source) -> Source:
-    """Return a source whose targets are refused where they are dates, durations or complex numbers."""
+    """Return a source that refuses missing targets, and dates, durations and complex numbers as targets."""
     if source.in_memory:  # of one type, which a few rows tell
         for batch in islice(source.blocks(1), 1):
             _checked_targets(batch)
@@ -158,9 +160,21 @@ def with_real_targets(source: Source) -> Source:
 
 
 def _checked_targets(batch: Batch) -> Batch:
-    if batch.y is not None:
-        check_real_kind("y", batch.y)
+    if batch.y is None:
+        raise ValueError("y is missing: the rows have no target; give it, or name its column")
+    check_real_kind("y", batch.y)
     return batch
+
+
+def without_targets(source: Source) -> Source:
+    """Return the rows of a source, whose targets a model of the rows alone ignores."""
+    if source.in_memory and all(batch.y is None for batch in islice(source.blocks(1), 1)):
+        return source
+    return source.map(_rows_alone)
+
+
+def _rows_alone(batch: Batch) -> Batch:
+    return batch if batch.y is None else replace(batch, y=None)
 
 
 def require_targets(estimator: Any, y: Any) -> None:

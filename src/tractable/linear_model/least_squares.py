@@ -20,6 +20,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.one_pass import check_weight
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
@@ -375,7 +376,9 @@ class LinearRegression(LinearPredictions, LinearFit):
         sums: dict[str, Any] = {}
         if noise_variance is not None:
             rows, sums = precision_weighted(rows, noise_variance)
-        self._learn(replace(linear_factor(rows), **sums))
+        factor = linear_factor(rows)
+        check_weight(factor)
+        self._learn(replace(factor, **sums))
         if self.refine:
             found, self.n_refinements_ = refine(self._solution_, rows.data, rows.y, weights=rows.weights)
             self._set_fitted(found)

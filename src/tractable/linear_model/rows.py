@@ -17,6 +17,7 @@ from tractable.base import (
     check_fitted,
     check_rows,
 )
+from tractable.base.one_pass import check_weight
 from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, as_source, is_streamed
 from tractable.data.frames import FrameSource
@@ -72,7 +73,9 @@ class LinearFit(OnePassEstimator):
         """
         self._check_parameters()
         options: dict[str, Any] = {"reset": True, "min_rows": self._min_rows}
-        self._learn(self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options))
+        factor = self._fold(self, X, y, sample_weight, noise_variance=noise_variance, **options)
+        check_weight(factor)
+        self._learn(factor)
         self._report()
         return self
 
