@@ -9,8 +9,9 @@ import pytest
 import tractable
 from tractable.classification import GenerativeClassifier, LinearDiscriminant, QuadraticDiscriminant
 from tractable.data import Batch, Source
-from tractable.density import GaussianDensity, Histogram, KernelDensity
+from tractable.density import DegenerateCovarianceWarning, GaussianDensity, Histogram, KernelDensity
 from tractable.mixture import GaussianMixture, TableMixture
+from tractable.statistics import DiagonalMoments, IncompleteMoments, Moments
 
 
 @pytest.fixture
@@ -294,15 +295,123 @@ def test_a_belief_says_what_a_class_without_rows_is_like(rng):
     assert np.all(model.predict_proba(X)[:, 2] > 0.0)
 
 
-@pytest.mark.parametrize("shape", ["full", "diag", "spherical", "kernel", "mixture"])
-@pytest.mark.parametrize("streamed", [False, True])
-def test_a_class_of_one_row_is_refused_by_every_density(shape, streamed, rng):
-    """One row has no spread, and a Gaussian about it would give probabilities of exactly 0 and 1."""
-    X, y = rng.standard_normal((21, 2)), np.array(["many"] * 20 + ["one"])
-    density = {"kernel": KernelDensity(), "mixture": GaussianMixture(2, random_state=0)}
-    model = GenerativeClassifier(density.get(shape) or GaussianDensity(covariance_type=shape))
-    given = ([(X[:20], y[:20]), (X[20:], y[20:])],) if streamed and shape not in density else (X, y)
+ONE_ROW = {
+    "full": GaussianDensity(),
+    "diag": GaussianDensity(covariance_type="diag"),
+    "spherical": GaussianDensity(covariance_type="spherical"),
+    "unbiased": GaussianDensity(ddof=1.0),
+    "kernel": KernelDensity(),
+    "mixture": GaussianMixture(2, random_state=0),
+}
+
+
+@pytest.fixture
+def one_row(rng):
+    """Two classes of many rows, and one of a single row."""
+    y = np.repeat(["a", "b", "one"], [30, 20, 1])
+    return rng.standard_normal((51, 2)) * [1.0, 3.0] + 10.0 * np.repeat([0.0, 1.0, -1.0], [30, 20, 1])[
+        :, None
+    ], y
+
+
+@pytest.mark.parametrize("name", ONE_ROW)
+@pytest.mark.spec("CLS-12")
+def test_a_class_of_one_row_spreads_as_the_others_do(name, one_row):
+    X, y = one_row
+    with pytest.warns(DegenerateCovarianceWarning, match="class 'one': there is one sample"):
+        model = GenerativeClassifier(ONE_ROW[name]).fit(X, y)
+    moved = [X[y == k] - X[y == k].mean(axis=0) + X[-1] for k in ("a", "b")]
+    alone = type(ONE_ROW[name])(**ONE_ROW[name].get_params()).fit(np.concatenate(moved))
+    np.testing.assert_allclose(model.estimators_[2].score_samples(X), alone.score_samples(X), rtol=1e-8)
+    np.testing.assert_allclose(model.class_prior_, [30 / 51, 20 / 51, 1 / 51])
+    p = model.predict_proba(X)
+    assert np.all(np.isfinite(p))
+    assert model.predict(X[-1:]) == "one"
+
+
+@pytest.mark.parametrize("name", ONE_ROW)
+@pytest.mark.spec("CLS-12")
+def test_rows_all_alike_are_one_row_of_their_weight(name, one_row, rng):
+    X, y = one_row
+    w = np.append(rng.integers(1, 3, 50), 3)
+    often = np.repeat(np.arange(51), w)
+    with pytest.warns(DegenerateCovarianceWarning):
+        weighted = GenerativeClassifier(ONE_ROW[name]).fit(X, y, sample_weight=w.astype(float))
+    with pytest.warns(DegenerateCovarianceWarning):
+        repeated = GenerativeClassifier(ONE_ROW[name]).fit(X[often], y[often])
+    np.testing.assert_allclose(weighted.predict_log_proba(X), repeated.predict_log_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ONE_ROW)
+@pytest.mark.spec("CLS-12")
+def test_a_class_of_one_row_in_a_source(name, one_row):
+    X, y = one_row
+    with pytest.warns(DegenerateCovarianceWarning, match="class 'one'"):
+        held = GenerativeClassifier(ONE_ROW[name]).fit(X, y)
+    with pytest.warns(DegenerateCovarianceWarning, match="class 'one'"):
+        read = GenerativeClassifier(ONE_ROW[name]).fit([(X[:35], y[:35]), (X[35:], y[35:])])
+    np.testing.assert_allclose(read.predict_log_proba(X), held.predict_log_proba(X), rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::tractable.density.DegenerateCovarianceWarning")
+@pytest.mark.spec("CLS-12")
+def test_a_stream_forgets_what_it_took_from_others_once_it_has_more_rows(one_row, rng):
+    """The answer follows from the statistic alone, and is the one of all rows at once."""
+    X, y = one_row
+    more = rng.standard_normal((10, 2)) - 10.0
+    model = GenerativeClassifier(GaussianDensity())
+    for part in (slice(50, 51), slice(0, 30), slice(30, 50)):  # the single row comes first
+        model.partial_fit(X[part], y[part])
+    np.testing.assert_allclose(
+        model.predict_log_proba(X), GenerativeClassifier(GaussianDensity()).fit(X, y).predict_log_proba(X)
+    )
+    model.partial_fit(more, np.repeat("one", 10))
+    whole = GenerativeClassifier(GaussianDensity()).fit(
+        np.append(X, more, axis=0), np.append(y, ["one"] * 10)
+    )
+    np.testing.assert_allclose(model.predict_log_proba(X), whole.predict_log_proba(X))
+    mine = np.append(X[50:], more, axis=0)
+    np.testing.assert_allclose(model.estimators_[2].covariance_, np.cov(mine.T, ddof=0))
+
+
+@pytest.mark.filterwarnings("ignore::tractable.density.DegenerateCovarianceWarning")
+@pytest.mark.spec("CLS-12")
+def test_a_gaussian_class_of_one_row_is_that_of_the_quadratic_discriminant(one_row):
+    X, y = one_row
+    ours, peer = GenerativeClassifier(GaussianDensity()).fit(X, y), QuadraticDiscriminant().fit(X, y)
+    np.testing.assert_allclose(ours.predict_log_proba(X), peer.predict_log_proba(X), rtol=1e-9)
+
+
+def test_moved_moments_are_those_of_moved_rows(rng):
+    X, step = rng.standard_normal((20, 3)), np.array([1.0, -2.0, 100.0])
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    found = IncompleteMoments.of(holes)
+    whole = IncompleteMoments.of(holes + step)
+    pairs = [(found.moved(step).parts[pattern], part) for pattern, part in whole.parts.items()]
+    assert len(pairs) > 1
+    pairs += [(Moments.of(X).moved(step), Moments.of(X + step))]
+    pairs += [(DiagonalMoments.of(holes).moved(step), DiagonalMoments.of(holes + step))]
+    for moved, wanted in pairs:
+        for name in ("weight", "mean", "scatter"):
+            np.testing.assert_allclose(getattr(moved, name), getattr(wanted, name), rtol=1e-12, atol=1e-12)
+
+
+def test_a_density_that_needs_no_spread_keeps_its_own(one_row):
+    X, y = one_row
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ValueError, match=r"one sample|more than one row|minimum of 2|1 sample"):
-            model.fit(*given)
+        warnings.simplefilter("error")
+        model = GenerativeClassifier(KernelDensity(bandwidth=0.5)).fit(X, y)
+    np.testing.assert_allclose(
+        model.estimators_[2].score_samples(X), KernelDensity(bandwidth=0.5).fit(X[-1:]).score_samples(X)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::tractable.density.DegenerateCovarianceWarning")
+@pytest.mark.parametrize("name", ONE_ROW)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_classes_of_one_row_each_are_refused(name, streamed, rng):
+    """Nothing is known of any spread, and Gaussians would give probabilities of exactly 0 and 1."""
+    X, y = rng.standard_normal((2, 2)), np.array(["one", "other"])
+    model = GenerativeClassifier(ONE_ROW[name])
+    with pytest.raises(ValueError, match=r"one sample|more than one row|minimum of 2|1 sample|1 row"):
+        model.fit(*(([(X[:1], y[:1]), (X[1:], y[1:])],) if streamed else (X, y)))

@@ -74,11 +74,16 @@ def check_spread(classes: np.ndarray, variances: Iterable[Any], jitters: Iterabl
     """
     for label, variance, jitter in zip(classes.tolist(), variances, jitters, strict=True):
         if np.all(np.asarray(variance) <= (1.0 + 1e-6) * np.asarray(jitter)):
-            raise NotYetDetermined(
-                f"y: the class {label!r} has one sample, or samples that are all alike, and no spread: "
-                "give more rows of it, or leave it out; LinearDiscriminant shares one covariance among the "
-                "classes, and QuadraticDiscriminant(estimate='bayes') has a prior for each"
-            )
+            raise no_spread(label)
+
+
+def no_spread(label: Any) -> NotYetDetermined:
+    """Return the error of a class of one row, or of rows all alike, where no other class has a spread."""
+    return NotYetDetermined(
+        f"y: the class {label!r} has one sample, or samples that are all alike, and no spread: "
+        "give more rows of it, or leave it out; LinearDiscriminant shares one covariance among the "
+        "classes, and QuadraticDiscriminant(estimate='bayes') has a prior for each"
+    )
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:

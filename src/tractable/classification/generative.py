@@ -3,15 +3,19 @@
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
 from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     ClassifierMixin,
+    DegenerateCovarianceWarning,
     ModelTags,
     OnePassEstimator,
     all_or_nothing,
@@ -27,10 +31,16 @@ from tractable.classification.class_priors import (
     class_weights,
     known_classes,
     log_priors,
+    no_spread,
 )
 from tractable.classification.labelled_rows import (
+    RowsOfClass,
+    all_alike,
+    column_moments,
     column_names,
     concatenated,
+    location,
+    moved_rows,
     plain_labels,
     rows_of_block,
     rows_of_classes,
@@ -79,6 +89,47 @@ def _new(density: Any, label: Any) -> Any:
     return clone(found)
 
 
+def _fitted(density: Any, part: RowsOfClass, parts: list[RowsOfClass]) -> Any:
+    """Return the density of a class; it may need the spread of others, where its rows are all alike."""
+    mine = _new(density, part.label)
+    if not part.alike:
+        return mine.fit(part.X, **part.options)
+    X, options = part.X, part.options
+    if has_fit_parameter(mine, "sample_weight"):  # many rows alike are one that counts as often
+        X, options = location(part), {"sample_weight": np.array([part.weight])}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DegenerateCovarianceWarning)
+            return mine.fit(X, **options)
+    except (ValueError, DegenerateCovarianceWarning) as error:
+        moved = moved_rows(part, parts)
+        if moved is None:
+            raise (error if isinstance(error, ValueError) else no_spread(part.label)) from None
+    _warn_moved()
+    return _new(density, part.label).fit(moved[0], **moved[1])
+
+
+def _with_spread(part: Any, statistic: ByClass) -> Any:
+    """Return the statistic of a class; of rows all alike, that of others' deviations, moved to them."""
+    if not (hasattr(part, "moved") and all_alike(part)):
+        return part
+    others = [each for each in statistic.parts if type(each) is type(part) and not all_alike(each)]
+    if not others:
+        return part
+    _warn_moved()
+    deviations = reduce(add, [each.moved(-column_moments(each)[1]) for each in others])
+    return deviations.moved(column_moments(part)[1] - column_moments(deviations)[1])
+
+
+def _warn_moved() -> None:
+    warnings.warn(
+        "there is one sample, or samples that are all alike, and no spread: the density is that of the other "
+        "classes' samples about their means, moved to this one",
+        DegenerateCovarianceWarning,
+        stacklevel=2,
+    )
+
+
 class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
     """A classifier from any density of the rows of each class: p(C_k | x) ∝ p(C_k) p(x | C_k).
 
@@ -87,9 +138,13 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
     `partial_fit`, `merge`, `summarize` and `from_statistic`. For two classes the posterior is σ(a) with the
     log odds a = log p(x | C₂) p(C₂) - log p(x | C₁) p(C₁), which `decision_function` returns.
 
-    A class of a single row, or of rows that are all alike, has no spread, and densities that learn one from
-    it alone are refused: Gaussians, mixtures, and kernels with a bandwidth by rule. In a stream it waits for
-    more rows.
+    A class of a single row, or of rows that are all alike, has no spread. Where its density cannot do without
+    (Gaussians, mixtures, kernels with a bandwidth by rule), it is fitted to the rows of the other classes,
+    each less the mean of its class, moved to the row of this one: the class is taken to spread as the others
+    do, which is warned of. Of Gaussians this is the covariance within the other classes, from their
+    statistics alone. Classes that are without spread themselves count for nothing there. Where all are, in
+    tables with words, and where the statistic of no other class is of the same kind (full covariances beside
+    diagonal ones, `PCA`), such a class is refused; in a stream it waits for more rows.
 
     Parameters
     ----------
@@ -177,9 +232,7 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
         parts = rows_of_classes(self, X, y, sample_weight, words=self._words())
         classes = np.concatenate([part.name for part in parts]) if parts else np.zeros(0)
         labels = [part.label for part in parts]
-        fitted = class_by_class(
-            lambda k, part: _new(self.density, k).fit(part.X, **part.options), labels, parts
-        )
+        fitted = class_by_class(lambda _, part: _fitted(self.density, part, parts), labels, parts)
         self._set_fitted(classes, fitted, np.array([part.weight for part in parts]))
         return self
 
@@ -254,7 +307,9 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
         fitted: list[Any] = [None] * len(classes)
         labels = plain_labels(statistic.labels)
         learned = class_by_class(
-            lambda k, part: _new(self.density, k).from_statistic(part), labels, statistic.parts
+            lambda k, part: _new(self.density, k).from_statistic(_with_spread(part, statistic)),
+            labels,
+            statistic.parts,
         )
         for k, density in zip(np.searchsorted(classes, statistic.labels), learned, strict=True):
             fitted[k] = density

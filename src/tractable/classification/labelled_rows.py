@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names, require_targets
+from tractable.covariance.shapes import constant_columns
 from tractable.data import ArraySource, Batch, Source, is_frame
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
@@ -57,11 +59,55 @@ class RowsOfClass:
     sample_weight: np.ndarray | None
     weight: float
     name: np.ndarray  # the label in an array of its own, of the type that labels came in
+    alike: bool = False  # one row, or rows that are all alike; not looked for in tables with words
+    mean: Any = None  # of the rows of a source
+    source: Source | None = None  # the rows of all classes
 
     @property
     def options(self) -> dict[str, Any]:
         """Keyword arguments of `fit`."""
         return {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+
+
+@value
+class _Moved:
+    """Leaves the rows of some classes of a batch, and adds a step to those of each."""
+
+    labels: list[Any]
+    steps: list[np.ndarray]
+
+    def __call__(self, batch: Batch) -> Batch:
+        X, y, w = np.array(batch.X, dtype=np.float64), np.asarray(batch.y), batch.weights
+        some = np.zeros(len(X), dtype=bool)
+        for label, step in zip(self.labels, self.steps, strict=True):
+            mine = y == label
+            X[mine] += step
+            some |= mine
+        return Batch(X=X[some], weights=None if w is None else w[some])
+
+
+def location(part: RowsOfClass) -> Any:
+    """Return the row (1, d) that all rows of a class are alike."""
+    return part.X[:1, ...] if part.source is None else part.mean[None]
+
+
+def moved_rows(part: RowsOfClass, parts: list[RowsOfClass]) -> tuple[Any, dict[str, Any]] | None:
+    """Return the deviations of rows from the means of their classes, moved to a class whose rows are alike.
+
+    The rows are those of the classes in which they differ, with their weights as keyword arguments of `fit`;
+    None where there are no such classes.
+    """
+    others = [each for each in parts if not each.alike]
+    if not others:
+        return None
+    if part.source is not None:
+        steps = [part.mean - each.mean for each in others]
+        return part.source.map(_Moved(labels=[each.label for each in others], steps=steps)), {}
+    xp, to = namespace_of(part.X), location(part)
+    means = [DiagonalMoments.of(each.X, each.sample_weight).mean for each in others]
+    rows = [xp.astype(each.X - mean + to, part.X.dtype) for each, mean in zip(others, means, strict=True)]
+    weights = [each.sample_weight for each in others if each.sample_weight is not None]
+    return xp.concat(rows), {"sample_weight": xp.concat(weights)} if weights else {}
 
 
 @value
@@ -85,16 +131,19 @@ def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words
     rows, classes = check_class_rows(estimator, X, y, sample_weight, reset=True)
     if classes is not None:
         return _grouped(rows.data, rows.y, rows.weights, classes)
-    counted: ByClass = rows.data.reduce(_class_weights)
+    counted: ByClass = rows.data.reduce(_class_moments)
     return [
         RowsOfClass(
             label=label,
             X=rows.data.filter(_IsOfClass(label=label)),
             sample_weight=None,
-            weight=float(weight),
+            weight=float(part.total),
             name=counted.labels[k : k + 1],
+            alike=all_alike(part),
+            mean=part.mean,
+            source=rows.data,
         )
-        for k, (label, weight) in enumerate(zip(plain_labels(counted.labels), counted.weight, strict=True))
+        for k, (label, part) in enumerate(zip(plain_labels(counted.labels), counted.parts, strict=True))
     ]
 
 
@@ -132,8 +181,26 @@ def concatenated(parts: list[Any], codes: np.ndarray) -> Any:
     return pl.concat(parts)[order]
 
 
-def _class_weights(block: Batch) -> ByClass:
-    return ByClass.of(block.X[:, :0], block.y, block.weights, of=DiagonalMoments.of)
+def all_alike(moments: Any) -> bool:
+    """Whether rows are one, or all alike up to rounding, from their moments."""
+    weight, mean, scatter = map(to_numpy, column_moments(moments))
+    if not np.all(weight > 0.0):
+        return False
+    return bool(np.all(constant_columns(scatter / weight, mean)[1]))
+
+
+def column_moments(moments: Any) -> tuple[Any, Any, Any]:
+    """Return the weight, mean and scatter of the observed entries of each column."""
+    whole = getattr(moments, "complete", moments)
+    if whole is None:
+        return moments.columns()
+    xp, scatter = namespace_of(whole.mean), whole.scatter
+    scatter = xp.linalg.diagonal(scatter) if scatter.ndim == 2 else scatter
+    return whole.weight + xp.zeros_like(whole.mean), whole.mean, scatter
+
+
+def _class_moments(block: Batch) -> ByClass:
+    return ByClass.of(block.X, block.y, block.weights, of=DiagonalMoments.of)
 
 
 def _grouped(X: Any, codes: np.ndarray, weights: Any, classes: np.ndarray) -> list[RowsOfClass]:
@@ -142,16 +209,26 @@ def _grouped(X: Any, codes: np.ndarray, weights: Any, classes: np.ndarray) -> li
         mine = np.flatnonzero((codes == k) if weights is None else (codes == k) & (weights > 0.0))
         if len(mine):
             w = None if weights is None else weights[mine]
+            rows = _rows(X, mine)
             found.append(
                 RowsOfClass(
                     label=label,
-                    X=_rows(X, mine),
+                    X=rows,
                     sample_weight=w,
                     weight=float(len(mine)) if w is None else float(w.sum()),
                     name=classes[k : k + 1],
+                    alike=_rows_alike(rows),
                 )
             )
     return found
+
+
+def _rows_alike(X: Any) -> bool:
+    if is_frame(X) or isinstance(X, Source):
+        return False
+    xp = namespace_of(X)
+    # Most rows differ from the next one, and no more than two are looked at.
+    return bool(xp.all(X[:2, ...] == X[:1, ...])) and bool(xp.all(X[1:, ...] == X[:1, ...]))
 
 
 def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> list[RowsOfClass]:

@@ -82,6 +82,11 @@ class IncompleteMoments(Statistic):
             parts[observed] = parts[observed] + part if observed in parts else part
         return IncompleteMoments(dim=self.dim, parts=parts)
 
+    def moved(self, step: Array) -> "IncompleteMoments":
+        """Return the statistic of the rows plus a step, (d,)."""
+        parts = {observed: part.moved(step[list(observed)]) for observed, part in self.parts.items()}
+        return IncompleteMoments(dim=self.dim, parts=parts)
+
     def columns(self) -> tuple[Array, Array, Array]:
         """Return the weight, mean and scatter of the observed entries of each column."""
         weight, mean, scatter = np.zeros(self.dim), np.zeros(self.dim), np.zeros(self.dim)

@@ -18,7 +18,7 @@ from tractable.statistics.rows import (
     or_one,
     pairwise_update,
 )
-from tractable.value import value
+from tractable.value import replace, value
 
 
 @value
@@ -70,6 +70,10 @@ class Moments(MeanStatistic):
             mean=self.mean + _column(fraction, xp) * step,
             scatter=self.scatter + other.scatter + between[..., :, None] * step[..., None, :],
         )
+
+    def moved(self, step: Array) -> "Moments":
+        """Return the statistic of the rows plus a step, (..., d)."""
+        return replace(self, mean=self.mean + step)
 
     def scatter_about(self, point: Array) -> Array:
         """Return the sum of ``w (x - point)(x - point)ᵀ``."""
@@ -162,6 +166,10 @@ class DiagonalMoments(MeanStatistic):
             total=total,
             unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
         )
+
+    def moved(self, step: Array) -> "DiagonalMoments":
+        """Return the statistic of the rows plus a step, (d,)."""
+        return replace(self, mean=self.mean + step)
 
     def _merged(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""

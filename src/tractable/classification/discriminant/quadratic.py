@@ -26,8 +26,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     A class with no more rows than columns has a singular covariance: a millionth (2⁻²⁰) of the variances
     within all classes is added, which is warned of and stored in `jitter_`. ``shrinkage="auto"`` or
     ``estimate="bayes"`` are the better answers there. A class of a single row, or of rows that are all alike,
-    has no spread of its own: by maximum likelihood the covariance within all classes is taken for its own,
-    which is warned of.
+    has no spread of its own: by maximum likelihood the covariance within the other classes is taken for its
+    own, which is warned of.
 
     Parameters
     ----------
@@ -107,11 +107,12 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         matrices, self.shrinkage_ = class_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
         alike = constant_columns(np.diagonal(matrices, axis1=1, axis2=2), moments.mean)[1].all(axis=1)
         if np.any(alike):  # one row says nothing of the spread of others; other classes may
-            matrices[alike] = moments.scatter.sum(axis=0) / moments.weight.sum()
+            others = moments.weight[~alike].sum()
+            matrices[alike] = moments.scatter.sum(axis=0) / (others if others > 0 else 1.0)
             names = ", ".join(map(repr, self.classes_[alike].tolist()))
             warnings.warn(
                 f"y: of {names} there is one sample, or samples that are all alike, and no spread: the "
-                "covariance within all classes is taken for theirs",
+                "covariance within the other classes is taken for theirs",
                 DegenerateCovarianceWarning,
                 stacklevel=5,
             )
