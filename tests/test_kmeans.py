@@ -177,7 +177,7 @@ def test_fewer_different_rows_than_clusters():
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
         ({"batch_size": 0}, "batch_size"),
-        ({"algorithm": "elkan"}, "algorithm"),
+        ({"algorithm": "quick"}, "algorithm"),
         ({"init": lambda X, k, random_state: X[:1]}, "init"),
     ],
 )

@@ -123,9 +123,26 @@ def test_refusals_of_inducing_points(options, named):
         NystromGaussianProcess(**options).fit(X, Y)
 
 
-def test_landmarks_are_rows():
-    with pytest.raises(ValueError, match="landmarks must be rows"):
-        nystrom(KERNEL, X, X[:3, :1])
+@pytest.mark.parametrize(
+    ("kernel", "x", "landmarks", "named"),
+    [
+        (KERNEL, X, X[:3, :1], "landmarks must be rows"),
+        (KERNEL, X, np.full((3, 2), np.nan), "landmarks must be finite"),
+        (KERNEL, [["a", "b"]], X[:3], "x must be an array of real numbers"),
+        ("rbf", X, X[:3], "kernel must be a kernel"),
+    ],
+)
+def test_refusals_of_the_matrix_approximation(kernel, x, landmarks, named):
+    with pytest.raises(ValueError, match=named):
+        nystrom(kernel, x, landmarks)
+
+
+@pytest.mark.parametrize(
+    "kind", [NystromGaussianProcess, BayesianCommittee, tractable.StateSpaceGaussianProcess]
+)
+def test_batches_without_targets_are_refused(kind):
+    with pytest.raises(ValueError, match="y is missing: the rows have no target"):
+        kind().fit([X[:20], X[20:]])
 
 
 # -- committees ---------------------------------------------------------------------------------------------

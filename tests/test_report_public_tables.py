@@ -897,7 +897,7 @@ def scores_of_the_baseline_are_those_of_five_folds(page):
     ("key", "right", "wrong"),
     [
         ("overview", "16 rows;", "17 rows;"),
-        ("map", "of the variance,", "of the variance, 3.2 of it,"),
+        ("map", "of the variance of", "of the variance, 3.2 of it, of"),
         ("models", "fewer than 20 rows", "fewer than 10 rows"),
     ],
 )

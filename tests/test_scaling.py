@@ -179,6 +179,7 @@ GIVEN = {
     "diagonal": (np.array([[0.5, 1.0], [1.0, 0.0]]), "distance of 0 from itself is 0.5"),
     "not symmetric": (np.array([[0.0, 1.0], [2.0, 0.0]]), "symmetric"),
     "missing": (np.array([[0.0, np.nan], [np.nan, 0.0]]), "NaN"),
+    "tiny": (np.array([[0.0, 1e-170], [1e-170, 0.0]]), "so small that their squares underflow"),
 }
 
 
@@ -205,6 +206,22 @@ def test_what_are_no_distances_is_refused(kind, X, named):
 def test_parameters_are_checked(model, named):
     with pytest.raises(ValueError, match=named):
         model.fit(EIGHT)
+
+
+@pytest.mark.parametrize("model", [ClassicalMDS(), MetricMDS()], ids=["classical", "metric"])
+def test_rows_too_small_to_square_are_refused(model):
+    with pytest.raises(ValueError, match="X has values so small that their squares underflow"):
+        model.fit(1e-170 * EIGHT)  # whose distances would all be zero, and the map one point
+    scales = [aligned(model.fit(scale * EIGHT).embedding_ / scale, EIGHT) for scale in (1.0, 1e-100, 1e100)]
+    np.testing.assert_allclose(scales[1:], [scales[0]] * 2, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_row_far_from_all_others_is_placed_as_far():
+    model = MetricMDS().fit(EIGHT)
+    for far in (1e3, 1e60, 1e100):
+        found = model.transform([[far, far]])
+        assert np.linalg.norm(found) == pytest.approx(far * np.sqrt(2.0), rel=1e-2)
 
 
 def test_negative_distances_of_new_objects_are_refused():

@@ -49,22 +49,24 @@ def test_evidence_gradient_and_posterior_are_those_of_the_exact_process(kernel, 
     )
 
 
-def test_compiled_loops_are_those_of_numpy(rng):
+@pytest.mark.parametrize("scale", [1.0, 1e-100, 1e100])  # of targets: their variances are squares
+def test_compiled_loops_are_those_of_numpy(rng, scale):
     n, s, c = 700, 3, 2
     A = 0.3 * rng.standard_normal((n, s, s))
     A[0] = 0.0
     root = rng.standard_normal((n, s, s))
     Q, h, y = root @ np.swapaxes(root, 1, 2), np.array([1.0, 0.0, 1.0]), rng.standard_normal((n, c))
-    found = kalman_filter(A, Q, h, y, np.ones(n))
+    Q, y, R = scale**2 * Q, scale * y, np.full(n, scale**2)
+    found = kalman_filter(A, Q, h, y, R)
     direct = [np.empty_like(part) for part in found]
-    agnostic.kalman_filter(A, Q, h, y, np.ones(n), *direct)
-    for one, other in zip(found, direct, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    agnostic.kalman_filter(A, Q, h, y, R, *direct)
+    for one, other, unit in zip(found, direct, [scale, scale**2, scale, scale**2, 1.0], strict=True):
+        np.testing.assert_allclose(one / unit, other / unit, rtol=1e-9, atol=1e-11)
     sums = smoothing_sums(A, h, found.innovations, found.variances, found.gains)
     direct = [np.empty_like(part) for part in sums]
     agnostic.smoothing_sums(A, h, found.innovations, found.variances, found.gains, *direct)
-    for one, other in zip(sums, direct, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    for one, other, unit in zip(sums, direct, [scale, scale**2, scale, scale**2], strict=True):
+        np.testing.assert_allclose(one * unit, other * unit, rtol=1e-9, atol=1e-11)
 
 
 def test_gaps_of_any_size_keep_the_digits(rng):

@@ -151,7 +151,7 @@ def as_rows_source(X: Any, y: Any, sample_weight: Any) -> Source:
 
 
 def with_real_targets(source: Source) -> Source:
-    """Return a source whose targets are refused where they are dates, durations or complex numbers."""
+    """Return a source that refuses missing targets, and dates, durations and complex numbers as targets."""
     if source.in_memory:  # of one type, which a few rows tell
         for batch in islice(source.blocks(1), 1):
             _checked_targets(batch)
@@ -160,8 +160,9 @@ def with_real_targets(source: Source) -> Source:
 
 
 def _checked_targets(batch: Batch) -> Batch:
-    if batch.y is not None:
-        check_real_kind("y", batch.y)
+    if batch.y is None:
+        raise ValueError("y is missing: the rows have no target; give it, or name its column")
+    check_real_kind("y", batch.y)
     return batch
 
 

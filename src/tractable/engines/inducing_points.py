@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.batched import as_reals
 from tractable.arrays.linalg import jitters, solve_triangular, try_cholesky
 from tractable.engines.fold import fold
 from tractable.statistics.rows import counts
@@ -374,11 +375,16 @@ def nystrom(kernel: Any, x: Any, landmarks: Any) -> Nystrom:
     >>> found.matrix.round(6).tolist() == Linear()(x).tolist()
     True
     """
-    x, z = (np.asarray(a, dtype=np.float64) for a in (x, landmarks))
+    if not callable(getattr(kernel, "diagonal", None)):
+        raise ValueError(f"kernel must be a kernel, a value of tractable.kernels, got {kernel!r:.60}")
+    x, z = as_reals("x", x).astype(np.float64), as_reals("landmarks", landmarks).astype(np.float64)
     if z.ndim != 2 or x.ndim != 2 or not len(z) or z.shape[1] != x.shape[1]:
         raise ValueError(
             f"landmarks must be rows of as many columns as x, got shapes {z.shape} and {x.shape}"
         )
+    for name, rows in (("x", x), ("landmarks", z)):
+        if not np.isfinite(rows).all():
+            raise ValueError(f"{name} must be finite: it contains NaN or infinity")
     matrix = kernel(z)
     values, vectors = np.linalg.eigh(matrix)
     kept = values > len(z) * np.finfo(np.float64).eps * values[-1]

@@ -110,7 +110,10 @@ def place_by_stress(
     squares = np.sum(references**2, axis=1) - distances**2
     points = 0.5 * ((weights * squares) @ references) @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True)
     mean = weights @ references / total
-    short = tol * (distances @ weights / total) ** 2
+    reach = distances @ weights / total  # no point of least stress is farther from their mean
+    size = np.abs(points).max(axis=1)
+    points *= (reach / np.maximum(size, reach))[:, None] if np.all(reach > 0.0) else 1.0
+    short = tol * reach**2
     moving = np.arange(len(points))
     for _ in range(max_iter):
         sums, _ = guttman_transform(distances[moving], points[moving], weights, references)

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from tractable.arrays.limits import check_squarable
 from tractable.base import Estimator, ModelTags, check_fitted
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
@@ -80,6 +81,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Check the rows and store those of positive weight; return all."""
         metric = check_metric(self.metric)
         rows = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
+        check_squarable("X", rows.data, nonzero=True)
         if metric is None:
             check_distances(rows.data)
         weights = rows.weights

@@ -105,6 +105,12 @@ class NeighborTargets(Univariate):
         below = np.sum(np.where(self.values <= x[..., None], self.probabilities, 0.0), axis=-1)
         return np.where(np.isnan(x), np.nan, np.minimum(below, 1.0))
 
+    def survival(self, x: Any) -> np.ndarray:
+        """See `Univariate.survival`: the probability of values above x."""
+        x = self._event(x)
+        above = np.sum(np.where(self.values > x[..., None], self.probabilities, 0.0), axis=-1)
+        return np.where(np.isnan(x), np.nan, np.minimum(above, 1.0))
+
     def icdf(self, q: Any) -> np.ndarray:
         """See `Univariate.icdf`: one of the values."""
         q = self._quantile(q)
@@ -113,6 +119,15 @@ class NeighborTargets(Univariate):
         # Level 0 is reached before the first value; the least that counts stands for it.
         q = np.maximum(q, np.finfo(float).tiny)[..., None] * (1.0 - 1e-14) * reached[..., -1:]
         column = np.minimum(np.sum(reached < q, axis=-1), values.shape[-1] - 1)
+        values = np.broadcast_to(values, (*column.shape, values.shape[-1]))
+        return np.take_along_axis(values, column[..., None], axis=-1)[..., 0]
+
+    def isf(self, q: Any) -> np.ndarray:
+        """See `Univariate.isf`: one of the values."""
+        q = self._quantile(q)
+        values, probabilities = self._ordered
+        above = np.cumsum(probabilities[..., ::-1], axis=-1)[..., ::-1] - probabilities
+        column = np.sum(above > q[..., None] * (1.0 + 1e-14), axis=-1)
         values = np.broadcast_to(values, (*column.shape, values.shape[-1]))
         return np.take_along_axis(values, column[..., None], axis=-1)[..., 0]
 

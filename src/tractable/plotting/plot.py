@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from tractable.base import check_fitted
+from tractable.base import Estimator, check_fitted
 from tractable.data import is_frame
 from tractable.plotting.rows import columns_by_name
 from tractable.plotting.style import axes_for, show_literally
@@ -114,10 +114,11 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     if isinstance(x, type):
         raise ValueError(f"x must be an object, fitted if it is an estimator, got the class {x.__name__}")
     load_pictures(type(x))
-    if picture.dispatch(type(x)) is picture.dispatch(object):
-        picture(x, None)  # refuses
-    if isinstance(x, BaseEstimator):
+    drawn = picture.dispatch(type(x)) is not picture.dispatch(object)
+    if isinstance(x, Estimator) or (drawn and isinstance(x, BaseEstimator)):
         check_fitted(x)
+    if not drawn:
+        picture(x, None)  # refuses
     _check_axes(ax)
     options = _checked_options(x, options)
     where = axes_for(ax)

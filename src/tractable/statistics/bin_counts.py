@@ -5,7 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import Array, freeze, namespace_of, to_numpy
+from tractable.primitives import as_double
 from tractable.primitives.bins import bin_counts
 from tractable.statistics.rows import Statistic, as_rows, as_weights
 from tractable.value import set_fields, value
@@ -189,12 +191,7 @@ def as_edges(name: str, edges: Any) -> Array:
 
 def _beside(edges: Array, x: Array) -> Array:
     """Return edges as float64 of the library and on the device of x."""
-    xp = namespace_of(x)
-    if is_numpy_array(x):
-        return to_numpy(edges).astype(np.float64, copy=False)
-    return xp.asarray(
-        edges if namespace_of(edges) is xp else to_numpy(edges), dtype=xp.float64, device=device(x)
-    )
+    return as_double(beside(edges, x))
 
 
 def even_edges(low: float, high: float, n_bins: int) -> np.ndarray:

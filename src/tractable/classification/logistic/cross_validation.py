@@ -229,7 +229,10 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             log_p = model.predict_log_proba(rows.X)
             return float(np.average(log_p[np.arange(len(log_p)), rows.y], weights=rows.weights))
         options = {} if rows.weights is None else {"sample_weight": rows.weights}
-        return float(check_scoring(model, self.scoring)(model, rows.X, self.classes_[rows.y], **options))
+        if not (isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring must be the name of a score, or a callable, got {self.scoring!r:.60}")
+        scorer = check_scoring(model, self.scoring)
+        return float(scorer(model, rows.X, self.classes_[rows.y], **options))
 
     def _choose(self, weights: np.ndarray) -> None:
         name = self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")

@@ -1,5 +1,6 @@
 """Word columns as columns of numbers, by reference or sum coding."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -75,6 +76,10 @@ class ContrastCoding(TransformerMixin, Estimator):
             Of a frame, they may be names of columns, which are left out.
         """
         check_choice("coding", self.coding, CODINGS)
+        if not (self.reference is None or isinstance(self.reference, Mapping)):
+            raise ValueError(
+                f"reference must be a dict of column names to categories, got {self.reference!r:.60}"
+            )
         if is_frame(X):
             X, _, sample_weight = split_frame(X, y if isinstance(y, str) else None, sample_weight)
         self.categories_: dict[str, np.ndarray] = {}

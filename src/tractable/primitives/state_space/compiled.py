@@ -66,9 +66,12 @@ def kalman_filter(  # type: ignore[no-untyped-def]
                 before[i, j] = mean[i, j] + gains[k, i] * gap
                 means[k, i, j] = before[i, j]
         for i in range(s):
-            for j in range(s):
-                covariance[i, j] -= shared[i] * shared[j] / spread
-                covariances[k, i, j] = covariance[i, j]
+            for j in range(i + 1):  # of the gain, as the square of a covariance may overflow or be zero
+                left = covariance[i, j] - gains[k, i] * shared[j]
+                covariance[i, j] = left
+                covariance[j, i] = left
+                covariances[k, i, j] = left
+                covariances[k, j, i] = left
 
 
 @entry(
