@@ -92,6 +92,21 @@ def test_delayed_partitions_are_arrays_frames_or_tuples(here):
     close(found, fitted.predict(X))
 
 
+def test_tuples_may_be_delayed_part_by_part(here):
+    cuts = [slice(0, 0), slice(0, 250), slice(250, 600)]
+    parts = [tuple(dask.delayed(column[cut]) for column in (X, Y, W)) for cut in cuts]
+    close(regression(parts).coef_, regression(X, Y, W).coef_)
+    close(np.concatenate(dask.compute(*regression(parts).predict(parts[1:]))), regression(X, Y, W).predict(X))
+
+
+def test_a_list_of_collections_is_refused(here):
+    rows, frame = da.from_array(X, chunks=(200, 3)), dd.from_pandas(NUMBERS, npartitions=2)
+    for parts in ([rows, rows], [frame, frame], [(rows, da.from_array(Y))], [dask.delayed(X), rows]):
+        for answer in (tractable.GaussianDensity().fit, tractable.GaussianDensity().fit(X).score_samples):
+            with pytest.raises(ValueError, match="which has partitions itself"):
+                answer(parts)
+
+
 def test_sizes_that_are_not_known_are_found(here):
     rows = da.from_array(X, chunks=(200, 3))
     some = rows[rows[:, 0] > 2.0]

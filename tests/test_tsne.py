@@ -175,6 +175,14 @@ def test_the_divergence_falls_and_is_reported(rng):
     assert divergences[2] <= 1.02 * peer.kl_divergence_
 
 
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_few_rows_use_no_grid(rng, n):
+    X = rng.normal(size=(n, 5))
+    grid, pairs = (TSNE(method=method, random_state=0).fit(X) for method in ("fft", "exact"))
+    assert grid.kl_divergence_ == pairs.kl_divergence_ >= 0.0
+    np.testing.assert_array_equal(grid.embedding_, pairs.embedding_)
+
+
 @pytest.mark.slow
 @pytest.mark.spec("DR-41")
 def test_digits_by_the_grid_and_by_all_pairs():

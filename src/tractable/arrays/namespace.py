@@ -117,7 +117,9 @@ def is_collection(x: Any) -> bool:
     (False, False)
     """
     if isinstance(x, (list, tuple)):
-        return len(x) > 0 and not isinstance(x[0], (list, tuple)) and is_collection(x[0])
+        first = x[0] if len(x) else None
+        rows = first[0] if isinstance(first, tuple) and first else first  # of (X, y, weights)
+        return not isinstance(rows, (list, tuple)) and is_collection(rows)
     return library_of(x) in ("dask", "dask_expr", "distributed")
 
 

@@ -22,6 +22,9 @@ from tractable.value import value
 #: Operations of Dask whose partitions have the columns and types that the files of a table say.
 READERS = ("ReadParquet", "ReadCSV")
 
+#: Types of Dask that stand for one value.
+DELAYED = ("Delayed", "DelayedLeaf", "DelayedAttr", "Future")
+
 
 def collection_source(X: Any, y: Any = None, weights: Any = None) -> DaskSource:
     """Return a collection of Dask, with targets and weights, as a source.
@@ -29,7 +32,8 @@ def collection_source(X: Any, y: Any = None, weights: Any = None) -> DaskSource:
     Parameters
     ----------
     X : dask Array, DataFrame, or list of delayed partitions
-        The rows. A delayed partition is an array, a frame, or a tuple ``(X, y)`` or ``(X, y, weights)``.
+        The rows. A delayed partition is an array, a frame, or a tuple ``(X, y)`` or ``(X, y, weights)``,
+        delayed as a whole or part by part.
     y, weights : dask Array or Series, array, or column name, optional
         Targets and frequencies of the rows, in partitions like those of X.
     """
@@ -41,12 +45,7 @@ def collection_source(X: Any, y: Any = None, weights: Any = None) -> DaskSource:
 
 def kind_of(X: Any) -> str:
     """Return "Array", "DataFrame" or "Delayed"; refuse other collections."""
-    if isinstance(X, (list, tuple)) or type(X).__name__ in (
-        "Delayed",
-        "DelayedLeaf",
-        "DelayedAttr",
-        "Future",
-    ):
+    if isinstance(X, (list, tuple)) or type(X).__name__ in DELAYED:
         return "Delayed"
     if is_dask_collection(X) and hasattr(X, "chunks") and hasattr(X, "rechunk"):
         return "Array"
@@ -60,7 +59,15 @@ def kind_of(X: Any) -> str:
 
 def partition_list(X: Any) -> list[Any]:
     """Return delayed partitions as a list; a single one is the only one."""
-    return list(X) if isinstance(X, (list, tuple)) else [X]
+    parts = list(X) if isinstance(X, (list, tuple)) else [X]
+    for i, part in enumerate(parts):
+        for each in part if isinstance(part, tuple) else (part,):
+            if is_collection(each) and type(each).__name__ not in DELAYED:
+                raise ValueError(
+                    f"X: entry {i} is a {type(each).__name__} of Dask, which has partitions itself: "
+                    "make one collection of them, by dask.array.concatenate or dask.dataframe.concat"
+                )
+    return [delayed(part) if isinstance(part, tuple) else part for part in parts]
 
 
 def one_chunk_of_columns(X: Any) -> Any:

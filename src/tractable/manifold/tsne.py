@@ -22,6 +22,9 @@ PERPLEXITY = 30.0
 #: Rows up to which all pairs are met, and beyond which neighbours are found approximately.
 FEW, MANY = 1_000, 30_000
 
+#: Fewer rows never use a grid: they move apart by more than it resolves, and all pairs take no time.
+LEAST_OF_GRID = 50
+
 #: Neighbours for each of the perplexity: the probability of others is below e⁻⁹ of the nearest's.
 REACH = 3
 
@@ -72,7 +75,8 @@ class TSNE(Embedding):
         The map at the start: principal components, which keep the arrangement of clusters, Gaussian
         positions, or those given.
     method : {"auto", "exact", "fft"}
-        Whether all pairs are met, or a grid is used. A grid is of the plane: other maps meet all pairs.
+        Whether all pairs are met, or a grid is used. A grid is of the plane and of 50 rows at least: other
+        maps meet all pairs.
     index : str or callable
         How neighbours are found, as `NearestNeighbors` takes it. "auto" is exact up to 30,000 rows, and of
         more a `RandomizedForest` where it serves the metric.
@@ -163,7 +167,7 @@ class TSNE(Embedding):
         rng = as_generator(self.random_state, name="random_state")
         group, self._distinct_, self._counts_ = distinct_rows(self.rows_, self.sample_weight_)
         self.perplexity_ = self._choose_perplexity()
-        few = self.method == "auto" and len(self._distinct_) <= FEW
+        few = len(self._distinct_) <= FEW if self.method == "auto" else len(self._distinct_) < LEAST_OF_GRID
         exact = self.method == "exact" or few or self.n_components != 2
         self.index_ = self._make_index(exact, rng)
         joint = self._joint(exact)
