@@ -406,3 +406,20 @@ class TestLosses:
         exact, model = LinearRegression().fit(X, y), RobustRegression("gaussian").fit(X, y)
         np.testing.assert_allclose(model.coef_interval(0.9), exact.coef_interval(0.9), rtol=1e-9)
         np.testing.assert_allclose(model.intercept_interval(0.9), exact.intercept_interval(0.9), rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["huber", "tukey"])
+def test_a_loss_of_no_residuals_is_least_squares(noise, rng):
+    X = rng.standard_normal((30, 2))
+    model = RobustRegression(noise).fit(X, X @ [1.0, 2.0] + 3.0)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [3.0, 1.0, 2.0], rtol=1e-12)
+    assert model.scale_ == model.noise_variance_ == 0.0
+    with pytest.raises(ValueError, match=r"^y is fitted without error"):
+        model.coef_interval()
+
+
+def test_a_model_of_a_loss_is_saved_and_loaded(tmp_path, rng):
+    X = rng.standard_normal((30, 2))
+    model = RobustRegression("tukey").fit(X, X @ [1.0, 2.0] + rng.standard_normal(30))
+    tractable.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(tractable.load(tmp_path / "model").predict(X), model.predict(X))

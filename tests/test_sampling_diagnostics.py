@@ -17,12 +17,16 @@ from tractable.sampling import (
     r_hat,
 )
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import arviz
-    from arviz.utils import Numba
 
-Numba.disable_numba()
+@pytest.fixture(scope="module")
+def arviz():
+    """ArviZ, which takes a second to import, without compiled code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import arviz
+        from arviz.utils import Numba
+    Numba.disable_numba()
+    return arviz
 
 
 def autoregression(shape, phi, rng):
@@ -39,7 +43,7 @@ CASES = [(4, 400), (2, 7), (1, 50), (3, 101), (4, 4), (2, 5), (2, 21), (8, 33)]
 @pytest.mark.parametrize("phi", [-0.9, 0.0, 0.5, 0.95])
 @pytest.mark.parametrize("shape", CASES, ids=str)
 @pytest.mark.parametrize("ties", [False, True])
-def test_equal_to_arviz(shape, phi, ties, rng):
+def test_equal_to_arviz(shape, phi, ties, rng, arviz):
     x = autoregression(shape, phi, rng)
     x = np.round(x) if ties else x
     if np.ptp(x) == 0.0:
@@ -60,7 +64,7 @@ def test_equal_to_arviz(shape, phi, ties, rng):
 
 
 @pytest.mark.parametrize("size", [0.1, 0.3, 0.45])
-def test_pareto_k_is_arviz_s(size, rng):
+def test_pareto_k_is_arviz_s(size, rng, arviz):
     log_w = size * rng.standard_normal(2000) ** 2
     assert pareto_k(log_w) == pytest.approx(float(arviz.psislw(log_w)[1]), rel=1e-9)
 
@@ -140,7 +144,7 @@ def test_bad_input_is_named(call, named):
         call()
 
 
-def test_chains_go_to_arviz_and_come_back(rng):
+def test_chains_go_to_arviz_and_come_back(rng, arviz):
     draws = rng.standard_normal((4, 100, 2))
     info = {"acceptance": np.full((4, 100), 0.8), "divergent": np.zeros((4, 100), dtype=bool)}
     chains = Chains(draws={"x": draws}, info=info, names={"x": ("width", "height")})

@@ -18,11 +18,30 @@ from tractable.primitives.compiled_options import ARRAYS, SCALARS, Kernel, entry
 
 FOLDER = Path(primitives.__file__).parent
 
-FIT = """
+LOGGED = """
 import logging, sys
-import numpy as np, tractable
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s: %(message)s")
+"""
+FIT = (
+    LOGGED
+    + """
+import numpy as np, tractable
 tractable.Histogram().fit(np.random.default_rng(0).standard_normal((200_000, 1)))
+"""
+)
+
+#: Two kernels under a name of the library, whose compilations alone are announced.
+KERNELS = """
+__name__ = "tractable.kernels"
+from tractable.primitives.compiled_options import entry
+
+@entry("FLOAT FLOAT")
+def add(a, b):
+    return a + b
+
+@entry("FLOAT FLOAT")
+def multiply(a, b):
+    return a * b
 """
 
 
@@ -92,7 +111,10 @@ def test_nothing_is_compiled_after_a_warmup(warm):
 
 
 def test_a_compilation_is_announced_once(tmp_path):
-    (line,) = python("-c", FIT, cache=tmp_path).splitlines()
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    code = f"{LOGGED}import kernels; print(kernels.add(1.0, 2.0), kernels.multiply(1.0, 2.0))"
+    line, answers = python("-c", code, cache=tmp_path, cwd=tmp_path).splitlines()
+    assert answers == "3.0 2.0"
     assert line.startswith("tractable: compiling numerical kernels, once on this machine")
     assert "tractable warmup" in line
 

@@ -1,6 +1,7 @@
 """Linear regression in noise with heavy tails."""
 
 from tractable.linear_model.robust.estimator import RobustRegression
+from tractable.linear_model.robust.m_estimates import RobustLoss
 from tractable.linear_model.robust.noise import GaussianNoise, LaplaceNoise, StudentNoise
 from tractable.linear_model.robust.posterior import RobustPosterior
 from tractable.linear_model.robust.quantile import QuantileRegression
@@ -10,6 +11,7 @@ __all__ = [
     "GaussianNoise",
     "LaplaceNoise",
     "QuantileRegression",
+    "RobustLoss",
     "RobustParameters",
     "RobustPosterior",
     "RobustRegression",

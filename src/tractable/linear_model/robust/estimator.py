@@ -362,14 +362,14 @@ class RobustRegression(RegressorMixin, EMEstimator):
         return self._params_
 
     def _search(self, problem: RobustProblem, earlier: Any) -> EMResult:
-        if problem.is_exact or self.noise == "gaussian":
-            # Where the search would begin is the maximum.
-            return EMResult(params=problem.initial(), trace=(problem.log_likelihood,), converged=True)
         if self.noise in TUNING:
             tuning = TUNING[self.noise] if self.tuning is None else float(self.tuning)
             found = m_estimate(problem, kind=self.noise, tuning=tuning, max_iter=int(self.max_iter))
             self._variance_, self._n_steps_ = found.variance, found.n_iter
             return found.result
+        if problem.is_exact or self.noise == "gaussian":
+            # Where the search would begin is the maximum.
+            return EMResult(params=problem.initial(), trace=(problem.log_likelihood,), converged=True)
         if self.noise != "laplace":
             return super()._search(problem, earlier)
         return least_absolute_errors(

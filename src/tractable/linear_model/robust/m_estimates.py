@@ -88,7 +88,7 @@ def m_estimate(problem: RobustProblem, *, kind: str, tuning: float, max_iter: in
     some = held.row_weights > 0.0
     x, w = np.asarray(held.X, dtype=np.float64)[some], held.row_weights[some]
     y = standardized_target(problem.target, held)[some]
-    linear, steps, converged = problem.least_squares, 0, False
+    linear, steps, converged = problem.least_squares, 0, problem.is_exact  # without residuals, no loss
     fitted = linear.predict(x)[:, 0]
     loss = _with_scale(kind, tuning, y - fitted, w)
     while steps < max_iter and not converged:
