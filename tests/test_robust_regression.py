@@ -341,7 +341,7 @@ def test_an_interrupted_search_is_resumed(options, rng, tmp_path, monkeypatch):
 def test_a_source_without_a_target_is_refused_by_name(model, rng):
     X, y = problem(rng)
     for rows in ([X[:9], X[9:]], [(X, np.column_stack([y, y]))])[: 1 + isinstance(model, RobustRegression)]:
-        with pytest.raises(ValueError, match="y (must be|is missing)"):
+        with pytest.raises(ValueError, match=r"y (must be|is missing)"):
             model.fit(rows)
 
 
