@@ -39,7 +39,7 @@ def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
         return {key: map_arrays(part, function) for key, part in record.items()}
     if is_dataclass(record) and not isinstance(record, type):
         given = parameters(record)
-        found = {name: map_arrays(part, function) for name, part in given.items()}
+        found = map_arrays(given, function)
         return replace(record, **found) if any(found[name] is not given[name] for name in given) else record
     return record
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.devices import beside
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.options import is_inert, take_options
 from tractable.base.parameters import check_flags, plain_numbers
@@ -146,19 +146,13 @@ class Estimator(BaseEstimator):
             return X
         return next((x for x in vars(self).values() if is_foreign_array(x)), None)
 
-    def _moved(self, like: Any, *, as_of: Any = None) -> Self:
-        """Return a copy whose arrays are in the library, and on the device, of another.
-
-        Rows must go on being those of the library that they were, where parameters come to the host to learn
-        (`as_of` the model itself).
-        """
+    def _moved(self, like: Any) -> Self:
+        """Return a copy whose arrays are in the library, and on the device, of another."""
         moved = copy.copy(self)
         for name, x in vars(self).items():
-            follows = is_numpy_array(like) or self._follows_rows(name)
-            if name.endswith("_") and follows:
+            if name.endswith("_") and (is_numpy_array(like) or self._follows_rows(name)):
                 moved.__dict__[name] = beside(x, like)
-        if as_of is None:
-            moved._library_ = None if is_numpy_array(like) else library_of(like)
+        moved._library_ = None if is_numpy_array(like) else library_of(like)
         return moved
 
     def _follows_rows(self, name: str) -> bool:
@@ -203,22 +197,25 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             if afresh:
                 kept = {name: x for name, x in vars(self).items() if not name.endswith("_")}
             else:
-                kept = vars(self if like is None else self._moved(np.empty(0), as_of=self))
+                kept = vars(self) if like is None else _learned_on_host(self)
             work.__dict__ = {**kept, **narrow}
             try:
                 with single_threaded_blas(_is_narrow(X, square)):
                     learn(work, *args, **options)
-                if like is not None:
-                    work = work._moved(like)
             except FitInterrupted:
-                _take_over(self, work, narrow)
+                _take_over(self, work, narrow, like)
                 raise
-            _take_over(self, work, narrow)
+            _take_over(self, work, narrow, like)
             return self
 
         return learned  # type: ignore[return-value]
 
     return decorate
+
+
+def _learned_on_host(estimator: Any) -> dict[str, Any]:
+    """Return attributes with what was learned on the host; rows must go on being of their library."""
+    return {name: on_host(x) if name.endswith("_") else x for name, x in vars(estimator).items()}
 
 
 def _is_narrow(X: Any, square: bool) -> bool:
@@ -235,8 +232,12 @@ def _is_narrow(X: Any, square: bool) -> bool:
     return len(shape) == 2 and shape[1] <= FEW_COLUMNS and shape[0] * shape[1] <= SMALL
 
 
-def _take_over(estimator: Any, work: Any, narrow: dict[str, Any]) -> None:
-    """Give an estimator what its copy learned, and leave its own parameters as they were given."""
+def _take_over(estimator: Any, work: Any, narrow: dict[str, Any], like: Any) -> None:
+    """Give an estimator what its copy learned, and leave its own parameters as they were given.
+
+    Where the rows are on a device, that of `like`, so is what was learned.
+    """
+    work = work if like is None else work._moved(like)  # noqa: SLF001
     estimator.__dict__ = {**vars(work), **{name: vars(estimator)[name] for name in narrow}}
 
 

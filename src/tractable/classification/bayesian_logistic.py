@@ -21,7 +21,6 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.logistic.inference import normal_interval
 from tractable.covariance import Full
 from tractable.data import Source
 from tractable.data.blocks import map_rows
@@ -36,6 +35,7 @@ from tractable.engines.glm.integrals import (
 )
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
 from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
+from tractable.inference import wald_interval
 from tractable.primitives.linear import triangle
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
@@ -182,7 +182,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
                 'alpha="evidence": intervals at a precision learned from the same rows would cover less '
                 "than their nominal coverage; give alpha as a number or one a column, such as alpha_"
             )
-        return normal_interval(self.coef_, self.coef_std_errors_, coverage)
+        return wald_interval(self.coef_, self.coef_std_errors_, coverage)
 
     @either_seed_name
     def sample_functions(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:

@@ -1,7 +1,13 @@
 """Inference of fitted linear and generalised linear models: tables, tests, robust covariances, influence."""
 
 from tractable.inference.collinearity import CollinearityWarning, condition_number, variance_inflation
-from tractable.inference.hypotheses import HypothesisTest, f_test, likelihood_ratio_test, wald_test
+from tractable.inference.hypotheses import (
+    HypothesisTest,
+    f_test,
+    likelihood_ratio_test,
+    wald_interval,
+    wald_test,
+)
 from tractable.inference.influence import Influence
 from tractable.inference.nested import NestedComparison, compare_nested
 from tractable.inference.sandwich import (
@@ -32,5 +38,6 @@ __all__ = [
     "score_products",
     "squared_factor",
     "variance_inflation",
+    "wald_interval",
     "wald_test",
 ]

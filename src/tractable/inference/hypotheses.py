@@ -1,9 +1,13 @@
-"""Tests of hypotheses about coefficients: Wald, F and likelihood ratio."""
+"""Tests of hypotheses about coefficients, Wald, F and likelihood ratio, and Wald's intervals."""
 
-from math import isnan
+from math import inf, isnan, nan
+from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.numbers import check_number
+from tractable.distributions import StudentT
 from tractable.value import value
 
 
@@ -136,3 +140,27 @@ def wald_test(
     if dof is None:
         return chi2_test(square, k, hypothesis=hypothesis)
     return f_test(square / k, (float(k), float(dof)), hypothesis=hypothesis)
+
+
+def wald_interval(estimate: Any, std_error: Any, coverage: float, dof: float = inf) -> Array:
+    """Return estimate ∓ t std_error, (..., 2), t the quantile of Student's t that leaves (1 - coverage) / 2.
+
+    Parameters
+    ----------
+    estimate, std_error : arrays (...)
+        Estimates and their standard errors.
+    coverage : float
+        Confidence, between 0 and 1.
+    dof : float
+        Degrees of freedom; infinitely many are the normal distribution's, and without any there is no
+        interval, NaN.
+
+    Examples
+    --------
+    >>> wald_interval(np.array([1.0]), np.array([0.5]), 0.95).round(2)
+    array([[0.02, 1.98]])
+    """
+    check_number("coverage", coverage, above=0.0, below=1.0)
+    t = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) if dof > 0.0 else nan
+    xp, reach = namespace_of(estimate, std_error), t * std_error
+    return xp.stack([xp.asarray(estimate - reach), xp.asarray(estimate + reach)], axis=-1)

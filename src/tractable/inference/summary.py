@@ -5,13 +5,20 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.numbers import check_number
 from tractable.inference.collinearity import NOTED, WARNED, CollinearityWarning
-from tractable.inference.hypotheses import HypothesisTest, f_test, likelihood_ratio_test, wald_test
+from tractable.inference.hypotheses import (
+    HypothesisTest,
+    f_test,
+    likelihood_ratio_test,
+    wald_interval,
+    wald_test,
+)
 from tractable.value import set_fields, value
 
 NAN = float("nan")
@@ -158,15 +165,8 @@ class RegressionSummary:
     @cached_property
     def intervals(self) -> np.ndarray:
         """Confidence intervals of the stated coverage, (p, 2)."""
-        from scipy.special import ndtri, stdtrit
-
-        tail = 0.5 + 0.5 * self.coverage
-        if self.t_dof is None:
-            reach = float(ndtri(tail))
-        else:
-            reach = float(stdtrit(self.t_dof, tail)) if self.t_dof > 0.0 else NAN
-        half = reach * self.std_errors
-        return np.stack([self.coefficients - half, self.coefficients + half], axis=1)
+        dof = inf if self.t_dof is None else self.t_dof
+        return wald_interval(self.coefficients, self.std_errors, self.coverage, dof)
 
     @property
     def r2(self) -> float:

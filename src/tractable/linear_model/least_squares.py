@@ -42,6 +42,7 @@ from tractable.inference import (
     score_products,
     squared_factor,
     variance_inflation,
+    wald_interval,
 )
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.linear_model.rows import (
@@ -242,11 +243,7 @@ class LinearPredictions(RegressorMixin):
         return x[0, ...] if axis == 0 else x[..., 0]
 
     def _interval(self, estimate: Array, error: Array, coverage: float) -> Array:
-        check_number("coverage", coverage, above=0.0, below=1.0)
-        xp = namespace_of(estimate)
-        dof = self._solution_with_noise().residual_dof
-        half = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * error
-        return xp.stack([xp.asarray(estimate - half), xp.asarray(estimate + half)], axis=-1)
+        return wald_interval(estimate, error, coverage, self._solution_with_noise().residual_dof)
 
     def _solution_with_noise(self) -> Any:
         """Return the solution if it has an estimate of the noise variance."""

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
 from tractable.statistics import LinearFactor
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Most columns whose products with each other are computed; rows of more are solved by iteration.
@@ -35,10 +36,7 @@ def sparse_factor(rows: SparseSource) -> LinearFactor:
             f"X is sparse and has {d} columns: sparse rows of more than {GRAM_COLUMNS} columns are solved by "
             "iteration, in `fit` alone, and have no statistic that merges"
         )
-    y = np.asarray(rows.y, dtype=np.float64)
-    targets = y.reshape(rows.n_rows, -1)
-    X = rows.X.astype(np.float64, copy=False)
-    w = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    X, targets, w = _held(rows)
     total = float(w.sum())
     if total > 0.0:
         weighted = X.multiply(w[:, None]).tocsr()
@@ -50,10 +48,17 @@ def sparse_factor(rows: SparseSource) -> LinearFactor:
         factor = _well_conditioned_factor(products, mean, total)
         if factor is not None:
             return LinearFactor(
-                weight=total, mean=mean, factor=factor, n_targets=targets.shape[1], flat=y.ndim == 1
+                weight=total, mean=mean, factor=factor, n_targets=targets.shape[1], flat=rows.y.ndim == 1
             )
     found: LinearFactor = fold(LinearFactor.of, rows)
     return found
+
+
+def _held(rows: SparseSource) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the rows, their targets (n, t) and their weights (n,), in double precision."""
+    X = rows.X.astype(np.float64, copy=False)
+    targets = np.asarray(rows.y, dtype=np.float64).reshape(rows.n_rows, -1)
+    return X, targets, np.asarray(counts(rows.weights, targets), dtype=np.float64)
 
 
 def _well_conditioned_factor(products: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray | None:
@@ -122,16 +127,14 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> It
     """
     from scipy.sparse.linalg import LinearOperator, lsqr
 
-    X = rows.X.astype(np.float64, copy=False)
+    X, targets, w = _held(rows)
     n, d = X.shape
-    targets = np.asarray(rows.y, dtype=np.float64).reshape(n, -1)
-    w = np.ones(n) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
-    total, root, turned = float(w.sum()), np.sqrt(w), X.T
+    total, root, transpose = float(w.sum()), np.sqrt(w), X.T
     if not total > 0.0:
         raise ValueError("sample_weight must have a positive sum")
     mean, offset = np.zeros(d), np.zeros(targets.shape[1])
     if fit_intercept:
-        mean, offset = turned @ w / total, w @ targets / total
+        mean, offset = transpose @ w / total, w @ targets / total
 
     def times(v: np.ndarray) -> np.ndarray:
         v = v.ravel()
@@ -139,7 +142,7 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> It
 
     def transposed(u: np.ndarray) -> np.ndarray:
         u = root * u.ravel()
-        return turned @ u - u.sum() * mean
+        return transpose @ u - u.sum() * mean
 
     A = LinearOperator((n, d), matvec=times, rmatvec=transposed, dtype=np.float64)
     most, coef, steps = 10 * max(n, d), np.empty((targets.shape[1], d)), 0

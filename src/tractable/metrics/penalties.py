@@ -1,5 +1,6 @@
 """Penalties: which are accepted, and the cross-validation score of each."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,10 @@ class CVCurve:
             raise ValueError("the curve has no standard errors")
         return int(np.argmax(self.scores <= self.scores[self.best] + self.standard_errors[self.best]))
 
+    def chosen(self, rule: str) -> int:
+        """Return the index that a rule of `RULES` takes: of the smallest score, or the simplest near it."""
+        return self.best if rule == "least" else self.simplest
+
     @property
     def best(self) -> int:
         """Index of the smallest score; of equal ones the first."""
@@ -98,21 +103,29 @@ def check_ratios(name: str, given: Any) -> list[float]:
     >>> check_ratios("l1_ratio", [0.5, 1])
     [0.5, 1.0]
     """
-    try:
-        found = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & (found <= 1.0)):
+    found = _vector(given)
+    if not found.size or not np.all((found >= 0.0) & (found <= 1.0)):
         raise ValueError(f"{name} must be numbers from 0 to 1, got {given!r}")
     return [float(ratio) for ratio in found]
 
 
 def check_penalties(name: str, given: Any) -> np.ndarray:
     """Return penalties, (k,), if they are numbers from 0."""
+    found = _vector(given)
+    if not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
+        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
+    return found
+
+
+def _vector(given: Any) -> np.ndarray:
+    """Return numbers as a vector; an empty one of what is none."""
     try:
         found = np.atleast_1d(np.asarray(given, dtype=np.float64))
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not np.all((found >= 0.0) & np.isfinite(found)):
-        raise ValueError(f"{name} must be numbers from 0, got {given!r}")
-    return found
+        return np.empty(0)
+    return found if found.ndim == 1 else np.empty(0)
+
+
+def best_curve(curves: Sequence[CVCurve]) -> int:
+    """Return the index of the curve that has the smallest score; of equal ones the first."""
+    return int(np.argmin([curve.best_score for curve in curves]))

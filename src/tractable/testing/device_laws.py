@@ -1,7 +1,7 @@
 """Laws of estimators on arrays of other libraries, on the host or on a device: the answers of NumPy's arrays.
 
 Rows, targets and weights of a library give fitted arrays and predictions of that library, equal to those of
-the same numbers in NumPy; or one clear error says that the model runs on the host.
+the same numbers in NumPy.
 """
 
 from collections.abc import Callable
@@ -23,18 +23,6 @@ SEARCH = {"max_iter": 4, "n_init": 1}
 
 #: How closely answers agree, in double precision.
 DIGITS = 1e-9
-
-
-def takes_tensors(estimator: Any, asarray: Callable[[Any], Any], rng: np.random.Generator) -> bool:
-    """Return whether an estimator learns from arrays of another library; raise unless a refusal says why."""
-    X, y = example(estimator, rng)
-    try:
-        learn(cloned(estimator), asarray(X), None if y is None else asarray(y))
-    except ValueError as error:
-        if "not moved to the host silently" not in str(error):
-            raise
-        return False
-    return True
 
 
 def answers_are_those_of_the_host(

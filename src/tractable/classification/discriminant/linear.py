@@ -142,10 +142,10 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         """
         check_answerable(self)
         rows = check_query(self, X, allow_nan=True)
-        if is_foreign_array(rows):
-            if bool(namespace_of(rows).any(namespace_of(rows).isnan(rows))):
+        xp = namespace_of(rows)
+        if bool(xp.any(xp.isnan(rows))):
+            if is_foreign_array(rows):
                 raise ValueError("X contains NaN; transform completes rows of NumPy, and X is on a device")
-        elif np.isnan(rows).any():
             structure = self.class_distributions_.structure
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
             structure = structure[0] if structure.batch_shape else structure

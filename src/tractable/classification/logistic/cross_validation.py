@@ -21,7 +21,7 @@ from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.estimator import LogisticRegression, link_of
 from tractable.classification.logistic.problem import search
 from tractable.data import ArraySource
-from tractable.metrics.penalties import RULES, CVCurve, check_penalties, check_ratios
+from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
 from tractable.value import replace
 
 #: The score that needs no scorer: the mean log probability of the classes.
@@ -240,9 +240,9 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             CVCurve.of_folds(1.0 / self.Cs_, -self.scores_[:, i].T, weights, score=f"minus {name}")
             for i in range(len(self.l1_ratios_))
         ]
-        chosen = int(np.argmin([curve.best_score for curve in curves]))
+        chosen = best_curve(curves)
         self.cv_curve_ = curve = curves[chosen]
-        at = curve.best if self.rule == "least" else curve.simplest
+        at = curve.chosen(self.rule)
         self.C_, self.C_1se_ = float(self.Cs_[at]), float(self.Cs_[curve.simplest])
         self.l1_ratio_ = float(self.l1_ratios_[chosen])
 

@@ -22,7 +22,7 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.logistic.inference import SeparableClassesWarning, infer, normal_interval
+from tractable.classification.logistic.inference import SeparableClassesWarning, infer
 from tractable.classification.logistic.problem import (
     BLOCK,
     ClassSummary,
@@ -42,6 +42,7 @@ from tractable.inference import (
     coefficient_names,
     sandwich,
     score_products,
+    wald_interval,
 )
 
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
@@ -243,12 +244,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
         intervals of 0.9 cover 0.98, and of 0.5 less.
         """
         self._check_intervals()
-        return normal_interval(self.coef_, self.coef_std_errors_, coverage)
+        return wald_interval(self.coef_, self.coef_std_errors_, coverage)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (..., 2) of each intercept with confidence `coverage`, as `coef_interval`."""
         self._check_intervals()
-        return normal_interval(self.intercept_, self.intercept_std_error_, coverage)
+        return wald_interval(self.intercept_, self.intercept_std_error_, coverage)
 
     def summary(
         self,
@@ -405,7 +406,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         eta = self.intercept_ + x @ self.coef_.T
         jacobian = self._link().log_odds_jacobian(eta)[:, :, :, None] * z[:, None, None, :]
         variance = _quadratic_form(jacobian.reshape(*jacobian.shape[:2], -1), covariance)
-        half_width = normal_interval(np.zeros(1), np.sqrt(variance), coverage)[..., 1]
+        half_width = wald_interval(np.zeros(1), np.sqrt(variance), coverage)[..., 1]
         return self._link().proba_interval(eta, half_width)
 
     def _check_parameters(self) -> None:

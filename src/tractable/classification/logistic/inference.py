@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
-from tractable.base import check_number
 from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
@@ -21,21 +20,6 @@ NEAR = (1e-2, 1e-4, 1e-6, 1e-8)
 STORED = 1e-3
 #: A margin above this many times rounding is positive.
 CLEAR = 1e3
-
-
-def normal_interval(estimate: np.ndarray, std_error: np.ndarray, coverage: float) -> np.ndarray:
-    """Return estimate ∓ z std_error, (..., 2), with z the normal quantile of a coverage.
-
-    Examples
-    --------
-    >>> normal_interval(np.array([1.0]), np.array([0.5]), 0.95).round(2)
-    array([[0.02, 1.98]])
-    """
-    from scipy.special import ndtri
-
-    check_number("coverage", coverage, above=0.0, below=1.0)
-    reach = float(ndtri(0.5 + 0.5 * coverage)) * std_error
-    return np.stack([estimate - reach, estimate + reach], axis=-1)
 
 
 class SeparableClassesWarning(UserWarning):

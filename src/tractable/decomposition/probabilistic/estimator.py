@@ -1,6 +1,7 @@
 """Probabilistic principal component analysis, and factor analysis."""
 
 import warnings
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -240,9 +241,9 @@ class LatentFactors(
             self.n_unseen_ = problem.summary.unseen
         self._set_model(params, problem)
 
+    @abstractmethod
     def _set_model(self, params: FactorParameters, problem: FactorProblem) -> None:
         """Set what the model has of its own."""
-        raise NotImplementedError
 
     def _canonical(self, params: FactorParameters) -> FactorParameters:
         """Return the same model with its factors turned: W R has the same W Wᵀ for every rotation R.

@@ -1,6 +1,7 @@
 """Generalised linear models: Poisson, gamma and negative binomial regression."""
 
 import warnings
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from tractable.base.regressor import check_levels, spread
 from tractable.base.validation import as_rows_source, refuse_foreign
 from tractable.data import Source, is_frame
 from tractable.data.frames import select_columns
-from tractable.distributions import Gamma, Mixture, NegativeBinomial, StudentT
+from tractable.distributions import Gamma, Mixture, NegativeBinomial
 from tractable.engines.glm.families import (
     Family,
     FamilyFit,
@@ -36,7 +37,7 @@ from tractable.engines.glm.families import (
 from tractable.engines.glm.laplace import mapped_covariance
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
-from tractable.inference import RegressionSummary, coefficient_names
+from tractable.inference import RegressionSummary, coefficient_names, wald_interval
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
     FamilyProblem,
@@ -236,7 +237,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     def coef_std_errors_(self) -> np.ndarray:
         """Standard errors of the coefficients; infinite where the rows do not determine them."""
         check_answerable(self)
-        return self._std_errors()[len(self._std_errors()) - len(self.coef_) :]
+        return self._std_errors()[int(self._has_intercept_) :]
 
     @property
     def intercept_std_error_(self) -> float:
@@ -281,12 +282,12 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         With a penalty it is that of the posterior, by Laplace's approximation.
         """
         self._check_intervals()
-        return self._interval(self.coef_, self.coef_std_errors_, coverage)
+        return wald_interval(self.coef_, self.coef_std_errors_, coverage, self._t_dof)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
         self._check_intervals()
-        return self._interval(np.asarray(self.intercept_), np.asarray(self.intercept_std_error_), coverage)
+        return wald_interval(self.intercept_, self.intercept_std_error_, coverage, self._t_dof)
 
     def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
         """Return the regression table: coefficients, standard errors, tests, intervals, deviance.
@@ -326,17 +327,18 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
             return ("columns separate counts of zero from the others: coefficients have no estimate",)
         return ()
 
+    @abstractmethod
     def _family(self) -> Family:
         """Return the family at which the search begins."""
-        raise NotImplementedError
 
     @property
     def _fitted_family(self) -> Family:
         """The family at the dispersion that was learned."""
         return self._family()
 
+    @abstractmethod
     def _predictive(self, mean: np.ndarray, relative: np.ndarray, *, include_noise: bool) -> Any:
-        raise NotImplementedError
+        """Return the distribution of targets, or of means, of which `relative` are the relative variances."""
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
@@ -476,11 +478,10 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     def _std_errors(self) -> np.ndarray:
         return np.sqrt(np.diagonal(self.parameter_covariance_))
 
-    def _interval(self, estimate: np.ndarray, error: np.ndarray, coverage: float) -> np.ndarray:
-        check_number("coverage", coverage, above=0.0, below=1.0)
-        dof = self.residual_dof_ if self._learned_ else np.inf
-        half = _quantile(0.5 + 0.5 * coverage, dof) * error
-        return np.stack([estimate - half, estimate + half], axis=-1)
+    @property
+    def _t_dof(self) -> float:
+        """Degrees of freedom of tests and intervals: those of a dispersion that was learned."""
+        return float(self.residual_dof_) if self._learned_ else np.inf
 
     def _query(self, X: Any, exposure: Any) -> tuple[np.ndarray, Any]:
         check_fitted(self)
@@ -954,14 +955,6 @@ def _check_enough_counts(total: float, n_parameters: float, alpha: float) -> Non
             f"y has {total:g} counts in all, too few rows or too small counts for intervals without a "
             f"penalty, which need {least:g}, {FEWEST_COUNTS:g} a parameter; alpha > 0 has intervals"
         )
-
-
-def _quantile(level: float, dof: float) -> float:
-    from scipy.special import ndtri
-
-    if np.isinf(dof):
-        return float(ndtri(level))
-    return float(StudentT(dof=dof, location=0.0, scale=1.0).icdf(level))
 
 
 def _column_of(X: Any, name: str) -> tuple[Any, Any]:

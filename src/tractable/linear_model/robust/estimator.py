@@ -23,6 +23,7 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
+from tractable.inference import wald_interval
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.m_estimates import TUNING, m_estimate
 from tractable.linear_model.robust.noise import NOISES
@@ -231,19 +232,15 @@ class RobustRegression(RegressorMixin, EMEstimator):
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (n_features, 2) of each coefficient with confidence `coverage` (by t)."""
-        check_number("coverage", coverage, above=0.0, below=1.0)
         check_fitted(self)
         errors, dof = self._errors_of(np.eye(self.n_features_in_), slopes=True)
-        reach = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * errors
-        return np.stack([self.coef_ - reach, self.coef_ + reach], axis=-1)
+        return wald_interval(self.coef_, errors, coverage, dof)
 
     def intercept_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (2,) of the intercept with confidence `coverage`, as `coef_interval`."""
-        check_number("coverage", coverage, above=0.0, below=1.0)
         check_fitted(self)
         errors, dof = self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)
-        reach = float(StudentT(dof=dof, location=0.0, scale=1.0).interval(coverage)[1]) * float(errors[0])
-        return np.array([self.intercept_ - reach, self.intercept_ + reach])
+        return wald_interval(self.intercept_, float(errors[0]), coverage, dof)
 
     def _errors_of(self, rows: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, float]:
         """Return standard errors of linear predictors at rows, or of differences to that at 0, and ν."""

@@ -19,7 +19,7 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse.columns import Columns, column_names
 from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support, warn_gap
 from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
-from tractable.metrics.penalties import RULES, CVCurve, check_penalties, check_ratios
+from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
 
 
 class SparseCV(RegressorMixin, Estimator):
@@ -135,9 +135,9 @@ class SparseCV(RegressorMixin, Estimator):
         weights: np.ndarray,
     ) -> None:
         curves = [CVCurve.of_folds(grid, part, weights) for grid, part in zip(grids, errors, strict=True)]
-        chosen = int(np.argmin([curve.best_score for curve in curves]))
+        chosen = best_curve(curves)
         self.cv_curve_ = curve = curves[chosen]
-        at = curve.best if self.rule == "least" else curve.simplest
+        at = curve.chosen(self.rule)
         self.alpha_, self.alpha_1se_ = float(curve.alphas[at]), float(curve.alphas[curve.simplest])
         self.path_ = path = LassoPath.of(
             columns, curve.alphas, column_names(self), l1_ratio=ratios[chosen], **self._options()
