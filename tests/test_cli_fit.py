@@ -28,7 +28,7 @@ def done(*words):
 def refused(*words):
     """Run a command that must refuse in one line, and return the line."""
     found = run(*words)
-    assert found.exit_code == 1, found.output
+    assert found.exit_code == 2, found.output
     lines = [line for line in found.stderr.splitlines() if not line.endswith("…")]
     assert len(lines) == 1
     assert lines[0].startswith("error: ")
