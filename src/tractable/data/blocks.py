@@ -233,7 +233,7 @@ def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads:
 
 
 def stacked(parts: list[Any]) -> Any:
-    """Return arrays of blocks, or tuples of them, as those of all rows.
+    """Return arrays of blocks, or tuples and lists of them, as those of all rows.
 
     Examples
     --------
@@ -242,8 +242,8 @@ def stacked(parts: list[Any]) -> Any:
     """
     if not parts:
         raise ValueError("data has no rows")
-    if isinstance(parts[0], tuple):
-        return tuple(stacked(list(part)) for part in zip(*parts, strict=True))
+    if isinstance(parts[0], (tuple, list)):
+        return type(parts[0])(stacked(list(part)) for part in zip(*parts, strict=True))
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace_of(parts[0]).concat(parts)
 
 
