@@ -1,7 +1,7 @@
 """Cholesky factors and inverses of large matrices, in the memory of the matrix itself.
 
-LAPACK does it on the host. On devices the libraries' own functions return new matrices and take as much to work
-in; here a matrix is factored and inverted a block of rows at a time, by matrix products.
+LAPACK does it on the host. On devices the libraries' own functions return new matrices, and take as much to
+work in; here a matrix is factored and inverted a block of rows at a time, by matrix products.
 """
 
 import numpy as np
