@@ -163,8 +163,10 @@ def device_memory(x: Any) -> int:
             ) from None
     place = device(x)
     if getattr(place, "type", None) == "cuda":
-        free, _ = import_module("torch").cuda.mem_get_info(place)
-        return int(free) // 2
+        cuda = import_module("torch").cuda
+        # What torch has taken from the device and does not use is free, too.
+        unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
+        return (int(cuda.mem_get_info(place)[0]) + int(unused)) // 2
     return 2**34
 
 
@@ -185,7 +187,7 @@ def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads:
 
 
 def stacked(parts: list[Any]) -> Any:
-    """Return arrays of blocks, or tuples of them, as those of all rows.
+    """Return arrays of blocks, or tuples and lists of them, as those of all rows.
 
     Examples
     --------
@@ -194,8 +196,8 @@ def stacked(parts: list[Any]) -> Any:
     """
     if not parts:
         raise ValueError("data has no rows")
-    if isinstance(parts[0], tuple):
-        return tuple(stacked(list(part)) for part in zip(*parts, strict=True))
+    if isinstance(parts[0], (tuple, list)):
+        return type(parts[0])(stacked(list(part)) for part in zip(*parts, strict=True))
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace_of(parts[0]).concat(parts)
 
 

@@ -26,6 +26,7 @@ from tractable.plotting.rows import (
     column_names,
     draw_rows,
     opacity,
+    refuse_given_distances,
     rows_argument,
     sample_note,
     sampled_rows,
@@ -80,7 +81,10 @@ def _classifier(
     """
     check_fitted(x)
     rows, neighbours = rows_argument(data, X), isinstance(x, KNeighborsClassifier)
+    if isinstance(x, KNeighborsClassifier) and x.outputs_2d_:
+        raise ValueError("x has several labels a row: fit a classifier to one of them to draw it")
     if rows is None and neighbours:
+        refuse_given_distances(x)
         rows, y = with_column_names(x, np.asarray(x.index_.points)), x.classes_[x.codes_]
     if rows is None and limits is None and isinstance(x, GaussianProcessClassifier):
         rows, y = with_column_names(x, np.asarray(x.X_train_)), x.classes_[x._codes_]
