@@ -12,16 +12,20 @@ from tractable.primitives import SILENT
 def nearest(
     x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array]:
-    xp = namespace_of(x, points)
-    every = distances(x, points, form, order)
+    return smallest(distances(x, points, form, order), k)
+
+
+def smallest(every: Array, k: int) -> tuple[Array, Array]:
+    """Return the k smallest of each row (m, n), and their indices; of equals those of smaller index."""
+    xp = namespace_of(every)
     if is_numpy_array(every) and 4 * k < every.shape[1]:
-        return _smallest(every, k)
+        return _selected(every, k)
     ranks = xp.argsort(every, axis=1, stable=True)[:, :k]
     return xp.take_along_axis(every, ranks, axis=1), ranks
 
 
-def _smallest(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k smallest of each row, and their indices; of equals those of smaller index."""
+def _selected(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `smallest` does, without a sort of all."""
     limit = np.partition(every, k - 1, axis=1)[:, k - 1 : k]
     rows, indices = np.nonzero(every <= limit)
     apart = every[rows, indices]
@@ -35,12 +39,16 @@ def _smallest(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def within(
     x: Array, points: Array, radii: Array, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array, Array]:
-    xp = namespace_of(x, points)
-    every = distances(x, points, form, order)
+    return up_to(distances(x, points, form, order), radii)
+
+
+def up_to(every: Array, radii: Array) -> tuple[Array, Array, Array]:
+    """Return rows, columns and entries (m, n) no larger than their row's radius, by row, size and column."""
+    xp = namespace_of(every)
     ranks = xp.argsort(every, axis=1, stable=True)
     every = xp.take_along_axis(every, ranks, axis=1)
     rows, columns = xp.nonzero(every <= radii[:, None])
-    flat = rows * points.shape[0] + columns
+    flat = rows * every.shape[1] + columns
     return rows, xp.take(xp.reshape(ranks, (-1,)), flat), xp.take(xp.reshape(every, (-1,)), flat)
 
 
