@@ -14,8 +14,10 @@ from tractable.kernels import RBF, Scaled, White
 NOISE, HEIGHT = 0.1, 1.5
 
 try:
-    import gpytorch
-    import torch
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # those of torch within GPyTorch
+        import gpytorch
+        import torch
 except ImportError:
     gpytorch = None
 
@@ -87,11 +89,12 @@ def torch_model(data, height=HEIGHT, lengths=None, noise=NOISE):
 
     constraint = gpytorch.constraints.GreaterThan(1e-10)
     likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=constraint).double()
-    model = Exact(torch.tensor(data.X), torch.tensor(data.y), likelihood).double()
-    model.covar_module.outputscale = height
-    model.covar_module.base_kernel.lengthscale = torch.tensor(data.lengths if lengths is None else lengths)
+    x, y = torch.as_tensor(data.X), torch.as_tensor(data.y)
+    model = Exact(x, y, likelihood).double()
+    model.covar_module.outputscale = height  # on the host, where GPyTorch has the bounds that it checks
+    model.covar_module.base_kernel.lengthscale = torch.as_tensor(data.lengths if lengths is None else lengths)
     likelihood.noise = noise
-    return model, likelihood
+    return model.to(x.device), likelihood.to(x.device)
 
 
 def torch_objective(data, model, likelihood):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app
-from tractable.cli.ask import JointAnswerer, parse_question
+from tractable.cli.questions import JointAnswerer, parse_question
 
 PENGUINS = tractable.datasets.load("penguins").frame.drop(columns="year")
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import FLAG, Console, StepProgress, with_console
-from tractable.data.names import number_of
 from tractable.value import value
 
 #: What the comparisons of each kind are called in lines.
@@ -87,6 +86,8 @@ def _opened(data: str, console: Console) -> FrameBlocks:
 
 
 def _head(found: Any, old: str, new: str) -> list[str]:
+    from tractable.data.names import number_of
+
     n, drifted = len(found.comparisons), len(found.drifted)
     compared = number_of(n, "comparison")
     said = "no drift" if not drifted else f"drift in {drifted}"

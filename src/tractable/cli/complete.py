@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, Data, StepProgress, with_console
-from tractable.data.names import number_of
 
 #: What stands for the number of a draw in the name of a file.
 EACH = "{draw}"
@@ -51,6 +50,7 @@ def complete(
       tractable complete - < survey.csv > completed.csv
     """
     from tractable.cli.tables import check_output, held_frame, write_tables
+    from tractable.data.names import number_of
     from tractable.report.joint import completed_frames
 
     if draws < 1:

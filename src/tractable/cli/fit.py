@@ -327,8 +327,12 @@ def _first(rows: Any) -> tuple[Any, ...]:
 
     if isinstance(rows, CountedFrames):
         return next(iter(rows))
-    batch = next(iter(rows.batches()))
-    return batch.X, batch.y, batch.weights
+    batch, names = next(iter(rows.batches())), rows.feature_names
+    if names is None:
+        return batch.X, batch.y, batch.weights
+    import pandas as pd
+
+    return pd.DataFrame(batch.X, columns=list(names)), batch.y, batch.weights
 
 
 def _scored(result: FitResult, held: tuple[Any, ...]) -> FitResult:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, StepProgress, Target, with_console
-from tractable.data.names import number_of
 from tractable.value import replace
 
 
@@ -60,6 +59,8 @@ def report(
 
       tractable predict best.tractable new.csv -o out.csv --proba
     """
+    from tractable.data.names import number_of
+
     console.leave_stdout_to("--output", output)
     if save is not None:
         _check_save(save, target)

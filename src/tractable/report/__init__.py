@@ -11,6 +11,7 @@ from types import ModuleType
 
 from tractable.data.text import TableError
 from tractable.report.candidates import Candidate, classifiers, log_regressors, regressors
+from tractable.report.drift import Comparison, Drift, compare_tables
 from tractable.report.fitted import (
     BoostedClasses,
     BoostedNumbers,
@@ -26,6 +27,7 @@ from tractable.report.fitted import (
     encoder,
 )
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
+from tractable.report.joint import JointTable, completed_frames, joint_mixture, joint_table
 from tractable.report.map import PrincipalAxes, filled, principal_axes
 from tractable.report.mutual_information import pairwise_dependence
 from tractable.report.page import Grid, Picture, Section
@@ -42,6 +44,8 @@ __all__ = [
     "BoostedTrees",
     "Candidate",
     "Column",
+    "Comparison",
+    "Drift",
     "EncodedModel",
     "Encoder",
     "FrameModel",
@@ -49,6 +53,7 @@ __all__ = [
     "HeldOut",
     "Importance",
     "JointModel",
+    "JointTable",
     "NearClasses",
     "NearNumbers",
     "OfLogarithm",
@@ -64,13 +69,17 @@ __all__ = [
     "TablePredictor",
     "best_predictor",
     "classifiers",
+    "compare_tables",
     "compared",
+    "completed_frames",
     "copied_rows",
     "encoder",
     "filled",
     "folds",
     "held_out",
     "importances",
+    "joint_mixture",
+    "joint_table",
     "log_regressors",
     "make_report",
     "pairwise_dependence",

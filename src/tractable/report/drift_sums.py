@@ -171,8 +171,9 @@ class DriftPlan:
         for name, word in self.model_columns:
             column = frame[name]
             if word:
-                known = self.model.categories_[name]
-                found[name] = pd.Categorical(words_of(column), categories=list(known))
+                known = pd.Index(list(self.model.categories_[name]), dtype=object)
+                codes = known.get_indexer(words_of(column))
+                found[name] = pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(list(known)))
             else:
                 x = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 found[name] = np.where(np.isfinite(x), x, np.nan)

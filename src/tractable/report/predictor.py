@@ -58,11 +58,12 @@ class TableColumn:
             found = self._categories(entries)
         if not self.levels:
             return found
-        known = pd.Categorical(found, categories=list(self.levels), ordered=self.ordered)
-        unknown = found.notna() & np.isnan(np.where(known.codes < 0, np.nan, 0.0))
+        codes = pd.Index(list(self.levels), dtype=object).get_indexer(found)
+        unknown = found.notna().to_numpy() & (codes < 0)
         if unknown.any():
             warn_unseen(self.name, found[unknown].iloc[0])
-        return pd.Series(known)
+        kind = pd.CategoricalDtype(list(self.levels), ordered=self.ordered)
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=kind))
 
     def _categories(self, entries: Any) -> Any:
         """Return entries as the texts that the categories are: 14 and "14.0" are 14, TRUE is true."""
