@@ -33,6 +33,7 @@ class FitInference:
     covariance: np.ndarray | None  # of intercepts and coefficients in the units of the columns
     centered_covariance: np.ndarray | None  # for rows less their center, with 0 for coefficients held at 0
     log_likelihood: float
+    information: np.ndarray | None  # of each class's coefficients of standardized columns, the others held
     rank: int | None  # how many parameters the rows determine; None where it is not known
     separating: np.ndarray | None  # free coefficients that separate the classes, where looked for and found
     separable: bool | None  # None where it is not known
@@ -42,10 +43,12 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     """Return the covariance by the curvature over all rows, and, without a penalty, test for separability."""
     coef = found.x
     penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
-    covariance = centered = separating = hessian = rank = None
+    covariance = centered = separating = hessian = rank = own = None
     if problem.few_parameters:
         ridge = np.diag(np.tile(problem.ridge, len(coef)))
-        hessian = problem.information(coef) + ridge
+        information = problem.information(coef)
+        own = _own_information(problem, coef, information)
+        hessian = information + ridge
         variability = None if problem.class_factors is None else _variability(problem, coef, ridge)
         shift = problem.standardizer.shift
         options: Any = {"variability": variability}
@@ -64,10 +67,22 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
         covariance=covariance,
         centered_covariance=centered,
         log_likelihood=penalty - found.value * problem.weight,
+        information=own,
         rank=rank,
         separating=separating,
         separable=True if separating is not None else False if known else None,
     )
+
+
+def _own_information(problem: LogisticProblem, coef: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """Return the information of the coefficients of each class, those of the others held, (classes, p, p).
+
+    It is XᵀWX with the weights p (1 - p) of the probabilities p of the class.
+    """
+    c, width = coef.shape
+    axes = np.linalg.pinv(problem.link.class_coef(np.eye(c)))  # (c, classes)
+    across = np.tensordot(axes.T, information.reshape(c, width, c, width), axes=1)
+    return np.einsum("kibj,bk->kij", across, axes)
 
 
 def _variability(problem: LogisticProblem, coef: np.ndarray, ridge: np.ndarray) -> np.ndarray:
