@@ -163,8 +163,10 @@ def device_memory(x: Any) -> int:
             ) from None
     place = device(x)
     if getattr(place, "type", None) == "cuda":
-        free, _ = import_module("torch").cuda.mem_get_info(place)
-        return int(free) // 2
+        cuda = import_module("torch").cuda
+        # What torch has taken from the device and does not use is free, too.
+        unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
+        return (int(cuda.mem_get_info(place)[0]) + int(unused)) // 2
     return 2**34
 
 
