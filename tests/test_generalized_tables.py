@@ -206,9 +206,7 @@ def test_exposures_files_weights_and_column_names_have_the_same_robust_table(rng
     for kind in ("HC0", "HC1", "HC2", "HC3"):
         close(
             weighted.robust_covariance(X, y, w, exposure=e, covariance=kind),
-            repeated.robust_covariance(
-                X.iloc[again], y.iloc[again], exposure=e.iloc[again], covariance=kind
-            ),
+            repeated.robust_covariance(X.iloc[again], y.iloc[again], exposure=e.iloc[again], covariance=kind),
             rtol=1e-7,
         )
 

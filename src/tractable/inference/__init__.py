@@ -3,6 +3,7 @@
 from tractable.inference.collinearity import (
     CollinearityWarning,
     condition_number,
+    of_columns,
     variance_inflation,
     weighted_condition_number,
     weighted_inflation,
@@ -41,6 +42,7 @@ __all__ = [
     "condition_number",
     "f_test",
     "likelihood_ratio_test",
+    "of_columns",
     "products_of_scores",
     "sandwich",
     "score_products",

@@ -51,6 +51,25 @@ def variance_inflation(statistic: LinearFactor, *, fit_intercept: bool = True) -
     return np.where(constant, np.nan, np.where(dependent, np.inf, found))
 
 
+def of_columns(statistic: LinearFactor, *, intercept: bool) -> dict[str, Any]:
+    """Return what a regression table says of the columns: their scales, inflation and condition number.
+
+    Parameters
+    ----------
+    statistic : LinearFactor
+        Of the rows.
+    intercept : bool
+        Whether the first parameter is an intercept.
+    """
+    return {
+        "scales": np.append([0.0] if intercept else [], to_numpy(statistic.stddev)[: statistic.dim]),
+        "inflation": np.append(
+            [np.nan] if intercept else [], variance_inflation(statistic, fit_intercept=intercept)
+        ),
+        "condition_number": condition_number(statistic, fit_intercept=intercept),
+    }
+
+
 def weighted_inflation(information: np.ndarray, *, fit_intercept: bool = True) -> np.ndarray:
     """Return the variance inflation factors of a generalised linear model, from its information XᵀWX, (d,).
 

@@ -4,9 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
+from tractable.arrays.namespace import to_numpy
+from tractable.base import Estimator, ModelTags, all_or_nothing, check_fitted, check_rows
 from tractable.base.parameters import check_choice, check_number
-from tractable.linear_model.least_squares import LinearPredictions
+from tractable.inference import RegressionSummary, coefficient_names, of_columns
+from tractable.linear_model.least_squares import LinearPredictions, check_target
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
@@ -14,7 +16,50 @@ from tractable.linear_model.sparse_rows import GRAM_COLUMNS, solve_sparse
 from tractable.metrics.penalties import check_penalties
 
 
-class Ridge(LinearPredictions, LinearFit):
+class PosteriorTable(LinearPredictions):
+    """`summary` of a linear model whose coefficients have the prior coef ~ N(0, σ²/α)."""
+
+    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+        """Return the table of the posterior: coefficients, their scales and intervals, R²; no tests.
+
+        Student's t of `residual_dof_` degrees of freedom about the coefficients, under the prior
+        coef ~ N(0, σ²/α) with `noise_variance_` for σ²: the intervals are those of `coef_interval`, and a
+        coefficient that is shrunk has no p-value. Without a penalty there are the tests of least squares.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        fit = self._solution_with_noise()
+        t, intercept = check_target(target, int(fit.coef.shape[0])), fit.has_intercept
+        columns = of_columns(self.statistic_, intercept=intercept) if hasattr(self, "statistic_") else {}
+        own = [fit.intercept[t]] if intercept else []
+        shrunk = fit.alpha > 0.0
+        return RegressionSummary(
+            model=type(self).__name__,
+            names=coefficient_names(self, intercept=intercept),
+            coefficients=np.append(own, to_numpy(fit.coef)[t]),
+            covariance=fit.parameter_covariance(t),
+            n_rows=fit.n_rows,
+            n_parameters=fit.effective_dof,
+            residual_dof=fit.residual_dof,
+            t_dof=fit.residual_dof,
+            covariance_type="posterior" if shrunk else "nonrobust",
+            residual_squares=float(fit.rss[t]),
+            total_squares=float(fit.target_squares[t]),
+            has_intercept=fit.centering.free_intercept,
+            statistics={"penalty alpha": float(fit.alpha)},
+            tested=not shrunk,
+            coverage=coverage,
+            **columns,
+        )
+
+
+class Ridge(PosteriorTable, LinearFit):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -129,7 +174,7 @@ class Ridge(LinearPredictions, LinearFit):
         self._warn_of_light_weights()
 
 
-class RidgeCV(LinearPredictions, Estimator):
+class RidgeCV(PosteriorTable, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
