@@ -141,6 +141,14 @@ def test_likelihood_ratios_of_a_learned_dispersion():
     close(ratio.p_value, theirs.llr_pvalue, rtol=1e-6)  # 1e-103, with the digits of the statistic
     close(ours.p_values, theirs.pvalues[:-1], rtol=1e-6)  # z, as statsmodels and R have it
     assert ratio.dof == (X.shape[1],)
+    robust = sm.NegativeBinomial(y, sm.add_constant(X)).fit(
+        disp=0, method="newton", maxiter=200, cov_type="HC0"
+    )
+    close(
+        tractable.NegativeBinomialRegression().fit(X, y).summary(X, y, covariance="HC0").std_errors,
+        robust.bse[:-1],
+        rtol=1e-7,
+    )
     small = tractable.NegativeBinomialRegression().fit(X.iloc[:, :4], y)
     found = tractable.compare_nested(small, ours).likelihood_ratio
     theirs_small = sm.NegativeBinomial(y, sm.add_constant(X.iloc[:, :4])).fit(disp=0, method="newton")

@@ -382,7 +382,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         gradients s of the rows, and the factor f of the kind: 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2)
         or 1 / (1 - h)² (HC3) with the leverage h. Of clusters, whose rows may depend on each other, the
         products are of sums over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters. A
-        dispersion is taken as known.
+        dispersion that maximises the likelihood is one of the parameters.
 
         Parameters
         ----------
@@ -435,9 +435,13 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     def _row_scores(self, data: Source) -> RowScores:
         family, coef, standardizer = self._fitted_family, self._center_coef_, self._standardizer_
         scaling = standardizer.shift, standardizer.scale
-        of = partial(expand_rows, family=family, coef=coef, scaling=scaling)
-        root, _ = curvature_root(np.asarray(fold(of, data).curvature))
-        return RowScores(family=family, coef=coef, scaling=scaling, root=root)
+        learned = self._learned_ and family.unit_dispersion
+        of = partial(expand_rows, family=family, coef=coef, scaling=scaling, learn_dispersion=learned)
+        curvature, p = np.asarray(fold(of, data).curvature), len(coef)
+        root, joint = (curvature_root(part)[0] for part in (curvature[:p, :p], curvature))
+        return RowScores(
+            family=family, coef=coef, scaling=scaling, root=root, joint_root=joint, learned=learned
+        )
 
     def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, exposure: Any, *, what: str) -> Source:
         if self.alpha > 0.0:
