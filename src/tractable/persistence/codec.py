@@ -211,7 +211,7 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[_Encoder, Any, str], Any]], ...] = (
     (lambda x: isinstance(x, np.generic), _Encoder.write_scalar),
-    (is_foreign_array, _Encoder.write_foreign),
+    (lambda x: not isinstance(x, type) and is_foreign_array(x), _Encoder.write_foreign),
     (lambda x: isinstance(x, np.dtype), _Encoder.write_dtype),
     # The name of a kind of numbers is data, and so is that of a family of distributions.
     (lambda x: isinstance(x, type) and issubclass(x, np.generic), _Encoder.write_numbers),

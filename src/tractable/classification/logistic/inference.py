@@ -103,12 +103,12 @@ def _gradient_variance(
     log_q = link.log_proba(z @ coef.T)
     log_p = log_q - xp.log(factors)
     p = xp.exp(log_p - log_sum_exp(log_p)[:, None])
-    frequency, found = weights / xp.take(factors, codes), 0.0
+    frequency, found = weights / xp.take(factors, codes), []
     for k in range(factors.shape[0]):
         _, r = link.residuals(x, xp.full_like(codes, k), scaling, coef)
         terms = xp.reshape(r[:, :, None] * z[:, None, :], (z.shape[0], -1))
-        found = found + (terms * (frequency * p[:, k] * factors[k] ** 2)[:, None]).T @ terms
-    return found
+        found.append((terms * (frequency * p[:, k] * factors[k] ** 2)[:, None]).T @ terms)
+    return sum(found)
 
 
 def _parameter_covariance(

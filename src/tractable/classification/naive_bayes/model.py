@@ -511,7 +511,8 @@ def moments_of_classes(
                 own = xp.nonzero(codes == k)[0]
                 w = None if weights is None else xp.take(weights, own)
                 columns = xp.take(xp.take(x, own, axis=0), beside(np.flatnonzero(some), x), axis=1)
-                check_squares(*beside((scatter[k, some], columns, mean[k, some]), x), w)
+                squares, center = beside((scatter[k, some], mean[k, some]), x)
+                check_squares(squares, columns, center, w)
     return [
         DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=unseen[k])
         for k in range(n_classes)

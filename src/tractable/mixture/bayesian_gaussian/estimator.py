@@ -184,14 +184,14 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     @property
     def posterior_(self) -> MixturePosterior:
         """The factors of q, as distributions."""
-        given = on_host((self.means_, self._structure()))
-        return beside(posterior(self._params_, *given), self.means_)
+        means, structure = on_host((self.means_, self._structure()))
+        return beside(posterior(self._params_, means, structure), self.means_)
 
     @property
     def predictive_(self) -> Mixture:
         """The density of a new row with the parameters integrated out."""
-        given = on_host((self.means_, self._structure()))
-        return beside(predictive(self._params_, *given, self._names()), self.means_)
+        means, structure = on_host((self.means_, self._structure()))
+        return beside(predictive(self._params_, means, structure, self._names()), self.means_)
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how weights, means and covariances are sampled: see `tractable.sample_posterior`."""
