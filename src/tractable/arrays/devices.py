@@ -1,6 +1,7 @@
 """Arrays on the host and on devices: values that hold arrays are moved, whole, where they are asked to be."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import is_dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from tractable.arrays.namespace import (
     is_array_api_obj,
     is_foreign_array,
     is_numpy_array,
+    library_of,
     namespace_of,
     to_numpy,
 )
@@ -25,6 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
     """Return a value, tuple, list, mapping or partial with a function applied to every array that it holds.
+
+    Values that stay on the host (kernels, whose hyper-parameters are few numbers) are left as they are.
 
     Examples
     --------
@@ -41,11 +45,23 @@ def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
     if isinstance(record, partial):
         given, options = (map_arrays(each, function) for each in (record.args, record.keywords))
         return partial(record.func, *given, **options)
-    if is_dataclass(record) and not isinstance(record, type):
+    if is_dataclass(record) and not isinstance(record, type) and not getattr(record, "stays_on_host", False):
         given = parameters(record)
         found = map_arrays(given, function)
         return replace(record, **found) if any(found[name] is not given[name] for name in given) else record
-    return record
+    return _map_estimator(record, function) if hasattr(record, "_library_") else record
+
+
+def _map_estimator(fitted: Any, function: Callable[[Array], Array]) -> Any:
+    """Return a fitted estimator that a model holds with a function applied to what it learned."""
+    moved = copy(fitted)
+    learned = {name: map_arrays(x, function) for name, x in vars(fitted).items() if name.endswith("_")}
+    arrays = [x for x in learned.values() if is_array_api_obj(x)]
+    if arrays:
+        others = [x for x in arrays if is_foreign_array(x)]
+        learned["_library_"] = library_of(others[0]) if others else None
+    moved.__dict__ |= learned
+    return moved
 
 
 def on_host(record: Any) -> Any:

@@ -321,7 +321,7 @@ _WITHOUT_MISSING = {
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
     """Check rows of a query, as float64, where the rows of the fit were; NaN as in `fit`, unless stated."""
     check_held("X", X)
-    if not estimator._learns_on_host:  # noqa: SLF001
+    if not (estimator._learns_on_host or estimator._stores_tensors):  # noqa: SLF001
         refuse_foreign(X)
     return as_double(check_columns(estimator, X, allow_nan=allow_nan))
 
