@@ -96,10 +96,11 @@ def learned_names(estimator: Any) -> list[str]:
     """Return the names of what users read of a fitted model: attributes and properties that end in ``_``."""
     kind = type(estimator)
     computed = [name for name in dir(kind) if isinstance(getattr_static(kind, name), property)]
+    stay = (*RECORDS, "theta_") if hasattr(estimator, "kernel_") else RECORDS  # hyper-parameters of a kernel
     return [
         name
         for name in (*vars(estimator), *computed)
-        if name.endswith("_") and not name.startswith("_") and name not in RECORDS
+        if name.endswith("_") and not name.startswith("_") and name not in stay
     ]
 
 
