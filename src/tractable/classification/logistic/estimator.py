@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.error_function import erfc
 from tractable.arrays.log_space import sigmoid
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -19,6 +21,7 @@ from tractable.base import (
     check_choice,
     check_columns,
     check_number,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
@@ -47,6 +50,7 @@ from tractable.inference import (
     weighted_condition_number,
     weighted_inflation,
 )
+from tractable.primitives import as_double
 
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
@@ -155,6 +159,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -217,7 +222,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Standard errors of the intercepts; 0 where there are none."""
         errors = self._std_errors()
         has_intercept = errors.shape[1] > self.coef_.shape[1]
-        return errors[:, 0] if has_intercept else np.zeros(len(errors))
+        return errors[:, 0] if has_intercept else 0.0 * self.intercept_
 
     @property
     def z_values_(self) -> np.ndarray:
@@ -233,9 +238,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     @property
     def p_values_(self) -> np.ndarray:
         """Probability of a z-value as far from 0, or farther, were the coefficient 0 (Wald's test)."""
-        from scipy.special import erfc
-
-        return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
+        return erfc(abs(self.z_values_) / 2.0**0.5)
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's).
@@ -282,6 +285,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         reference : label, optional
             The class that others are compared with, of three classes or more.
         """
+        if is_foreign_array(getattr(self, "coef_", None)):  # the table is read on the host
+            options: Any = {"covariance": covariance, "clusters": clusters}
+            return self.numpy().summary(
+                X, y, sample_weight, coverage=coverage, reference=reference, **options
+            )
         self._check_intervals(few=True)
         kind = check_covariance_type(covariance, clusters)
         unpenalised, k = bool(np.isinf(self.C)), len(self.classes_)
@@ -411,6 +419,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 "the rows; fit with class_weight=None"
             )
         self._std_errors()
+        refuse_foreign(X)
         x = np.asarray(check_columns(self, X), dtype=np.float64)
         covariance, z = self._centered_covariance_, x - self._center_
         if len(covariance) > self.coef_.size:
@@ -496,11 +505,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise FitInterrupted
 
     def _link(self) -> Logit | Probit:
-        return link_of(self.link, len(self.classes_))
+        return link_of(self.link, self.classes_.shape[0])
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = check_columns(self, X)
-        return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
+        rows = as_double(check_columns(self, X))
+        return self._link().log_scores(self.intercept_ + rows @ self.coef_.T)
 
     def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the names of the coefficients, and the matrix from those of the classes to them."""
@@ -524,6 +533,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Return the rows of the fit as a source whose targets are class codes."""
         if X is None:
             raise ValueError("X must be given: the rows of the fit")
+        refuse_foreign(X)
         subject = copy.copy(self)
         data, classes = labelled_rows(subject, X, y, sample_weight)
         if subject.n_features_in_ != self.n_features_in_ or not np.array_equal(classes, self.classes_):
@@ -621,7 +631,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise ValueError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
-        return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+        xp = namespace_of(self.coef_)
+        return xp.reshape(xp.sqrt(xp.linalg.diagonal(self.parameter_covariance_)), (self.coef_.shape[0], -1))
 
 
 def link_of(link: str, n_classes: int) -> Logit | Probit:
