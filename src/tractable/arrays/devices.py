@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
-    """Return a value, tuple, list or mapping with a function applied to every array that it holds.
+    """Return a value, tuple, list, mapping or partial with a function applied to every array that it holds.
 
     Values that stay on the host (kernels, whose hyper-parameters are few numbers) are left as they are.
 
@@ -41,6 +41,9 @@ def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
         return type(record)(map_arrays(part, function) for part in record)
     if isinstance(record, dict):
         return {key: map_arrays(part, function) for key, part in record.items()}
+    if isinstance(record, partial):
+        given, options = (map_arrays(each, function) for each in (record.args, record.keywords))
+        return partial(record.func, *given, **options)
     if is_dataclass(record) and not isinstance(record, type) and not getattr(record, "stays_on_host", False):
         given = parameters(record)
         found = map_arrays(given, function)
