@@ -106,7 +106,7 @@
       const present = range(this.weights.length).filter((k) => this.weights[k] > 0);
       let low = Math.min(...present.map((k) => this.means[k] - 9 * this.deviations[k]));
       let high = Math.max(...present.map((k) => this.means[k] + 9 * this.deviations[k]));
-      const least = 1e-15 * Math.max(Math.abs(low), Math.abs(high));
+      const least = 2.3e-16 * Math.max(Math.abs(low), Math.abs(high));
       let x = Math.min(Math.max(this.mean, low), high);
       for (let i = 0; i < 200 && high - low > least; i++) {
         const excess = this.cdf(x) - q;
@@ -665,8 +665,8 @@
 
     read() {
       const x = this.number.value === "" ? NaN : this.number.valueAsNumber;
-      const wrong = (this.column.logged && x <= 0) || Math.abs(x) > 1e100 || this.number.validity.badInput;
-      this.number.setCustomValidity(wrong ? `a ${this.column.logged ? "positive " : ""}number below 1e100 is needed` : "");
+      const wrong = (this.column.logged && x <= 0) || Math.abs(x) > 1e150 || this.number.validity.badInput;
+      this.number.setCustomValidity(wrong ? `a ${this.column.logged ? "positive " : ""}number below 1e150 is needed` : "");
       this.set(wrong ? NaN : x);
     }
 
@@ -681,18 +681,20 @@
 
     show(of, was) {
       const note = this.mark(was);
-      const [low, middle, high] = [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2].map((q) => this.outer(of.quantile(q)));
+      const quantiles = [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2].map((q) => of.quantile(q));
+      const [low, middle, high] = quantiles.map(this.outer);
+      const at = Math.min(this.high, Math.max(this.low, this.isFixed ? this.code : quantiles[1])); // within the axis
       Object.assign(this, { answer: { low, middle, high, mean: of.mean } });
       if (document.activeElement !== this.number) this.number.value = this.isFixed ? this.value : "";
-      this.slider.value = this.inner(this.isFixed ? this.value : middle);
+      this.slider.value = at;
       const heights = this.grid.map((x) => of.density(x));
       const top = 1.04 * Math.max(this.highest, ...heights);
       this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${(-TALL * this.highest) / top})`);
       const path = (ys) => ys.map((y, i) => `${i ? "L" : "M"}${(WIDE * i) / POINTS} ${(TALL * (1 - y / top)).toFixed(2)}`).join("");
       this.curve.setAttribute("d", `${path(heights)}L${WIDE} ${TALL}L0 ${TALL}Z`);
       this.before.setAttribute("d", path(this.usual));
-      const at = (WIDE * (this.inner(this.isFixed ? this.value : middle) - this.low)) / (this.high - this.low);
-      for (const end of ["x1", "x2"]) this.marker.setAttribute(end, at);
+      const x = (WIDE * (at - this.low)) / (this.high - this.low);
+      for (const end of ["x1", "x2"]) this.marker.setAttribute(end, x);
       const ends = [machine(low, this.text(low)), " to ", machine(high, this.text(high))];
       if (this.isFixed) {
         const share = of.cdf(this.code);
