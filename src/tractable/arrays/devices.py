@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import is_dataclass
 from functools import partial, wraps
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.value import parameters, replace
 
-__all__ = ["beside", "beside_rows", "map_arrays", "on_host"]
+__all__ = ["Uploader", "beside", "beside_rows", "map_arrays", "on_host"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,3 +109,50 @@ def beside_rows(step: F) -> F:
         return on_host(step(beside(self, block.X), block))
 
     return called  # type: ignore[return-value]
+
+
+class Uploader:
+    """Copies arrays of NumPy to a device of torch: to a GPU from pinned memory, on a stream of its own.
+
+    The copies of one block run while another is computed with.
+
+    Parameters
+    ----------
+    place : str or torch.device
+        "cuda", "cuda:1", "cpu", …
+    """
+
+    def __init__(self, place: Any) -> None:
+        try:
+            self.torch = import_module("torch")
+        except ImportError:
+            raise ImportError(
+                f"device={place!r} needs torch: install it, with support of that device"
+            ) from None
+        try:
+            self.place = self.torch.device(place)
+            self.torch.empty(0, device=self.place)
+        except (RuntimeError, AssertionError, TypeError) as error:
+            raise ValueError(f"device must be one that torch finds here, got {place!r}: {error}") from None
+        self.stream = self.torch.cuda.Stream(self.place) if self.place.type == "cuda" else None
+
+    def __call__(self, x: Any) -> Any:
+        """Return numbers on the device, perhaps still on their way; words stay on the host."""
+        if not is_numpy_array(x) or x.dtype.kind not in "fiub":
+            return x
+        # A copy: torch shares memory, and the arrays of sources may be read-only, or changed later.
+        held = self.torch.from_numpy(np.array(x))
+        if self.stream is None:
+            return held.to(self.place)
+        with self.torch.cuda.stream(self.stream):
+            return held.pin_memory().to(self.place, non_blocking=True)
+
+    def arrived(self, *tensors: Any) -> None:
+        """Let what is computed next wait for tensors that are on their way."""
+        if self.stream is None:
+            return
+        now = self.torch.cuda.current_stream(self.place)
+        now.wait_stream(self.stream)
+        for tensor in tensors:
+            if is_foreign_array(tensor):
+                tensor.record_stream(now)

@@ -353,7 +353,6 @@ def softmax_solve(roots: Array, lowers: Array, total: Array, v: Array) -> Array:
     v : array (n, K)
         A vector of all classes.
     """
-
     xp = namespace_of(v)
 
     def e(columns: Array) -> Array:
