@@ -157,6 +157,5 @@ def _joined(batches: Iterator[Batch], most: int) -> Iterator[Batch]:
 def _one(batches: list[Batch]) -> Batch:
     if len(batches) == 1:
         return batches[0]
-    columns: Any = ([getattr(b, name) for b in batches] for name in ("X", "y", "weights"))
-    X, y, weights = (c[0] if c[0] is None else np.concatenate(c) for c in columns)
-    return Batch(X=X, y=y, weights=weights)
+    columns = {name: [getattr(b, name) for b in batches] for name in ("X", "y", "weights")}
+    return Batch(**{name: c[0] if c[0] is None else np.concatenate(c) for name, c in columns.items()})
