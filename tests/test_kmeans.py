@@ -12,7 +12,7 @@ from quick import some
 from tractable import KMeans
 from tractable.engines import kmeans as kmeans_steps
 from tractable.mixture import best_partition
-from tractable.primitives.kmeans import kmeans_plus_plus, seeding_probabilities
+from tractable.primitives.kmeans import agnostic, kmeans_plus_plus, seeding_probabilities
 
 EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
 START = EIGHT[[4, 5, 7]]
@@ -424,3 +424,18 @@ def test_the_number_of_batches_is_bounded_whatever_the_weights(rng, weight):
         model.fit(X, sample_weight=np.full(100, weight))
     assert model.n_steps_ == (50 if weight == 1.0 else 500)
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.0, 20.0], atol=1.0)
+
+
+@pytest.mark.parametrize("away", [0.0, 1e4])  # squared distances by products, and where those lose digits
+def test_many_rows_of_a_device_are_assigned_block_by_block(rng, monkeypatch, away):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(agnostic, "MOST_DOUBTED", 0)
+    monkeypatch.setattr(agnostic, "DEVICE_ROWS", 70)
+    centers = rng.normal(size=(5, 3)) + away
+    X, weights = rng.normal(size=(200, 3)) + away, rng.uniform(0.5, 2.0, 200)
+    given = X, weights, np.zeros(3), 0.5, 0.5 * centers
+    found = agnostic.assign(*(torch.as_tensor(x) if isinstance(x, np.ndarray) else x for x in given))
+    squares = 0.25 * np.sum((X[:, None, :] - centers) ** 2, axis=2)
+    np.testing.assert_array_equal(found["labels"], squares.argmin(axis=1))
+    np.testing.assert_allclose(float(found["cost"]), weights @ squares.min(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(found["counts"].sum(), weights.sum())

@@ -21,7 +21,7 @@ from tractable.arrays.namespace import (
 )
 from tractable.value import parameters, replace
 
-__all__ = ["Uploader", "beside", "beside_rows", "map_arrays", "on_host"]
+__all__ = ["Uploader", "beside", "beside_rows", "map_arrays", "on_accelerator", "on_host"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,8 +38,9 @@ def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
     """
     if is_array_api_obj(record) and not isinstance(record, np.generic):
         return function(record)
-    if type(record) in (tuple, list):
-        return type(record)(map_arrays(part, function) for part in record)
+    if isinstance(record, (tuple, list)):
+        parts = [map_arrays(part, function) for part in record]
+        return type(record)(*parts) if hasattr(record, "_fields") else type(record)(parts)
     if isinstance(record, dict):
         return {key: map_arrays(part, function) for key, part in record.items()}
     if isinstance(record, partial):
@@ -94,6 +95,17 @@ def beside(record: Any, like: Array) -> Any:
         return xp.asarray(np.array(x), device=place)
 
     return map_arrays(record, moved)
+
+
+def on_accelerator(x: Array) -> bool:
+    """Whether an array is on a device of its own, a GPU say, whose kernels are quickest on large blocks.
+
+    Examples
+    --------
+    >>> on_accelerator(np.ones(2))
+    False
+    """
+    return is_foreign_array(x) and "cpu" not in str(device(x)).lower()
 
 
 def beside_rows(step: F) -> F:

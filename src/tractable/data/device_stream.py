@@ -158,4 +158,5 @@ def _one(batches: list[Batch]) -> Batch:
     if len(batches) == 1:
         return batches[0]
     columns = {name: [getattr(b, name) for b in batches] for name in ("X", "y", "weights")}
-    return Batch(**{name: c[0] if c[0] is None else np.concatenate(c) for name, c in columns.items()})
+    joined: dict[str, Any] = {name: np.concatenate(c) for name, c in columns.items() if c[0] is not None}
+    return Batch(**joined)

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
+from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.data import Batch, Source
-from tractable.data.arrays import ArraySource
+from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
@@ -18,6 +21,7 @@ from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
+from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
@@ -43,6 +47,9 @@ ROUGH, FEW = 1e-5, 10
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
 
+#: Sources whose rows are one array.
+IN_MEMORY = (ArraySource, DeviceArraySource)
+
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
 QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
 #: A column whose standard deviation is this many times that by its quartiles has outliers.
@@ -63,10 +70,11 @@ class ClassSummary:
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
+        some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS, :]
         return cls(
             moments=DiagonalMoments.of(x, weights),
-            class_weight=np.bincount(codes, weights, minlength=n_classes),
-            some=np.asarray(counted[:: 1 + len(counted) // QUARTILE_ROWS], dtype=np.float64),
+            class_weight=weighted_counts(codes, counts(weights, as_rows(x[:, :1])), n_classes),
+            some=np.asarray(to_numpy(some), dtype=np.float64),
         )
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
@@ -119,7 +127,7 @@ class _ClassWeighted:
     factors: np.ndarray
 
     def __call__(self, batch: Batch) -> Batch:
-        factor = self.factors[batch.y]
+        factor = namespace_of(batch.y).take(beside(self.factors, batch.y), batch.y)
         return replace(batch, weights=factor if batch.weights is None else factor * batch.weights)
 
 
@@ -128,7 +136,7 @@ def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
     if factors is None:
         return data
     of = _ClassWeighted(factors=factors)
-    return of(data) if isinstance(data, ArraySource) else data.map(of)  # type: ignore[arg-type,return-value]
+    return of(data) if isinstance(data, IN_MEMORY) else data.map(of)  # type: ignore[arg-type,return-value]
 
 
 @value
@@ -238,18 +246,20 @@ class LogisticProblem:
     def sample(self) -> Source:
         """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
-        if isinstance(data, ArraySource):
+        if isinstance(data, IN_MEMORY):
             if data.n_rows <= self.sample_rows:
                 return data
             chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
-            x, codes = data.X[chosen], data.y[chosen]  # type: ignore[index]
-            w = None if data.weights is None else data.weights[chosen]
+            xp, chosen = namespace_of(data.X), beside(chosen, data.X)
+            x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
+            w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
             both, w = sample_rows(labelled, None, self.sample_rows, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
-        w = np.ones(len(x)) if w is None else w
-        return ArraySource(X=x, y=codes, weights=w * (self.weight / float(np.sum(w))))
+            data = ArraySource(X=x, y=codes)
+        w = counts(w, as_rows(x))
+        return replace(data, X=x, y=codes, weights=w * (self.weight / float(namespace_of(w).sum(w))))
 
     @property
     def exact(self) -> bool:
@@ -369,9 +379,9 @@ def _gradient_terms(
 ) -> np.ndarray:
     """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    z, r = np.abs(z), np.column_stack([np.abs(residuals), np.ones(len(z))])
-    r = r if weights is None else r * weights[:, None]
-    return np.concatenate([r[:, :-1].T @ z, r[:, -1:].T @ np.minimum(z, 1.0)])
+    xp = namespace_of(z)
+    z, r, w = xp.abs(z), xp.abs(residuals), counts(weights, z)[:, None]
+    return xp.concat([(w * r).T @ z, w.T @ xp.clip(z, 0.0, 1.0)])
 
 
 def _gram(
@@ -386,7 +396,7 @@ def _gram(
     """Return Σ w z zᵀ, or its diagonal."""
     z = design(x, scaling, width)
     if diagonal:
-        return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
+        return counts(weights, z) @ (z * z)
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 

@@ -8,12 +8,18 @@ import numpy as np
 from array_api_extra import at
 
 from tractable.arrays.grouping import sums_by_label, weighted_counts
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT, as_double, squared_distances
 
 #: Pairs of rows and centres on a device up to which ties that rounding decided are looked at again: each look
 #: at all pairs of many rows takes as long as their product.
 MOST_DOUBTED = 2**24
+
+#: Rows of a device whose products with all centres are held at a time.
+DEVICE_ROWS = 2**20
+
+#: Squared distances to centres that are at least this share of those to the origin have twelve digits.
+LEAST_SHARE = 1e-4
 
 
 def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
@@ -51,9 +57,11 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
     z = (as_double(x) - shift) * scale
-    labels = nearest(z, centers)
+    many = is_torch_array(z) and z.shape[0] * centers.shape[0] > MOST_DOUBTED
+    labels, squares = _nearest_of_many(z, centers) if many else (nearest(z, centers), None)
     w = xp.ones_like(z[:, 0]) if weights is None else weights
-    squares = xp.linalg.vector_norm(z - xp.take(centers, labels, axis=0), axis=1) ** 2
+    if squares is None:
+        squares = xp.linalg.vector_norm(z - xp.take(centers, labels, axis=0), axis=1) ** 2
     return {
         "labels": labels,
         "sums": sums_by_label(labels, z if weights is None else z * w[:, None], centers.shape[0]),
@@ -83,6 +91,26 @@ def reassign(
     sums = came @ z[rows] - went @ z[rows[known]]
     counts = came.sum(axis=1) - went.sum(axis=1)
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def _nearest_of_many(z: Any, centers: Any) -> tuple[Any, Any]:
+    """Return argmin_k |z - c_k|² and, where they keep their digits, the squares |z|² + |c_k|² - 2 c_k·z.
+
+    Products and their minima are met block by block; distances by differences would be two more passes over
+    all rows. The squares are None where the rows are much nearer to the centres than to the origin.
+    """
+    import torch
+
+    squares, factor = torch.sum(centers * centers, dim=1), centers.T
+    parts = [
+        torch.min(torch.addmm(squares, z[start : start + DEVICE_ROWS, :], factor, alpha=-2.0), dim=1)
+        for start in range(0, z.shape[0], DEVICE_ROWS)
+    ]
+    labels, least = torch.cat([part.indices for part in parts]), torch.cat([part.values for part in parts])
+    lengths = torch.linalg.vector_norm(z, dim=1) ** 2
+    found = torch.clamp(lengths + least, min=0.0)
+    exact = bool(torch.sum(found) > LEAST_SHARE * torch.sum(lengths))
+    return labels, found if exact else None
 
 
 def nearest(z: Array, centers: Array) -> Array:
