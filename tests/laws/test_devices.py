@@ -20,6 +20,7 @@ TAKES_TENSORS = {
     "GaussianDensity",
     "GaussianMixture",
     "GaussianNB",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KMeans",
     "KernelPCA",

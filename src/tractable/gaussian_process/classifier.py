@@ -305,7 +305,15 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
             return np.array([float(weights @ xp.sum(xp.where(own > 0.0, logs, 0.0), axis=1))])
 
         low, high = (np.array([end]) for end in COUPLING)
-        return float(np.exp(golden_section(probability, low, high, 40))[0])
+        power = float(np.exp(golden_section(probability, low, high, 40))[0])
+        # The maximum of values has half of their digits; the root of the derivative, a Newton step on, all.
+        p = xp.exp(log_softmax(power * each))
+        finite = xp.where(xp.isfinite(each), each, 0.0)
+        mean = xp.sum(p * finite, axis=1)
+        slope = float(weights @ (xp.sum(own * finite, axis=1) - mean))
+        curvature = float(weights @ xp.sum(p * (finite - mean[:, None]) ** 2, axis=1))
+        near = curvature > 0.0 and abs(slope) < 1e-4 * curvature * power
+        return power + slope / curvature if near else power
 
 
 def _two_classes(matrix: Array, start: Array | None, *, y: Array, weights: Array, likelihood: Any) -> Any:
