@@ -47,7 +47,7 @@ def scan(
 ) -> "DeviceStream": ...
 def scan(
     path: Any, features: Any = None, target: Any = None, weight: Any = None, *, device: str | None = None
-) -> "FileSource | DeviceStream":
+) -> Any:
     """Open a table in files that need not fit in memory; `fit` takes the result in place of X.
 
     The columns of every file are checked at once. Rows are read in each pass, a few megabytes at a time.
