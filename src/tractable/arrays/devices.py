@@ -25,6 +25,7 @@ from tractable.value import parameters, replace
 
 __all__ = [
     "Uploader",
+    "asks_single",
     "beside",
     "beside_rows",
     "is_single",
@@ -152,6 +153,11 @@ def precision(kind: str) -> Iterator[None]:
         yield
     finally:
         _ASKED.reset(token)
+
+
+def asks_single() -> bool:
+    """Whether single precision was asked for, which rows that are not float32 on a device do without."""
+    return _ASKED.get()
 
 
 def is_single(x: Array) -> bool:
