@@ -421,10 +421,11 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     if not xp.isdtype(X.dtype, "real floating"):
         raise ValueError(f"X must be real floating numbers, got {X.dtype}")
     # NaN and infinity are extremes, which are found without an array as large as X.
-    finite = isfinite(xp.max(X)) and isfinite(xp.min(X))
+    low, high = float(xp.min(X)), float(xp.max(X))
+    finite = isfinite(low) and isfinite(high)
     if not finite and (not allow_nan or bool(xp.any(xp.isinf(X)))):
         raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")
-    check_squarable("X", X)
+    check_squarable("X", max(-low, high) if finite else X)
     check_names(estimator, None, X.shape[1], reset=reset)
     return X
 

@@ -18,6 +18,9 @@ MOST_DOUBTED = 2**24
 #: Rows of a device whose products with all centres are held at a time.
 DEVICE_ROWS = 2**20
 
+#: Rows whose mean is at most so far from the origin, in units of their spread, lose no digits by it.
+NEAR = 4.0
+
 #: Squared distances to centres that are at least this share of those to the origin have twelve digits.
 LEAST_SHARE = 1e-4
 
@@ -56,12 +59,12 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 @SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
+    if is_torch_array(x) and x.shape[0] * centers.shape[0] > MOST_DOUBTED:
+        return _assign_many(as_double(x), weights, shift, scale, centers)
     z = (as_double(x) - shift) * scale
-    many = is_torch_array(z) and z.shape[0] * centers.shape[0] > MOST_DOUBTED
-    labels, squares = _nearest_of_many(z, centers) if many else (nearest(z, centers), None)
+    labels = nearest(z, centers)
     w = xp.ones_like(z[:, 0]) if weights is None else weights
-    if squares is None:
-        squares = xp.linalg.vector_norm(z - xp.take(centers, labels, axis=0), axis=1) ** 2
+    squares = xp.linalg.vector_norm(z - xp.take(centers, labels, axis=0), axis=1) ** 2
     return {
         "labels": labels,
         "sums": sums_by_label(labels, z if weights is None else z * w[:, None], centers.shape[0]),
@@ -93,24 +96,45 @@ def reassign(
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
 
 
-def _nearest_of_many(z: Any, centers: Any) -> tuple[Any, Any]:
-    """Return argmin_k |z - c_k|² and, where they keep their digits, the squares |z|² + |c_k|² - 2 c_k·z.
+def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict[str, Any]:
+    """Give many rows of a device to their nearest centres, in one product and few passes over the rows.
 
-    Products and their minima are met block by block; distances by differences would be two more passes over
-    all rows. The squares are None where the rows are much nearer to the centres than to the origin.
+    Rows whose mean is near the origin are not shifted. Squared distances are |x|² + |c|² - 2 c·x, and by
+    differences, two more passes, where rows are so much nearer to their centres that those lose digits.
     """
     import torch
 
-    squares, factor = torch.sum(centers * centers, dim=1), centers.T
-    parts = [
-        torch.min(torch.addmm(squares, z[start : start + DEVICE_ROWS, :], factor, alpha=-2.0), dim=1)
-        for start in range(0, z.shape[0], DEVICE_ROWS)
-    ]
-    labels, least = torch.cat([part.indices for part in parts]), torch.cat([part.values for part in parts])
-    lengths = torch.linalg.vector_norm(z, dim=1) ** 2
-    found = torch.clamp(lengths + least, min=0.0)
-    exact = bool(torch.sum(found) > LEAST_SHARE * torch.sum(lengths))
-    return labels, found if exact else None
+    direct = float(torch.max(torch.abs(shift))) * scale <= NEAR
+    own = centers / scale + shift if direct else centers
+    squares, k = torch.sum(own * own, dim=1), len(own)
+    labels = torch.empty(len(x), dtype=torch.int64, device=x.device)
+    sums, counts, length, cost = (
+        torch.zeros_like(own),
+        *(torch.zeros_like(y) for y in (squares, *squares[:2])),
+    )
+    step = max(1, min(DEVICE_ROWS, 2**30 // max(own.shape)))
+    parts = [slice(start, start + step) for start in range(0, len(x), step)]
+
+    def rows(part: slice) -> Any:
+        return x[part, :] if direct else (x[part, :] - shift) * scale
+
+    for part in parts:
+        z, w = rows(part), None if weights is None else weights[part]
+        least, labels[part] = torch.min(torch.addmm(squares, z, own.T, alpha=-2.0), dim=1)
+        weighted = z if w is None else z * w[:, None]
+        sums.index_add_(0, labels[part], weighted)
+        counts += torch.bincount(labels[part], w, minlength=k)
+        length += torch.dot(weighted.reshape(-1), z.reshape(-1))
+        cost += torch.sum(least) if w is None else torch.dot(w, least)
+    cost += length
+    if not cost > LEAST_SHARE * length:
+        cost = torch.zeros_like(length)
+        for part in parts:
+            apart = torch.linalg.vector_norm(rows(part) - own[labels[part]], dim=1) ** 2
+            cost += torch.sum(apart) if weights is None else torch.dot(weights[part], apart)
+    if direct:
+        sums, cost = (sums - counts[:, None] * shift) * scale, cost * scale**2
+    return {"labels": labels, "sums": sums, "counts": counts, "cost": cost}
 
 
 def nearest(z: Array, centers: Array) -> Array:
