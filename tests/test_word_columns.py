@@ -188,7 +188,7 @@ def test_robust_tables_and_exposures_of_a_formula(rows):
     "model", [tractable.LinearRegression(), tractable.PoissonRegression(), tractable.LogisticRegression()]
 )
 def test_words_in_a_linear_model_point_to_their_coding(rows, model):
-    with pytest.raises(ValueError, match="'island' .*ContrastCoding codes words, fit_formula"):
+    with pytest.raises(ValueError, match=r"'island' .*ContrastCoding codes words, fit_formula"):
         model.fit(rows[["size", "island"]], np.arange(len(rows)) % 2)
 
 
