@@ -27,13 +27,13 @@ for level, fit in fits.items():
     below = np.mean(food <= fit.predict(X))
     print(f"quantile {level}: slope {fit.coef_[0]:.4f}, {below:.3f} of the households below")
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-axes[0].plot(X["income"], food, "o", ms=3, color="0.6")
+fig, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+ax.plot(X["income"], food, "o", ms=3, color="0.6")
 grid = X.sort_values("income").iloc[[0, -1]]
 for level, fit in fits.items():
-    axes[0].plot(grid["income"], fit.predict(grid), color=plt.cm.viridis(level), label=f"{level:g}")
-axes[0].set(xlabel="income", ylabel="spent on food")
-axes[0].legend(title="quantile", frameon=False)
+    ax.plot(grid["income"], fit.predict(grid), color=plt.cm.viridis(level), label=f"{level:g}")
+ax.set(xlabel="income", ylabel="spent on food")
+ax.legend(title="quantile", frameon=False)
 
 # %%
 # The slope grows with the quantile, beyond the interval of the slope of least squares: the spread changes
@@ -42,10 +42,11 @@ least_squares = tractable.LinearRegression().fit(X, food)
 fine = np.arange(0.1, 0.91, 0.1)
 found = [tractable.QuantileRegression(q).fit(X, food) for q in fine]
 slopes, (low, high) = [fit.coef_[0] for fit in found], np.array([fit.coef_interval()[0] for fit in found]).T
-axes[1].fill_between(fine, low, high, color="#0072B2", alpha=0.2, lw=0, label="95 % interval")
-axes[1].plot(fine, slopes, "o-", ms=4, color="#0072B2", label="slope of the quantile")
-axes[1].axhspan(*least_squares.coef_interval()[0], color="#D55E00", alpha=0.2, lw=0)
-axes[1].axhline(least_squares.coef_[0], color="#D55E00", label="least squares, with its interval")
-axes[1].set(xlabel="quantile", ylabel="food for one more unit of income")
-axes[1].legend(frameon=False, loc="upper left")
+fig, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+ax.fill_between(fine, low, high, color="#0072B2", alpha=0.2, lw=0, label="95 % interval")
+ax.plot(fine, slopes, "o-", ms=4, color="#0072B2", label="slope of the quantile")
+ax.axhspan(*least_squares.coef_interval()[0], color="#D55E00", alpha=0.2, lw=0)
+ax.axhline(least_squares.coef_[0], color="#D55E00", label="least squares, with its interval")
+ax.set(xlabel="quantile", ylabel="food for one more unit of income")
+ax.legend(frameon=False, loc="upper left")
 plt.show()

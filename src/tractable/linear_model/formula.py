@@ -50,7 +50,17 @@ class FormulaFit:
         return self.model.predict(self.columns(data), **_by_name(_frame(data), options))
 
     def predict_interval(self, data: Any, coverage: float = 0.9, **options: Any) -> np.ndarray:
-        """Return the model's prediction intervals for new rows; `options` are those of its method."""
+        """Return the model's prediction intervals for new rows.
+
+        Parameters
+        ----------
+        data : frame
+            New rows.
+        coverage : float
+            Probability, between 0 and 1.
+        **options
+            Those of the model's `predict_interval`; `exposure` may be the name of a column.
+        """
         return self.model.predict_interval(self.columns(data), coverage, **_by_name(_frame(data), options))
 
     def summary(self, data: Any = None, **options: Any) -> RegressionSummary:
