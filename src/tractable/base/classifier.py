@@ -102,6 +102,7 @@ class ClassifierMixin(base.ClassifierMixin):
     - Of a model exact in one pass (:class:`tractable.base.OnePassEstimator`): `partial_fit` with `classes`.
     """
 
+    _sparse_methods = ("predict", "predict_proba", "predict_log_proba", "decision_function")
     classes_: np.ndarray
     class_prior_: np.ndarray
     class_distributions_: Any

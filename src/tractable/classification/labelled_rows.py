@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import namespace_of, to_numpy
+from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names, require_targets
 from tractable.covariance.shapes import constant_columns
-from tractable.data import ArraySource, Batch, Source, is_frame
+from tractable.data import ArraySource, Batch, Source, SparseSource, is_frame
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
-from tractable.value import value
+from tractable.value import replace, value
 
 
 def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Source, np.ndarray]:
@@ -21,6 +21,8 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[S
     them. Rows without weight of other classes are left out.
     """
     rows, seen = check_class_rows(estimator, X, y, sample_weight, reset=True)
+    if isinstance(rows.data, SparseSource):
+        rows = replace(rows, data=rows.data.X, weights=rows.data.weights)
     classes = classes_of(rows, seen)
     if len(classes) < 2:
         raise ValueError(f"y must have two classes at least, got {len(classes)} class")
@@ -30,7 +32,14 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[S
     if len(classes) < len(seen):
         some = np.asarray(weights) > 0.0
         data, codes, weights = data[some], np.searchsorted(classes, seen[codes[some]]), weights[some]
-    return ArraySource(X=data, y=codes, weights=weights), classes
+    return labelled_source(data, codes, weights), classes
+
+
+def labelled_source(x: Any, codes: np.ndarray, weights: Any) -> ArraySource | SparseSource:
+    """Return rows in memory with their class codes and weights as a source, in sparse blocks if sparse."""
+    if is_sparse(x):
+        return SparseSource(X=x, y=codes, weights=weights, dense=False)
+    return ArraySource(X=x, y=codes, weights=weights)
 
 
 @value

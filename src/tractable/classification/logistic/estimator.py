@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.log_space import sigmoid
+from tractable.arrays.namespace import is_sparse
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -64,6 +65,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
     Columns are standardized internally, by their quartiles where they have outliers, so that their units
     hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
     scikit-learn's is.
+
+    X may be a sparse matrix or array of SciPy, and is not made dense: columns are centred within the products
+    with its stored entries. Where there are at most 1500 parameters, their covariance takes one pass over
+    dense blocks.
 
     Where hyperplanes separate the classes, the likelihood has no maximum: coefficients grow without bound.
     With ``C=inf`` the fit tests for that and reports it by a warning, `separable_` and `separating_coef_`;
@@ -152,6 +157,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -486,8 +492,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         return link_of(self.link, len(self.classes_))
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = check_columns(self, X)
-        return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
+        return self._link().log_scores(linear_predictors(self, X))
 
     def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the names of the coefficients, and the matrix from those of the classes to them."""
@@ -609,6 +614,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
         return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+
+
+def linear_predictors(model: Any, X: Any) -> np.ndarray:
+    """Return intercept + xᵀ coef of each row, dense or sparse, (n, 1) or (n, K)."""
+    rows = X if is_sparse(X) else np.asarray(check_columns(model, X), dtype=np.float64)
+    return np.asarray(rows @ model.coef_.T) + model.intercept_
 
 
 def link_of(link: str, n_classes: int) -> Logit | Probit:

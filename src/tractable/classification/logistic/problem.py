@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.limits import reciprocals
+from tractable.arrays.namespace import is_sparse
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.data import Batch, Source
-from tractable.data.arrays import ArraySource
+from tractable.classification.labelled_rows import labelled_source
+from tractable.data import ArraySource, Batch, Source, SparseSource
+from tractable.data.blocks import stacked
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.value import replace, value
 
@@ -53,24 +56,25 @@ class ClassSummary:
 
     moments: DiagonalMoments
     class_weight: np.ndarray  # (K,)
-    some: np.ndarray
+    some: Any  # (m, d), sparse where the rows are
 
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
+        some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS]
         return cls(
             moments=DiagonalMoments.of(x, weights),
             class_weight=np.bincount(codes, weights, minlength=n_classes),
-            some=np.asarray(counted[:: 1 + len(counted) // QUARTILE_ROWS], dtype=np.float64),
+            some=some if is_sparse(some) else np.asarray(some, dtype=np.float64),
         )
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
-        some = np.concatenate([self.some, other.some])
+        some = stacked([self.some, other.some])
         return ClassSummary(
             moments=self.moments + other.moments,
             class_weight=self.class_weight + other.class_weight,
-            some=some if len(some) <= MOST_QUARTILE_ROWS else some[::2],
+            some=some if some.shape[0] <= MOST_QUARTILE_ROWS else some[::2],
         )
 
     def standardizer(self, *, centered: bool) -> Standardizer:
@@ -79,7 +83,7 @@ class ClassSummary:
         A column with outliers so large that they would hide the other rows is standardized by its quartiles.
         """
         found = Standardizer.from_moments(self.moments)
-        low, median, high = np.quantile(self.some, [0.25, 0.5, 0.75], axis=0)
+        low, median, high = _quartiles(self.some)
         width = (high - low) / IQR
         stddev = np.sqrt(self.moments.scatter / self.moments.total)
         robust = column_varies(median, width) & (stddev > OUTLIERS * width)
@@ -108,6 +112,11 @@ class ClassSummary:
         return found
 
 
+def _quartiles(rows: Any) -> np.ndarray:
+    levels = [0.25, 0.5, 0.75]
+    return sparse_quantiles(rows, levels) if is_sparse(rows) else np.quantile(rows, levels, axis=0)
+
+
 @value
 class _ClassWeighted:
     """Multiplies the weights of a batch by those of the classes."""
@@ -124,7 +133,7 @@ def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
     if factors is None:
         return data
     of = _ClassWeighted(factors=factors)
-    return of(data) if isinstance(data, ArraySource) else data.map(of)  # type: ignore[arg-type,return-value]
+    return of(data) if isinstance(data, ArraySource | SparseSource) else data.map(of)  # type: ignore[arg-type,return-value]
 
 
 @value
@@ -179,15 +188,22 @@ class LogisticProblem:
         """Whether the curvature of all parameters is computed."""
         return self.shape[0] * self.shape[1] <= MOST_PARAMETERS
 
-    def reduce(self, of: Callable[..., Any], data: Source | None = None) -> Any:
-        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others."""
+    def reduce(self, of: Callable[..., Any], data: Source | None = None, *, dense: bool = True) -> Any:
+        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others.
+
+        Sparse rows are in dense blocks, where there are few parameters, unless the function takes them.
+        """
+        data = self.data if data is None else data
+        if dense and isinstance(data, SparseSource):
+            data = data.in_dense_blocks()
         rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
-        return fold(of, self.data if data is None else data, rows=rows, label="LogisticRegression")
+        return fold(of, data, rows=rows, label="LogisticRegression")
 
     def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
         """Return loss and squared penalty, and their gradient: one pass over all rows."""
         found: LossExpansion = self.reduce(
-            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False)
+            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False),
+            dense=False,
         )
         with np.errstate(over="ignore", under="ignore"):
             value = float(found.value) + 0.5 * float(np.sum(self.ridge * coef * coef))
@@ -234,7 +250,7 @@ class LogisticProblem:
     def sample(self) -> Source:
         """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
-        if isinstance(data, ArraySource):
+        if isinstance(data, ArraySource | SparseSource):
             if data.n_rows <= self.sample_rows:
                 return data
             chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
@@ -244,8 +260,8 @@ class LogisticProblem:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
             both, w = sample_rows(labelled, None, self.sample_rows, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
-        w = np.ones(len(x)) if w is None else w
-        return ArraySource(X=x, y=codes, weights=w * (self.weight / float(np.sum(w))))
+        w = np.ones(x.shape[0]) if w is None else w
+        return labelled_source(x, codes, w * (self.weight / float(np.sum(w))))
 
     @property
     def exact(self) -> bool:
@@ -259,7 +275,8 @@ class LogisticProblem:
         """Solve with an upper bound of the curvature, the same for all linear predictors: b Σ w z zᵀ."""
         width, bound = len(self.ridge), self.link.bound / self.weight
         diagonal = width > MOST_PARAMETERS
-        gram = self.reduce(partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal), self.sample)
+        of = partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal)
+        gram = self.reduce(of, self.sample, dense=not diagonal)
         if diagonal:
             sizes = bound * gram + self.ridge / self.weight
             sizes = np.where(sizes > 0.0, sizes, 1.0)
@@ -363,9 +380,18 @@ def _gradient_terms(
 ) -> np.ndarray:
     """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    z, r = np.abs(z), np.column_stack([np.abs(residuals), np.ones(len(z))])
-    r = r if weights is None else r * weights[:, None]
-    return np.concatenate([r[:, :-1].T @ z, r[:, -1:].T @ np.minimum(z, 1.0)])
+    one = np.ones((1, len(z))) if weights is None else weights[None, :]
+    r = np.abs(residuals).T * one
+    return np.concatenate([_entry_sums(z, np.abs, r), _entry_sums(z, _size, one)])
+
+
+def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
+    """Return Σ_n r_n of(z_n), of a function of single entries; of sparse rows by their stored entries."""
+    return z.column_sums(of, r) if isinstance(z, StandardizedSparse) else r @ of(z)
+
+
+def _size(z: np.ndarray) -> np.ndarray:
+    return np.minimum(np.abs(z), 1.0)
 
 
 def _gram(
@@ -380,7 +406,7 @@ def _gram(
     """Return Σ w z zᵀ, or its diagonal."""
     z = design(x, scaling, width)
     if diagonal:
-        return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
+        return _entry_sums(z, np.square, np.ones(len(z)) if weights is None else weights)
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 

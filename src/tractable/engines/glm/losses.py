@@ -11,8 +11,9 @@ import numpy as np
 
 from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, is_sparse, namespace_of
 from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
@@ -117,8 +118,10 @@ class Logit:
         x, targets, weights, scaling, coef
             As in `LossExpansion.of`.
         """
-        xp = namespace_of(x)
-        t = targets if len(targets.shape) == 1 else xp.astype(xp.asarray(targets), xp.float64)
+        t = targets
+        if len(targets.shape) == 2:
+            xp = namespace_of(x)
+            t = xp.astype(xp.asarray(targets), xp.float64)
         loss, gradient = softmax_loss(x, t, weights, *scaling, self.contrasts @ coef)
         return loss, self.contrasts.T @ gradient
 
@@ -203,7 +206,7 @@ class Probit:
         """
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, _ = probit_loss(margin)
-        w = counts(weights, z)
+        w = counts(weights, margin)
         return float(w @ loss), ((w * sign * slope) @ z)[None, :]
 
     def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
@@ -258,7 +261,13 @@ class Probit:
 
 
 def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
-    """Return standardised rows, behind a column of ones where `width` says that there is an intercept."""
+    """Return standardised rows, behind a column of ones where `width` says that there is an intercept.
+
+    Of sparse rows it is a `StandardizedSparse`, which has products alone.
+    """
+    if is_sparse(x):
+        shift, scale = scaling
+        return StandardizedSparse(X=x, shift=shift, scale=scale, intercept=x.shape[1] < width)  # type: ignore[return-value]
     z = (as_rows(x) - scaling[0]) * scaling[1]
     return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
 
