@@ -142,8 +142,8 @@ def as_floats(x: Array) -> Array:
 def linear_predictor(model: Any, X: Any) -> Array:
     """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
     check_fitted(model)
-    coef = model.coef_
-    return as_floats(check_columns(model, X)) @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
+    coef, rows = model.coef_, X if is_sparse(X) else as_floats(check_columns(model, X))
+    return rows @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
 
 
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
@@ -173,6 +173,9 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     """Check rows held in memory and one target, as arrays; y and weights may name columns of a frame."""
     if not (is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str)):
         rows = check_rows(estimator, X, y, sample_weight, reset=True, min_rows=min_rows, supervised=True)
+        if isinstance(rows.data, SparseSource):
+            held = rows.data.in_sparse_blocks()
+            return Rows(data=held.X, y=held.y, weights=held.weights)
         if not isinstance(rows.data, np.ndarray):
             raise ValueError(f"X must be a NumPy array or a frame, got {type(X).__name__}")
         return rows

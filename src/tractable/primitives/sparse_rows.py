@@ -90,13 +90,22 @@ class StandardizedSparse:
         scale = None if self.scale is None else self.scale[which]
         return StandardizedSparse(X=self.X[:, which], shift=self.shift[which], scale=scale, root=self.root)
 
+    def beside(self, other: "StandardizedSparse") -> "StandardizedSparse":
+        """Return the columns of both, of the same rows, without an intercept."""
+        from scipy.sparse import hstack
+
+        scale = None if self.scale is None or other.scale is None else np.append(self.scale, other.scale)
+        X = hstack([self.X, other.X], format="csc")
+        return StandardizedSparse(
+            X=X, shift=np.append(self.shift, other.shift), scale=scale, root=self.root
+        )
+
     def gram(self, other: "StandardizedSparse") -> np.ndarray:
         """Return Zᵀ other, (p, q), of two matrices of the same rows, both without intercept."""
         weights = np.ones(len(self)) if self.root is None else self.root**2
-        left = self.X.multiply(weights[:, None]) if self.root is not None else self.X
-        means = left.T @ np.ones(len(self))
+        left = self.X if self.root is None else self.X.multiply(weights[:, None])
         found = np.asarray((left.T @ other.X).toarray())
-        found -= np.outer(means, other.shift)
+        found -= np.outer(self.X.T @ weights, other.shift)
         found -= np.outer(self.shift, other.X.T @ weights - weights.sum() * other.shift)
         found = found if self.scale is None else found * self.scale[:, None]
         return found if other.scale is None else found * other.scale

@@ -234,11 +234,15 @@ class LogisticProblem:
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
         of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
-        found = fold(of, self.sample, rows=SMALL_BLOCK)
-        terms, size = found[:-1] + np.abs(self.ridge * coef), found[-1]
+        terms = fold(of, self.sample, rows=SMALL_BLOCK) + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
-        some = terms > tol * size
+        some = terms > tol * self._sizes
         return bool(np.all(np.abs(gradient)[some] * self.weight <= part * terms[some]))
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """Σ w min(|z|, 1) of every column of the sample, (p,)."""
+        return fold(partial(_sizes, scaling=self.scaling, width=self.shape[1]), self.sample, rows=SMALL_BLOCK)
 
     @property
     def sample_rows(self) -> int:
@@ -378,11 +382,22 @@ def _information(
 def _gradient_terms(
     x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
 ) -> np.ndarray:
-    """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
+    """Return Σ w |r| |z| for every coefficient."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    one = np.ones((1, len(z))) if weights is None else weights[None, :]
-    r = np.abs(residuals).T * one
-    return np.concatenate([_entry_sums(z, np.abs, r), _entry_sums(z, _size, one)])
+    r = np.abs(residuals).T
+    return _entry_sums(z, np.abs, r if weights is None else r * weights)
+
+
+def _sizes(
+    x: Any,
+    codes: Any,  # noqa: ARG001
+    weights: Any = None,
+    *,
+    scaling: Scaling,
+    width: int,
+) -> np.ndarray:
+    z = design(x, scaling, width)
+    return _entry_sums(z, _size, np.ones(len(z)) if weights is None else weights)
 
 
 def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
