@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside, beside_rows, on_host
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.namespace import is_sparse, namespace_of
 from tractable.arrays.random import row_uniforms
-from tractable.data import Batch, Source, as_source, sample_rows
+from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
@@ -34,6 +34,7 @@ from tractable.primitives.kmeans import (
     n_trials,
     reassign,
 )
+from tractable.primitives.sparse_rows import sparse_squared_distances
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
@@ -164,7 +165,7 @@ class OnlineCenters(Centers):
         """
         if not batch.n_rows:
             return self
-        source = as_source(batch.X, None, batch.weights)
+        source = _held_rows(batch.X, batch.weights)
         problem = KMeansProblem(source, self.standardizer, n_clusters=len(self.centers), bounds=False)
         found = source.reduce(problem.expect(self))
         counts = self.counts + found.counts
@@ -182,8 +183,7 @@ class OnlineCenters(Centers):
         n = x.shape[0]
         total = n if weights is None else min(float(np.sum(weights)), MOST_PASSES * n)
         for _ in range(math.ceil(total / size)):
-            drawn = beside(_drawn_rows(weights, x.shape[0], size, rng), x)
-            state = state.after(Batch(X=namespace_of(x).take(x, drawn, axis=0)))
+            state = state.after(Batch(X=_taken(x, _drawn_rows(weights, x.shape[0], size, rng))))
         return state
 
 
@@ -291,7 +291,8 @@ class FarthestStep(AssignStep):
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
         found = cluster_sums(*given, assign(*given).labels)
-        return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row, :]))
+        row = block.X[[found.row]].toarray()[0] if is_sparse(block.X) else block.X[found.row, :]
+        return Farthest(distance=found.away, row=self.standardizer.transform(row))
 
 
 @value
@@ -380,7 +381,8 @@ class KMeansProblem(EMProblem):
         if not isinstance(self.init, str) and not callable(self.init):
             found = _checked_centers(self.init, self.n_clusters, width)
         else:
-            if self.init == PARALLEL and not self.source.on_device:  # where all rows are at hand
+            # Where all rows are at hand, seeds are chosen among them.
+            if self.init == PARALLEL and not (self.source.on_device or isinstance(self.source, SparseSource)):
                 candidates = self._oversampled(rng)
             else:
                 if self._candidates is None:
@@ -391,8 +393,8 @@ class KMeansProblem(EMProblem):
                 given = self.init(x, self.n_clusters, random_state=rng)
                 found = _checked_centers(given, self.n_clusters, width)
             else:
-                chosen = beside(SEEDINGS[self.init](x, weights, self.n_clusters, rng), x)
-                found = on_host(namespace_of(x).take(x, chosen, axis=0))
+                found = on_host(_taken(x, SEEDINGS[self.init](x, weights, self.n_clusters, rng)))
+                found = found.toarray() if is_sparse(found) else found
         return Centers(centers=np.ascontiguousarray(self.standardizer.transform(found)))
 
     def expect(self, params: Centers) -> AssignStep:
@@ -440,7 +442,7 @@ class KMeansProblem(EMProblem):
         parameters are `OnlineCenters`; its objective, which no step computes, is NaN.
         """
         state = self._online(params, np.zeros(self.n_clusters))
-        whole = self.source.collect() if self.source.in_memory else None
+        whole = self.source.collect() if _are_held(self.source) else None
         n_iter, settled, interrupted = 0, False, False
         while n_iter < max_iter and not (settled or interrupted):
             before, n_iter = state, n_iter + 1
@@ -460,8 +462,10 @@ class KMeansProblem(EMProblem):
 
         All rows in memory are one batch, and those of a stream come as it gives them.
         """
-        rows = self.source.n_rows if self.source.in_memory else None
-        return self.source.accumulate(OnlineCenters.after, self._online(params, counts, n_steps), rows=rows)
+        state = self._online(params, counts, n_steps)
+        if _are_held(self.source):
+            return state.after(self.source.collect())
+        return self.source.accumulate(OnlineCenters.after, state)
 
     def _online(self, params: Centers, counts: np.ndarray, n_steps: int = 0) -> OnlineCenters:
         given: dict[str, Any] = {"counts": counts, "n_steps": n_steps, "standardizer": self.standardizer}
@@ -502,7 +506,7 @@ class KMeansProblem(EMProblem):
 
     def _seeding_rows(self, rng: np.random.Generator) -> Batch:
         assert self.source is not None
-        if self.source.in_memory:
+        if _are_held(self.source):
             return self.source.collect()
         most = max(SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER * self.n_clusters)
         # A generator of its own: the draws that follow are then those for the same rows in memory.
@@ -601,14 +605,18 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
-    xp, count = namespace_of(x), on_host(counts(weights, x))
+    xp, count = None if is_sparse(x) else namespace_of(x), on_host(counts(weights, x))
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
         total = np.cumsum(mass)
         row = min(int(np.searchsorted(total, u * total[-1], side="right")), int(np.flatnonzero(mass)[-1]))
         chosen.append(row)
-        mass = np.where(on_host(xp.all(x == x[row, :], axis=1)), 0.0, mass)
+        if is_sparse(x):
+            equal = sparse_squared_distances(x, x[[row]].toarray())[:, 0] == 0.0
+        else:
+            equal = on_host(xp.all(x == x[row, :], axis=1))
+        mass = np.where(equal, 0.0, mass)
     return np.asarray(chosen)
 
 
@@ -702,6 +710,22 @@ def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.rando
     total = np.cumsum(counts(weights, z))
     drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
     return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
+
+
+def _are_held(source: Source) -> bool:
+    """Whether all rows are in memory, dense or sparse."""
+    return source.in_memory or isinstance(source, SparseSource)
+
+
+def _held_rows(x: Any, weights: Any) -> Source:
+    if is_sparse(x):
+        return SparseSource(X=x, weights=weights, dense=False)
+    return as_source(x, None, weights)
+
+
+def _taken(x: Any, rows: Any) -> Any:
+    """Return some rows, in the library and on the device of all."""
+    return x[rows] if is_sparse(x) else namespace_of(x).take(x, beside(rows, x), axis=0)
 
 
 def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -152,10 +152,10 @@ def sparse_quantiles(X: Any, levels: list[float]) -> np.ndarray:
     return found
 
 
-def sparse_squared_distances(X: Any, points: np.ndarray, *, exact: bool = True) -> np.ndarray:
+def sparse_squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
     """Return |x_i - y_j|² of sparse rows (CSR) and dense points, (n, m), by |x|² - 2 x·y + |y|².
 
-    Those that cancel are computed again by differences, unless they need not be `exact`.
+    Those that cancel are computed again by differences.
 
     Examples
     --------
@@ -163,11 +163,10 @@ def sparse_squared_distances(X: Any, points: np.ndarray, *, exact: bool = True) 
     >>> sparse_squared_distances(csr_array([[0.0, 3.0]]), np.array([[4.0, 0.0], [0.0, 3.0]])).tolist()
     [[25.0, 0.0]]
     """
-    lengths = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
-    sizes = lengths + np.einsum("ij,ij->i", points, points)
-    found = np.maximum(sizes - 2.0 * (X @ points.T), 0.0)
-    if not exact:
-        return found
+    X = X.astype(np.float64, copy=False)
+    squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+    sizes = (squares @ np.ones(X.shape[1]))[:, None] + np.einsum("ij,ij->i", points, points)
+    found = sizes - 2.0 * (X @ points.T)
     lost = found < CANCELLED * sizes
     rows = np.flatnonzero(lost.any(axis=1))
     step = max(1, DENSE_ENTRIES // X.shape[1])
@@ -179,4 +178,3 @@ def sparse_squared_distances(X: Any, points: np.ndarray, *, exact: bool = True) 
             difference = dense[near] - points[k]
             found[some[near], k] = np.einsum("ij,ij->i", difference, difference)
     return found
-

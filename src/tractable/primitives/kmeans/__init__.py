@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic
+from tractable.primitives.sparse_rows import sparse_squared_distances
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -52,7 +53,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
 
     Parameters
     ----------
-    x : array (n, d)
+    x : array (n, d), or sparse rows (CSR)
     weights : array (n,) or None
         How often each row counts.
     n_clusters : int
@@ -74,7 +75,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
+    if is_sparse(x) or not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
@@ -201,7 +202,7 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
 
     Parameters
     ----------
-    x : array (n, d)
+    x : array (n, d), or sparse rows (CSR) with sorted indices
     weights : array (n,) or None
         How often each row counts.
     shift : array (d,)
@@ -217,6 +218,8 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     >>> found.labels.tolist(), found.sums.tolist(), found.cost
     ([0, 0, 1], [[1.0], [9.0]], 1.0)
     """
+    if is_sparse(x):
+        return _sparse_assignment(x, weights, shift, scale, centers)
     if not is_numpy_array(x):
         return Assignment(**agnostic.assign(x, weights, shift, scale, centers))
     n = len(x)
@@ -226,6 +229,26 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     still = Movement(half=zeros, move=zeros, drop=zeros)
     sums, counts, cost, _, _ = reassign(x, weights, shift, scale, centers, still, labels, *bounds)
     return Assignment(labels=labels, sums=sums, counts=counts, cost=cost)
+
+
+def _sparse_assignment(
+    x: Any, weights: np.ndarray | None, shift: np.ndarray, scale: float, centers: np.ndarray
+) -> Assignment:
+    """Return `assign` of sparse rows: measured where they are, so that they need not be shifted."""
+    points = centers / scale + shift
+    if not runs_compiled(x.data, 2 * x.nnz * len(centers)):
+        labels, sums, counts, cost = agnostic.sparse_assign(x, weights, points)
+    else:
+        from tractable.primitives.kmeans.compiled import sparse_assign
+
+        labels = np.empty(x.shape[0], np.int32)
+        sums, counts = np.zeros(points.shape), np.zeros(len(points))
+        columns = x.indices.astype(np.int32, copy=False).view(np.uint32)
+        squares = np.einsum("ij,ij->i", points, points)
+        rows = x.data, columns, x.indptr, weights
+        cost = sparse_assign(*rows, np.ascontiguousarray(points.T), squares, labels, sums, counts)
+    sums = (sums - counts[:, None] * shift) * scale
+    return Assignment(labels=labels, sums=sums, counts=counts, cost=cost * scale**2)
 
 
 def reassign(
@@ -285,6 +308,8 @@ def cluster_sums(
     >>> found.cost, found.away, found.row
     (5.0, 4.0, 1)
     """
+    if is_sparse(x):
+        return _sparse_cluster_sums(x, weights, shift, scale, centers, labels)
     if not runs_compiled(x, 8 * math.prod(x.shape)):
         return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
@@ -292,6 +317,23 @@ def cluster_sums(
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
     cost, away, row = compiled(x, weights, shift, scale, centers, labels, sums, counts)
     return ClusterSums(sums=sums, counts=counts, cost=cost, away=away, row=row)
+
+
+def _sparse_cluster_sums(
+    x: Any, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> ClusterSums:
+    points = centers / scale + shift
+    squares = sparse_squared_distances(x, points)[np.arange(len(labels)), labels]
+    sums, counts = agnostic.sparse_sums(x, weights, labels, len(points))
+    w = np.ones(len(labels)) if weights is None else weights
+    row = int(np.argmax(np.where(w > 0.0, squares, -1.0))) if np.any(w > 0.0) else -1
+    return ClusterSums(
+        sums=(sums - counts[:, None] * shift) * scale,
+        counts=counts,
+        cost=float(w @ squares) * scale**2,
+        away=float(squares[row]) * scale**2 if row >= 0 else -1.0,
+        row=row,
+    )
 
 
 def _block(centers: np.ndarray) -> int:

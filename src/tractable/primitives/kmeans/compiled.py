@@ -376,3 +376,55 @@ def _repair(row, columns, start, row_square, other, squares):  # type: ignore[no
                 step = columns[c, start + j] - row[c]
                 total += step * step
             squares[j] = total
+
+
+#: A squared distance below this fraction of the squared lengths has lost digits in their difference.
+_CANCELLED = 1e-6
+
+
+@entry(
+    "DENSE_VECTOR UNSIGNED INDICES DENSE_VECTOR MATRIX DENSE_VECTOR OUT_LABELS OUT_MATRIX OUT_VECTOR",
+    fastmath=FAST,
+)
+def sparse_assign(data, columns, indptr, w, points, squares, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """Give sparse rows to the nearest of points (d, K), of squared lengths (K,); return Σ w |x - y|²."""
+    n, K = len(labels), points.shape[1]
+    cost, products = 0.0, np.empty(K)
+    for i in range(n):
+        start, end = indptr[i], indptr[i + 1]
+        products[:] = 0.0
+        length = 0.0
+        for at in range(start, end):
+            x, point = data[at], points[columns[at]]
+            length += x * x
+            for k in range(K):
+                products[k] += x * point[k]
+        own, least = 0, squares[0] - 2.0 * products[0]
+        for k in range(1, K):
+            score = squares[k] - 2.0 * products[k]
+            if score < least:
+                own, least = k, score
+        square = length + least
+        if square < _CANCELLED * (length + squares[own]):
+            square = _difference_square(data, columns, start, end, points, own)
+        one = 1.0 if w.size == 0 else w[i]
+        labels[i] = own
+        counts[own] += one
+        cost += one * square
+        into = sums[own]
+        for at in range(start, end):
+            into[columns[at]] += one * data[at]
+    return cost
+
+
+@compiled(fastmath=FAST)
+def _difference_square(data, columns, start, end, points, k):  # type: ignore[no-untyped-def]
+    """Return |x - y_k|² of a sparse row with sorted columns, by differences in all columns."""
+    total, at = 0.0, start
+    for j in range(points.shape[0]):
+        x = 0.0
+        if at < end and columns[at] == j:
+            x = data[at]
+            at += 1
+        total += (x - points[j, k]) ** 2
+    return total
