@@ -121,7 +121,11 @@ class SparseSource(_Matrix):
     y: Any = None
     weights: Any = None
     dense: bool = True
-    in_memory = False  # what is prepared of dense blocks is not stored
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Whether blocks may be stored: dense ones are not."""
+        return not self.dense
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2:

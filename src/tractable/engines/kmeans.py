@@ -442,7 +442,7 @@ class KMeansProblem(EMProblem):
         parameters are `OnlineCenters`; its objective, which no step computes, is NaN.
         """
         state = self._online(params, np.zeros(self.n_clusters))
-        whole = self.source.collect() if _are_held(self.source) else None
+        whole = self.source.collect() if self.source.in_memory else None
         n_iter, settled, interrupted = 0, False, False
         while n_iter < max_iter and not (settled or interrupted):
             before, n_iter = state, n_iter + 1
@@ -463,7 +463,7 @@ class KMeansProblem(EMProblem):
         All rows in memory are one batch, and those of a stream come as it gives them.
         """
         state = self._online(params, counts, n_steps)
-        if _are_held(self.source):
+        if self.source.in_memory:
             return state.after(self.source.collect())
         return self.source.accumulate(OnlineCenters.after, state)
 
@@ -506,7 +506,7 @@ class KMeansProblem(EMProblem):
 
     def _seeding_rows(self, rng: np.random.Generator) -> Batch:
         assert self.source is not None
-        if _are_held(self.source):
+        if self.source.in_memory:
             return self.source.collect()
         most = max(SEEDING_ROWS, SEEDING_ROWS_A_CLUSTER * self.n_clusters)
         # A generator of its own: the draws that follow are then those for the same rows in memory.
@@ -710,11 +710,6 @@ def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.rando
     total = np.cumsum(counts(weights, z))
     drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
     return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
-
-
-def _are_held(source: Source) -> bool:
-    """Whether all rows are in memory, dense or sparse."""
-    return source.in_memory or isinstance(source, SparseSource)
 
 
 def _held_rows(x: Any, weights: Any) -> Source:

@@ -140,7 +140,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
         """
         self.Cs_, self.l1_ratios_ = self._check_parameters()
         data, self.classes_ = labelled_rows(self, X, y, sample_weight)
-        if not (data.in_memory or isinstance(data, SparseSource)):
+        if not data.in_memory:
             raise ValueError(
                 f"X must be rows in memory, which folds are taken of; got {type(X).__name__}. "
                 "LogisticRegression reads files and streams"

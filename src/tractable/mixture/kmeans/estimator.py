@@ -340,8 +340,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         self.cluster_centers_ = problem.standardizer.inverse_transform(params.centers)
         self.counts_ = held.counts
         self.inertia_ = float(held.inertia / problem.standardizer.scale[0] ** 2)
-        sparse = isinstance(problem.source, SparseSource)
-        if labels is None and problem.source is not None and (sparse or problem.source.in_memory):
+        if labels is None and problem.source is not None and problem.source.in_memory:
             labels = self.predict(problem.source.collect().X)
         if labels is not None:
             self.labels_ = labels

@@ -73,15 +73,35 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
     }
 
 
-def sparse_assign(
-    x: Any, weights: Any, points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Return labels, sums and weights of the clusters, and the cost of sparse rows."""
+def sparse_reassign(
+    x: Any, weights: Any, points: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give sparse rows to their nearest points; labels are changed in place."""
     squares = sparse_squared_distances(x, points)
-    labels = np.argmin(squares, axis=1).astype(np.int32)
-    own = squares[np.arange(len(labels)), labels]
-    cost = float(own.sum() if weights is None else weights @ own)
-    return labels, *sparse_sums(x, weights, labels, len(points)), cost
+    found = np.argmin(squares, axis=1)
+    rows = np.flatnonzero(found != labels)
+    new, old = found[rows], labels[rows]
+    labels[rows] = new
+    known = old >= 0
+    w = np.ones(len(rows)) if weights is None else weights[rows]
+    to_new, to_old = w * squares[rows, new], w[known] * squares[rows[known], old[known]]
+    came, went = (
+        sparse_sums(x[rows[some]], w[some], k, len(points))
+        for k, some in ((new, slice(None)), (old[known], known))
+    )
+    gain = np.maximum(to_old - to_new[known], 0.0).sum()
+    return came[0] - went[0], came[1] - went[1], float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def sparse_cluster_sums(
+    x: Any, weights: Any, points: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Return sums, weights and cost of clusters of sparse rows, and the row farthest from its own."""
+    squares = sparse_squared_distances(x, points)[np.arange(len(labels)), labels]
+    w = np.ones(len(labels)) if weights is None else weights
+    row = int(np.argmax(np.where(w > 0.0, squares, -1.0))) if np.any(w > 0.0) else -1
+    sums, counts = sparse_sums(x, weights, labels, len(points))
+    return sums, counts, float(w @ squares), float(squares[row]), row
 
 
 def sparse_sums(x: Any, weights: Any, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
