@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ class Reassigned:
         """What EM raises: -J."""
         return -self.clusters.inertia
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters:
         """The statistic of the new assignment."""
         before, held = self.before, self.before.counts > 0.0
