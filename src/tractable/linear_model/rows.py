@@ -22,7 +22,8 @@ from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
-from tractable.linear_model.sparse_rows import GRAM_COLUMNS, IterativeSolution, sparse_factor
+from tractable.linear_model.sparse_rows import IterativeSolution, sparse_factor
+from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 

@@ -10,13 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
-from tractable.primitives.sparse_rows import StandardizedSparse
+from tractable.primitives.sparse_rows import GRAM_COLUMNS, StandardizedSparse
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import counts
 from tractable.value import value
-
-#: Most columns whose products with each other are computed; rows of more are solved by iteration.
-GRAM_COLUMNS = 2000
 
 #: Reciprocal condition of these products below which they have lost digits that a QR keeps.
 LEAST_CONDITION = 1e-6

@@ -7,6 +7,9 @@ import numpy as np
 
 from tractable.value import value
 
+#: Most columns whose products with each other are computed; rows of more are met by iteration.
+GRAM_COLUMNS = 2000
+
 #: A squared distance below this fraction of the squared lengths has lost digits in their difference.
 CANCELLED = 1e-6
 

@@ -10,8 +10,9 @@ from tractable.linear_model.least_squares import LinearPredictions
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
-from tractable.linear_model.sparse_rows import GRAM_COLUMNS, solve_sparse
+from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import check_penalties
+from tractable.primitives.sparse_rows import GRAM_COLUMNS
 
 
 class Ridge(LinearPredictions, LinearFit):
