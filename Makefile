@@ -10,7 +10,7 @@ export MPLBACKEND := Agg
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick-tests test-all test-gpu test-browser lint style types bench bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-gpu test-browser lint style types bench bench-gpu bench-page docs index constraints clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ types: $(VENV)/dev.stamp
 
 bench: $(VENV)/bench.stamp ## ours and the peers, interleaved; ONLY=name or SKIP=name for some rows, PAIRS=3, MINUTES=20
 	@set -f; $(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY)) $(if $(SKIP),--skip $(SKIP)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(MINUTES),--minutes $(MINUTES))
+
+bench-gpu: $(VENV)/bench.stamp ## models on a GPU beside bare tensor operations; ONLY=name for some rows, ARGS=--small to try them
+	@set -f; $(BIN)/python -m benchmarks.device $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 bench-page: $(VENV)/dev.stamp ## write docs/benchmarks.md and the table of README.md from what make bench measured
 	@$(BIN)/python -m benchmarks.page

@@ -14,8 +14,10 @@ from tractable.kernels import RBF, Scaled, White
 NOISE, HEIGHT = 0.1, 1.5
 
 try:
-    import gpytorch
-    import torch
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # those of torch within GPyTorch
+        import gpytorch
+        import torch
 except ImportError:
     gpytorch = None
 
@@ -87,9 +89,10 @@ def torch_model(data, height=HEIGHT, lengths=None, noise=NOISE):
 
     constraint = gpytorch.constraints.GreaterThan(1e-10)
     likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=constraint).double()
-    model = Exact(torch.tensor(data.X), torch.tensor(data.y), likelihood).double()
+    x, y = torch.as_tensor(data.X), torch.as_tensor(data.y)
+    model = Exact(x, y, likelihood).double().to(x.device)
     model.covar_module.outputscale = height
-    model.covar_module.base_kernel.lengthscale = torch.tensor(data.lengths if lengths is None else lengths)
+    model.covar_module.base_kernel.lengthscale = torch.as_tensor(data.lengths if lengths is None else lengths)
     likelihood.noise = noise
     return model, likelihood
 

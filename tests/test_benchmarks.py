@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,19 @@ def test_rows_run_and_agree(name, tmp_path, capsys):
     assert row["problem"] == ""
     assert [duel["peer"] for duel in row["duels"]] == list(all_rows()[name].peers)
     assert all(duel["ratio"] > 0 and duel["met"] is None for duel in row["duels"])
+
+
+if find_spec("torch"):  # as in `conftest.py`: where it is installed
+    from benchmarks import device
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", device.ROWS)
+    def test_rows_of_a_device_run_and_agree_on_small_tables(name, tmp_path, capsys):
+        path = tmp_path / "out.json"
+        given = ["--small", "--device", "cpu", "--turns", "1", "--only", name, "--json", str(path)]
+        assert device.main(given) == 0
+        assert name in capsys.readouterr().out
+        assert json.loads(path.read_text())["rows"][name]["ours_s"] > 0
 
 
 def test_rows_are_declared_in_full():

@@ -203,20 +203,6 @@ def test_options_that_would_change_the_model_are_refused():
     assert np.inf == tractable.LogisticRegression(penalty=None).C
 
 
-def test_orders_and_aliases_of_metrics_are_scikit_learns():
-    for given in (
-        {"p": 1},
-        {"metric": "minkowski", "p": 3},
-        {"metric": "l1"},
-        {"metric": "cityblock"},
-        {"p": 2},
-    ):
-        theirs, ours = (kind(n_neighbors=3, **given).fit(X) for kind in (neighbors.NearestNeighbors, OURS))
-        np.testing.assert_allclose(ours.kneighbors(X)[0], theirs.kneighbors(X)[0], atol=1e-12)
-
-
-OURS = tractable.NearestNeighbors
-
 ADOPTED = [
     linear_model.LinearRegression(fit_intercept=False),
     linear_model.Ridge(alpha=3.0),

@@ -144,6 +144,7 @@ def test_fitting_keeps_rows_and_nothing_else(rng):
             "codes_",
             "sample_weight_",
             "n_neighbors_",
+            "outputs_2d_",
             "n_samples_fit_",
             "n_samples_given_",
             "row_indices_",
@@ -308,7 +309,9 @@ def test_one_class_is_certain_and_duplicates_vote_as_often_as_they_are():
         ["a"] * 7 + [1.5, 2.0],
         np.array([1, "a"] * 4, dtype=object),
         np.linspace(0.1, 1.7, 8),
-        np.zeros((8, 2)),
+        np.zeros((8, 2, 2)),
+        np.full((8, 2), 0.5),
+        np.array([[1, None], *[[1, 2]] * 7], dtype=object),
     ],
 )
 def test_labels_that_are_none(y):

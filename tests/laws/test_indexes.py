@@ -213,6 +213,7 @@ class ReadsOnlyDoubles(Brute):
         ("radii_hold_what_they_should", Claims),
         ("every_kind_of_array_is_taken", ReadsOnlyDoubles),
         ("what_a_search_costs_is_counted", Forgetful),
+        ("given_distances_have_the_same_neighbours", Half),
         ("candidates_are_what_is_measured", CallsTheNeighboursCandidates),
         ("recall_is_a_fraction", Half),
         ("bad_input_is_refused_in_words", TakesAnything),

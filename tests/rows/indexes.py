@@ -1,5 +1,6 @@
 """Makers of neighbour indexes, over three columns."""
 
+import math
 from functools import partial
 
 from rows.row import Row
@@ -15,6 +16,10 @@ METRICS = {
 }
 
 
+def euclidean(x, y):
+    return math.dist(x, y)
+
+
 def made(index, **options):
     return lambda: partial(index, **options)
 
@@ -27,5 +32,7 @@ ROWS = [
     *(Row(f"brute-{name}", made(Brute, metric=metric)) for name, metric in METRICS.items()),
     *(Row(f"kd-tree-{name}", made(KDTree, metric=metric, leaf_size=5)) for name, metric in METRICS.items()),
     Row("brute-hamming", made(Brute, metric="hamming")),
+    Row("brute-nan-euclidean", made(Brute, metric="nan_euclidean")),
+    Row("brute-function", made(Brute, metric=euclidean)),
 ]
 EXACT = ROWS

@@ -26,6 +26,7 @@ ROWS = [
         lambda: NearestNeighbors(n_neighbors=2, index="kd_tree", metric="manhattan"),
     ),
     Row("KNeighborsClassifier", KNeighborsClassifier),
+    Row("KNeighborsClassifier-nan-euclidean", lambda: KNeighborsClassifier(4, metric="nan_euclidean")),
     Row("KNeighborsClassifier-one", lambda: KNeighborsClassifier(1, index="kd_tree")),
     Row("KNeighborsClassifier-distance", lambda: KNeighborsClassifier(4, weights="distance")),
     Row(
@@ -37,6 +38,8 @@ ROWS = [
         lambda: KNeighborsClassifier(3, index="randomized_forest", random_state=0),
     ),
     Row("KNeighborsRegressor", KNeighborsRegressor),
+    Row("KNeighborsRegressor-order", lambda: KNeighborsRegressor(4, p=1.5)),
+    Row("KNeighborsRegressor-nan-euclidean", lambda: KNeighborsRegressor(metric="nan_euclidean")),
     Row("KNeighborsRegressor-many", lambda: KNeighborsRegressor(25)),
     Row("KNeighborsRegressor-distance", lambda: KNeighborsRegressor(4, weights="distance")),
     Row("KNeighborsRegressor-loo", lambda: KNeighborsRegressor("loo", max_neighbors=4)),

@@ -1,6 +1,7 @@
 """Arrays on the host and on devices: values that hold arrays are moved, whole, where they are asked to be."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import is_dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from tractable.arrays.namespace import (
     is_array_api_obj,
     is_foreign_array,
     is_numpy_array,
+    library_of,
     namespace_of,
     to_numpy,
 )
@@ -26,6 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
     """Return a value, tuple, list or mapping with a function applied to every array that it holds.
 
+    Values that stay on the host (kernels, whose hyper-parameters are few numbers) are left as they are.
+
     Examples
     --------
     >>> map_arrays({"a": np.ones(2), "b": (np.zeros(1), "text")}, lambda x: x + 1.0)
@@ -37,11 +41,23 @@ def map_arrays(record: Any, function: Callable[[Array], Array]) -> Any:
         return type(record)(map_arrays(part, function) for part in record)
     if isinstance(record, dict):
         return {key: map_arrays(part, function) for key, part in record.items()}
-    if is_dataclass(record) and not isinstance(record, type):
+    if is_dataclass(record) and not isinstance(record, type) and not getattr(record, "stays_on_host", False):
         given = parameters(record)
         found = map_arrays(given, function)
         return replace(record, **found) if any(found[name] is not given[name] for name in given) else record
-    return record
+    return _map_estimator(record, function) if hasattr(record, "_library_") else record
+
+
+def _map_estimator(fitted: Any, function: Callable[[Array], Array]) -> Any:
+    """Return a fitted estimator that a model holds with a function applied to what it learned."""
+    moved = copy(fitted)
+    learned = {name: map_arrays(x, function) for name, x in vars(fitted).items() if name.endswith("_")}
+    arrays = [x for x in learned.values() if is_array_api_obj(x)]
+    if arrays:
+        others = [x for x in arrays if is_foreign_array(x)]
+        learned["_library_"] = library_of(others[0]) if others else None
+    moved.__dict__ |= learned
+    return moved
 
 
 def on_host(record: Any) -> Any:

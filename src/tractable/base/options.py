@@ -87,14 +87,6 @@ ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
-def _order(p: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the metric of a power, which counts where the metric is Minkowski's."""
-    if given.get("metric", "minkowski") != "minkowski":
-        return {}
-    spatial = import_module("tractable.spatial")
-    return {"metric": "euclidean" if p == 2 else spatial.Minkowski(m=p)}
-
-
 def _penalty(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that a name of a penalty means."""
     if penalty in ("l2", "deprecated"):
@@ -112,9 +104,6 @@ Rewrite = Callable[[Any, dict[str, Any]], dict[str, Any]]
 
 #: Options that become parameters of ours.
 REWRITTEN: dict[str, dict[str, Rewrite]] = {
-    "KNeighborsClassifier": {"p": _order},
-    "KNeighborsRegressor": {"p": _order},
-    "NearestNeighbors": {"p": _order},
     "LogisticRegression": {"penalty": _penalty},
 }
 

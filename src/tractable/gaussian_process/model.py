@@ -9,6 +9,7 @@ from tractable.arrays.batched import diagonal_matrix, positions
 from tractable.arrays.linalg import jittered_cholesky, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
+from tractable.data.blocks import map_matrix_rows
 from tractable.engines.gaussian_process import (
     DualPosterior,
     Evidence,
@@ -22,7 +23,7 @@ from tractable.engines.gaussian_process import (
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
-from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
+from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
@@ -425,9 +426,8 @@ class GaussianProcess:
     def _by_blocks(self, x: Array, function: Any) -> Array:
         xp = namespace_of(x)
         n = max(part.posterior.rows.x.shape[0] for part in self.parts)
-        rows = (x[block, :] for block in even_blocks(x.shape[0], max(1, BLOCK_ENTRIES // n)))
         with blas_for_rows(n):
-            blocks = list(ordered_map(function, rows))
+            blocks = map_matrix_rows(lambda rows: function(x[rows, :]), x.shape[0], n, x, BLOCK_ENTRIES)
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks)
 
     def _means(self, x: Array) -> Array:

@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.base import ClassifierMixin, Rows, check_labels
+from tractable.base import ClassifierMixin, Rows, check_fitted, check_labels
 from tractable.base.by_blocks import by_blocks
+from tractable.base.scores import rows_in_memory
+from tractable.base.validation import check_weights
+from tractable.distributions import Categorical
 from tractable.neighbors.leave_one_out import Trial, steps_to
 from tractable.neighbors.search import NeighborModel, neighbor_weights
 from tractable.spatial.counted import Counted
@@ -63,6 +66,10 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     It is Bayes' rule over densities that fix K and find the volume V that holds it: with p(x | C_i) =
     K_i / (N_i V), p(C_i) = N_i / N and p(x) = K / (N V), the volume cancels.
 
+    Rows may have several labels, y of shape (n_samples, n_labels): neighbours vote on each by itself.
+    `classes_` and `predict_proba` are then lists, an entry a label, `predict` is of shape (n_samples,
+    n_labels), and `score` is the fraction of rows of which every label is predicted.
+
     Training stores the rows, arranged for the search. Small K follows every row, large K
     smooths; ``n_neighbors="loo"`` chooses it by leave-one-out, all numbers in one search.
 
@@ -80,9 +87,14 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     weights : {"uniform", "distance"} or callable
         The weight of a neighbour: one each, 1/distance, or a function of an array of distances, entry by
         entry. Under "distance", neighbours at distance zero have all the weight.
-    metric : str or Metric
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial` such as
-        ``Minkowski(m=3)`` or ``Mahalanobis(covariance=…)``.
+    metric : str, Metric or callable
+        "minkowski" of order `p`, "euclidean" ("l2"), "manhattan" ("l1", "cityblock"), "chebyshev", "cosine",
+        "hamming", "haversine" (latitude and longitude in radians) or "nan_euclidean" (entries may be
+        missing); a value of `tractable.spatial` such as ``Mahalanobis(covariance=…)``; a function of two
+        rows, called for every pair. With "precomputed" X holds distances: of all pairs of rows in `fit`,
+        (n_samples, n_samples), of new rows from these in predictions.
+    p : float
+        The order of "minkowski", at least 1: 1 is "manhattan", 2 "euclidean".
     index : str or callable
         The search: "auto", exact by "brute" or "kd_tree", approximate by "spill_tree", "tsvq_tree" or
         "randomized_forest"; a class of `tractable.spatial`, or a function of points and metric that makes an
@@ -97,8 +109,10 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The classes, in order.
+    classes_ : array of shape (n_classes,), or list of them
+        The classes, in order; of several labels a row, those of each.
+    outputs_2d_ : bool
+        Whether rows have several labels.
     n_neighbors_ : int
         K.
     loo_curve_ : NeighborCurve
@@ -107,8 +121,8 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         Its scores.
     index_ : Index
         The rows, arranged; ``index_.name`` says how.
-    codes_ : array of shape (n_samples_fit_,) of int
-        The class of each row.
+    codes_ : array of shape (n_samples_fit_,) or (n_samples_fit_, n_labels) of int
+        The class of each row, a position in `classes_`.
     sample_weight_ : array of shape (n_samples_fit_,) or None
         Frequencies of the stored rows; None where none were given.
     row_indices_ : array of shape (n_samples_fit_,) of int
@@ -130,42 +144,140 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
     [1.0, 1.0, 0.875, 0.75, 0.75, 0.5]
     """
 
+    _several_targets = True
+    classes_: Any  # of several labels, a list
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.classifier_tags.multi_label = True
+        return found
+
     def _set_targets(self, rows: Rows) -> None:
-        self.classes_, self.codes_ = check_labels(rows.y)
+        y = np.asarray(rows.y)
+        self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
+        if not self.outputs_2d_:
+            self.classes_, self.codes_ = check_labels(rows.y)
+            return
+        found = [check_labels(_column(label)) for label in y.T]
+        self.classes_ = [classes for classes, _ in found]
+        self.codes_ = np.stack([codes.astype(np.intp) for _, codes in found], axis=1)
 
     @by_blocks
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours."""
-        return self._votes(X).probabilities
+    def predict_proba(self, X: Any) -> Any:
+        """Return p(C_i | x) = K_i / K: the fraction of each class among the neighbours.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or list of them
+            Of several labels a row, one of each.
+        """
+        found = [votes.probabilities for votes in self._votes(X)]
+        return found if self.outputs_2d_ else found[0]
 
     @by_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the most votes; of tied ones that of the nearest neighbour."""
         votes = self._votes(X)
-        return self.classes_[votes.winner]
+        if not self.outputs_2d_:
+            return self.classes_[votes[0].winner]
+        labels = [classes[each.winner] for classes, each in zip(self.classes_, votes, strict=True)]
+        return np.stack(labels, axis=1)
 
-    def _votes(self, X: Any) -> Votes:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the fraction of rows whose class, or of which every label, is predicted.
+
+        Parameters
+        ----------
+        X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,) or (n_samples, n_labels), or column name
+            Classes.
+        sample_weight : array of shape (n_samples,) or column name, optional
+            How often each row counts.
+        """
+        check_fitted(self)
+        if not self.outputs_2d_:
+            return super().score(X, y, sample_weight)
+        X, y, weights = rows_in_memory(self, X, y, sample_weight)
+        predicted, y = self.predict(X), np.asarray(y)
+        if y.shape != predicted.shape:
+            raise ValueError(f"y must be labels of shape {predicted.shape}, got {y.shape}")
+        return float(np.average(np.all(predicted == y, axis=1), weights=check_weights(weights, predicted)))
+
+    def predict_dist(self, X: Any) -> Categorical:
+        """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
+        self._check_one_label("predict_dist")
+        return super().predict_dist(X)
+
+    def decide(self, X: Any, *, loss: Any = None, reject_loss: float | None = None) -> np.ndarray:
+        """Return the decision of least expected loss for each row, argmin_j Σ_k L_kj p(C_k | x).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        loss : array of shape (n_classes, n_classes), optional
+            L_kj, what deciding for class j costs where k is true; 1 for every mistake when not given.
+        reject_loss : float, optional
+            What it costs to leave a row undecided, None among the labels.
+        """
+        self._check_one_label("decide")
+        return super().decide(X, loss=loss, reject_loss=reject_loss)
+
+    def _check_one_label(self, method: str) -> None:
+        check_fitted(self)
+        if self.outputs_2d_:
+            raise ValueError(
+                f"{method} is for one label a row, and y had {len(self.classes_)}: fit a model to each, or "
+                "use predict_proba"
+            )
+
+    def _votes(self, X: Any) -> list[Votes]:
+        """Return the votes on each label."""
         near = self._near(X)
-        return votes_of(near, neighbor_weights(self.weights, near), self.codes_, len(self.classes_))
+        weights = neighbor_weights(self.weights, near)
+        return [votes_of(near, weights, codes, len(classes)) for classes, codes in self._labels()]
+
+    def _labels(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the classes, and the codes of the rows, of each label."""
+        if self.outputs_2d_:
+            return list(zip(self.classes_, self.codes_.T, strict=True))
+        return [(self.classes_, self.codes_)]
 
     def _trial(self, rows: Rows) -> Trial:
         return Trial(predictions=self._winners, score_of=self._right, score="accuracy")
 
     def _right(self, won: np.ndarray, own: np.ndarray) -> np.ndarray:
-        return np.where(np.isnan(won), np.nan, won == self.codes_[own])
+        codes = self.codes_.reshape(len(self.codes_), -1)
+        return np.where(np.isnan(won).any(axis=1), np.nan, np.all(won == codes[own], axis=1))
 
     def _winners(self, near: Counted, numbers: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the class with the most votes of each of these numbers of neighbours."""
-        votes, codes = neighbor_weights(self.weights, near), self.codes_[near.indices]
-        total = np.zeros((len(near.counts), len(self.classes_)))
-        nearest = np.full(total.shape, np.inf)
-        for step in steps_to(near.counts, numbers):
-            for row, column, amount in step:
-                cell = row, codes[row, column]
-                total[cell] += amount * votes[row, column]
-                voted = amount > 0.0
-                nearest[cell] = np.where(
-                    voted, np.minimum(nearest[cell], near.distances[row, column]), nearest[cell]
-                )
-            # Without votes, no class wins.
-            yield np.where(total.any(axis=1), Votes(total=total, nearest=nearest).winner, np.nan)
+        """Yield the classes with the most votes, (m, labels), of each of these numbers of neighbours."""
+        weights = neighbor_weights(self.weights, near)
+        each = (_winners(near, numbers, weights, codes, len(classes)) for classes, codes in self._labels())
+        return (np.stack(won, axis=1) for won in zip(*each, strict=True))
+
+
+def _winners(
+    near: Counted, numbers: np.ndarray, weights: np.ndarray, codes: np.ndarray, n_classes: int
+) -> Iterator[np.ndarray]:
+    """Yield the class with the most votes of each of these numbers of neighbours; NaN without votes."""
+    codes, rows = codes[near.indices], len(near.counts)
+    total, nearest = np.zeros((rows, n_classes)), np.full((rows, n_classes), np.inf)
+    for step in steps_to(near.counts, numbers):
+        for row, column, amount in step:
+            cell = row, codes[row, column]
+            total[cell] += amount * weights[row, column]
+            closer = np.minimum(nearest[cell], near.distances[row, column])
+            nearest[cell] = np.where(amount > 0.0, closer, nearest[cell])
+        yield np.where(total.any(axis=1), Votes(total=total, nearest=nearest).winner, np.nan)
+
+
+def _column(label: np.ndarray) -> np.ndarray:
+    """Return the labels of a column: numbers of a table of mixed kinds are objects in it."""
+    return np.array(label.tolist()) if label.dtype.kind == "O" else label

@@ -6,11 +6,9 @@ import numpy as np
 
 from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted, check_number
 from tractable.base.by_blocks import of_held_rows
-from tractable.base.stored_rows import check_held_columns, check_stored_rows
+from tractable.base.stored_rows import check_stored_rows
 from tractable.neighbors.search import NeighborSearch
-from tractable.spatial.choose import as_index
 from tractable.spatial.index import Neighbors
-from tractable.spatial.metrics import as_metric
 
 #: The most neighbours, copies counted, that a radius may list.
 LONGEST = 2**31
@@ -28,8 +26,10 @@ class NearestNeighbors(NeighborSearch):
         K, unless a search says another. A search for more than there are rows is an error.
     radius : float
         How far neighbours may be, unless a search says another.
-    metric : str or Metric
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value of `tractable.spatial`.
+    metric : str, Metric or callable
+        As `KNeighborsClassifier` takes it; "precomputed" for distances that are given.
+    p : float
+        The order of "minkowski".
     index : str or callable
         As `KNeighborsClassifier` takes it: "auto", the name or class of an index, or a function that makes
         one. An approximate index may find fewer than K: distances then end in infinity, and indices in -1.
@@ -62,20 +62,22 @@ class NearestNeighbors(NeighborSearch):
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
-    model_tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
+    _tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
 
     def __init__(
         self,
         *,
         n_neighbors: int = 5,
         radius: float = 1.0,
-        metric: Any = "euclidean",
+        metric: Any = "minkowski",
+        p: float = 2,
         index: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.metric = metric
+        self.p = p
         self.index = index
         self.random_state = random_state
 
@@ -91,13 +93,12 @@ class NearestNeighbors(NeighborSearch):
         """
         check_number("radius", self.radius, least=0.0)
         check_number("n_neighbors", self.n_neighbors, least=1, whole=True)
-        as_metric(self.metric)
+        self._metric()
         rows = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         times = rows.weights
         if times is not None and np.any(times != np.floor(times)):
             raise ValueError("sample_weight must be whole numbers: a row is a neighbour so many times")
-        stored, k = self._counted_rows(rows).data, self.n_neighbors
-        self.index_ = as_index(stored, self.metric, self.index, k=k, random_state=self.random_state)
+        self._arrange(self._counted_rows(rows).data, self.n_neighbors)
         return self
 
     def radius_neighbors(
@@ -178,4 +179,4 @@ def _repeated(near: Neighbors, times: np.ndarray) -> Neighbors:
     )
 
 
-_query_rows = of_held_rows(check_held_columns)
+_query_rows = of_held_rows(NeighborSearch._asked)  # noqa: SLF001

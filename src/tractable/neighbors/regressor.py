@@ -190,8 +190,10 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     weights : {"uniform", "distance"} or callable
         The weight of a neighbour in the mean: 1, 1/distance (all of it at distance zero), or a function of
         an array of distances.
-    metric : str or Metric
-        The distance between rows, by name or as a value of `tractable.spatial`.
+    metric : str, Metric or callable
+        The distance between rows, as `KNeighborsClassifier` takes it.
+    p : float
+        The order of "minkowski".
     index : str or callable
         The search, exact or approximate, as `KNeighborsClassifier` takes it.
     max_neighbors : int, optional

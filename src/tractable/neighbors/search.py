@@ -1,7 +1,7 @@
 """What models of neighbours share: the search, the weights of neighbours, and the stored rows."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from tractable.neighbors.leave_one_out import (
     most_neighbors,
     usual_count,
 )
+from tractable.spatial.checks import check_square
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
 from tractable.spatial.index import Index
-from tractable.spatial.metrics import as_metric
+from tractable.spatial.metrics import Euclidean, FunctionMetric, Metric, Minkowski, Precomputed, as_metric
+from tractable.value import replace
 
 
 class NeighborSearch(Estimator):
@@ -36,25 +38,31 @@ class NeighborSearch(Estimator):
     Rows are numbered as they were given, whether or not all of them count.
     """
 
+    metric: Any
+    p: float
+    index: Any
+    random_state: Any
     index_: Index
     row_indices_: np.ndarray  # (n_samples_fit_,), the number of each stored row
     n_samples_fit_: int
     n_samples_given_: int
     sample_weight_: np.ndarray | None
+    _tags: ClassVar[ModelTags]
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Return the distances and the rows of the nearest neighbours, the nearest first.
 
         Neighbours at equal distance come in the order of their rows. `NearestNeighbors` lists a row as often
         as it weighs, models that predict from their neighbours once. Where an approximate index finds fewer
-        than were asked for, the last distances are infinity and the last indices -1.
+        than were asked for, or fewer rows have an entry in common with one whose entries are missing, the
+        last distances are infinity and the last indices -1.
 
         Parameters
         ----------
         X : array, frame, source or re-iterable of batches, of shape (n_samples, n_features), optional
-            When not given, the stored rows, in their order (`row_indices_`, all but those of weight zero):
-            then no row is its own neighbour, but its copies are. An index that finds them all at once
-            (`RandomizedForest`) does so.
+            With ``metric="precomputed"`` distances from all rows given to `fit`. When not given, the stored
+            rows, in their order (`row_indices_`, all but those of weight zero): then no row is its own
+            neighbour, but its copies are. An index that finds them all at once (`RandomizedForest`) does so.
         n_neighbors : int, optional
             As many as the model uses when not given. An error where there are fewer rows.
         return_distance : bool
@@ -114,7 +122,7 @@ class NeighborSearch(Estimator):
 
     @by_blocks
     def _nearest_of(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._nearest(check_held_columns(self, X), k)
+        return self._nearest(self._asked(X), k)
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         if self._times is None:
@@ -130,8 +138,62 @@ class NeighborSearch(Estimator):
         near = nearest_counted(self.index_, self.index_.points, k, self._times, own, complete=False)
         return _listed(near, k)
 
+    @property
+    def model_tags(self) -> ModelTags:  # type: ignore[override]
+        """See `ModelTags`: entries may be missing under a metric of the others."""
+        return replace(self._tags, missing_values=getattr(self._known_metric(), "missing", False))
+
+    def __sklearn_tags__(self) -> Any:
+        found = super().__sklearn_tags__()
+        found.input_tags.pairwise = found.input_tags.positive_only = self._precomputed
+        return found
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self._known_metric(), Precomputed)
+
+    def _known_metric(self) -> Metric | None:
+        """Return the metric; None where it is none, which `fit` refuses."""
+        try:
+            return self._metric()
+        except ValueError:
+            return None
+
+    def _metric(self) -> Metric:
+        """Return the metric of a name, with the power of Minkowski's distance."""
+        if self.p != np.inf:
+            check_number("p", self.p, least=1.0)
+        if isinstance(self.metric, str) and self.metric == "minkowski":
+            return Euclidean() if self.p == 2 else Minkowski(m=self.p)
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            return Precomputed()
+        try:
+            return as_metric(self.metric)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; minkowski has its order p, precomputed is for given distances"
+            ) from None
+
+    def _arrange(self, x: np.ndarray, k: int) -> None:
+        """Set the index of the stored rows."""
+        metric = self._metric()
+        if isinstance(metric, Precomputed) and len(x) < self.n_samples_given_:
+            metric = Precomputed(columns=self.row_indices_)
+        if isinstance(metric, FunctionMetric):
+            metric(x[:1], x[:1])  # refused now, and not at the first search
+        self.index_ = as_index(x, metric, self.index, k=k, random_state=self.random_state)
+
+    def _asked(self, X: Any) -> np.ndarray:
+        """Check rows whose neighbours are searched."""
+        x = check_held_columns(self, X)
+        if self._precomputed and np.any(x < 0.0):
+            raise ValueError("X must be distances from the rows of the fit, and some are negative")
+        return x
+
     def _counted_rows(self, rows: Rows) -> Rows:
         """Set the attributes that number the rows of positive weight; return these rows."""
+        if self._precomputed:
+            check_square(rows.data)
         self.n_samples_given_ = len(rows.data)
         self.row_indices_ = (
             np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
@@ -223,7 +285,7 @@ class NeighborModel(NeighborSearch):
     A model supplies `_set_targets(rows)`, and `_trial(rows)`: how leave-one-out scores its predictions.
     """
 
-    model_tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
+    _tags = ModelTags(kind="discriminative", parametric=False, streaming="exact over several passes")
 
     n_neighbors_: int
     loo_curve_: NeighborCurve
@@ -233,7 +295,8 @@ class NeighborModel(NeighborSearch):
         n_neighbors: int | str = 5,
         *,
         weights: Any = "uniform",
-        metric: Any = "euclidean",
+        metric: Any = "minkowski",
+        p: float = 2,
         index: Any = "auto",
         max_neighbors: int | None = None,
         random_state: Any = None,
@@ -241,6 +304,7 @@ class NeighborModel(NeighborSearch):
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
+        self.p = p
         self.index = index
         self.max_neighbors = max_neighbors
         self.random_state = random_state
@@ -278,12 +342,12 @@ class NeighborModel(NeighborSearch):
 
     def _store_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Check and store the rows; set `index_`."""
-        as_metric(self.metric)
+        self._metric()
         if self.max_neighbors is not None:
             check_number("max_neighbors", self.max_neighbors, least=1, whole=True)
         rows = self._counted_rows(check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False))
         k = int(2.0 * np.sqrt(len(rows.data))) if self._by_loo else check_enough(self.n_neighbors, rows)
-        self.index_ = as_index(rows.data, self.metric, self.index, k=k, random_state=self.random_state)
+        self._arrange(rows.data, k)
         return rows
 
     def _choose(self, rows: Rows) -> None:
@@ -317,6 +381,10 @@ class NeighborModel(NeighborSearch):
 
     def _near(self, X: Any) -> Counted:
         check_fitted(self)
-        return nearest_counted(
-            self.index_, check_held_columns(self, X), self.n_neighbors_, self.sample_weight_
-        )
+        near = nearest_counted(self.index_, self._asked(X), self.n_neighbors_, self.sample_weight_)
+        if self.index_.metric.missing and not np.all(near.total):
+            alone = int(np.argmin(near.total))
+            raise ValueError(
+                f"X must have an observed entry in a column that a row of the fit has: row {alone} has none"
+            )
+        return near

@@ -28,7 +28,7 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
     "class_count_": (("C",),),
     "feature_names_in_": (("d",),),
     "classes_": (("C",),),
-    "codes_": (("n",),),
+    "codes_": (("n",), ("n", None)),
     "targets_": (("n",), ("n", None)),
     "row_indices_": (("n",),),
 }
@@ -116,8 +116,8 @@ def _check_axes(kind: str, learned: dict[str, Any]) -> None:
     given = {"d": "n_features_in_", "n": "n_samples_fit_"}
     lengths = {axis: learned[name] for axis, name in given.items() if name in learned}
     for name, shapes in _FINITE.items():
-        if name not in learned or learned[name] is None:
-            continue
+        if name not in learned or learned[name] is None or isinstance(learned[name], list):
+            continue  # classes of several labels are a list
         shape = np.shape(learned[name])
         fitting = [axes for axes in shapes if len(axes) == len(shape)]
         if not fitting:
@@ -132,7 +132,11 @@ def _check_codes(kind: str, learned: dict[str, Any]) -> None:
     codes, classes = learned.get("codes_"), learned.get("classes_")
     if codes is None or classes is None or not np.size(codes):
         return
-    if np.asarray(codes).dtype.kind not in "iu" or np.min(codes) < 0 or np.max(codes) >= np.size(classes):
+    codes, each = np.asarray(codes), classes if isinstance(classes, list) else [classes]
+    codes = codes.reshape(len(codes), -1)  # a column a label
+    if codes.dtype.kind not in "iu" or codes.shape[1] != len(each) or np.min(codes) < 0:
+        raise ValueError(f"{kind}.codes_ are not those of its classes_")
+    if np.any(codes.max(axis=0) >= [np.size(labels) for labels in each]):
         raise ValueError(f"{kind}.codes_ are not those of its classes_")
 
 
@@ -149,13 +153,16 @@ def _check_methods(kind: str, estimator: Any, width: int) -> None:
                 result = _asked(kind, method, partial(getattr(estimator, method), rows))
             except _RefusedRowsError:  # a model may refuse zeros: text was learned, or directions of rows
                 continue
-            if method != "kneighbors" and len(result) != len(rows):
-                raise ValueError(f"{kind}.{method} of {len(rows)} rows has {len(result)} entries")
+            several = isinstance(result, list)  # an entry a label
+            for part in result if several else [result]:
+                if method != "kneighbors" and len(part) != len(rows):
+                    raise ValueError(f"{kind}.{method} of {len(rows)} rows has {len(part)} entries")
             if method in ("predict_proba", "decision_function") and hasattr(estimator, "classes_"):
-                classes = np.shape(estimator.classes_)
-                one = method == "decision_function" and classes == (2,)
-                if result.shape[1:] != (() if one else classes):
-                    raise ValueError(f"{kind}.classes_ are not those of its scores")
+                labels = estimator.classes_ if several else [estimator.classes_]
+                for part, classes in zip(result if several else [result], map(np.shape, labels), strict=True):
+                    one = method == "decision_function" and classes == (2,)
+                    if part.shape[1:] != (() if one else classes):
+                        raise ValueError(f"{kind}.classes_ are not those of its scores")
 
 
 def _check_sample(kind: str, estimator: Any) -> None:

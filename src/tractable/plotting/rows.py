@@ -50,6 +50,14 @@ def rows_argument(data: Any, X: Any) -> Any:
     return X if data is None else data
 
 
+def refuse_given_distances(x: Any) -> None:
+    """Refuse a model of distances that were given: it has no rows to draw."""
+    if x._precomputed:  # noqa: SLF001
+        raise ValueError(
+            "x was fitted to given distances, and has no rows to draw: draw ClassicalMDS of them"
+        )
+
+
 def single_column(X: Any, name: str) -> np.ndarray:
     """Return the only column of X, (n,)."""
     found = np.asarray(X, dtype=float)

@@ -12,6 +12,8 @@ from tractable.primitives.neighbors import (
     filtered_within,
     nearest,
     single_rows,
+    smallest,
+    up_to,
     within,
 )
 from tractable.spatial.index import Index
@@ -26,7 +28,9 @@ class Brute(Index):
     Euclidean, Mahalanobis and cosine distances go by matrix products in single precision, as a filter whose
     errors are bounded; the points that pass it are measured in double precision, by differences, so that
     distances and neighbours are those of double precision, wherever the points lie. Rows whose neighbours the
-    filter cannot tell apart are searched in double precision alone. Other metrics go by a compiled loop.
+    filter cannot tell apart are searched in double precision alone. Other metrics go by a compiled loop, or
+    measure all pairs themselves. Points at an infinite distance, which have nothing in common with a row,
+    are no neighbours of it: distances then end in infinity, and indices in -1.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ class Brute(Index):
     """
 
     name: ClassVar[str] = "brute"
-    forms: ClassVar[tuple[str, ...]] = FORMS
+    forms: ClassVar[tuple[str, ...]] = (*FORMS, "pairs")
     exact: ClassVar[bool] = True
     products: ClassVar[bool] = True
     block: ClassVar[int] = 384  # as many as a matrix product wants
@@ -69,6 +73,9 @@ class Brute(Index):
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         if self.metric.form == "euclidean":
             found = filtered_nearest(x, self._rows, self._single, k)
+        elif self.metric.form == "pairs":
+            distances, indices = smallest(self.metric.pairs(x, self._rows), k)
+            found = distances, np.where(np.isfinite(distances), indices, -1)
         else:
             found = nearest(x, self._rows, k, self.metric.form, self.metric.order)
         return *found, *self._cost(len(x))
@@ -76,6 +83,8 @@ class Brute(Index):
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
         if self.metric.form == "euclidean":
             found = filtered_within(x, self._rows, self._single, radii)
+        elif self.metric.form == "pairs":
+            found = up_to(self.metric.pairs(x, self._rows), np.minimum(radii, np.finfo(float).max))
         else:
             found = within(x, self._rows, radii, self.metric.form, self.metric.order)
         return *found, *self._cost(len(x))

@@ -12,8 +12,11 @@ from tractable.arrays.random import as_generator
 SYMMETRIC = 1e-8
 
 
-def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
-    """Return x as float64 rows in one piece, finite and of the right width; one vector is not a row."""
+def as_rows(name: str, x: Any, dim: int | None = None, *, missing: bool = False) -> np.ndarray:
+    """Return x as float64 rows in one piece, of the right width; one vector is not a row.
+
+    They are finite, but for NaN where entries may be missing.
+    """
     if is_foreign_array(x):
         raise ValueError(f"{name} must be a NumPy array: arrays of other libraries are not moved silently")
     given = as_array(x)
@@ -24,8 +27,8 @@ def as_rows(name: str, x: Any, dim: int | None = None) -> np.ndarray:
     rows = np.ascontiguousarray(given, dtype=np.float64)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
-    if not np.isfinite(rows).all():
-        raise ValueError(f"{name} must be finite: it contains NaN or infinity")
+    if np.isinf(rows).any() if missing else not np.isfinite(rows).all():
+        raise ValueError(f"{name} must be finite: it contains {'infinity' if missing else 'NaN or infinity'}")
     return check_squarable(name, rows)
 
 
@@ -118,10 +121,7 @@ def check_distances(X: np.ndarray) -> None:
     --------
     >>> check_distances(np.array([[0.0, 2.0], [2.0, 0.0]]))
     """
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f'X must be a square matrix of distances with metric="precomputed", got {X.shape}')
-    if np.any(X < 0.0):
-        raise ValueError("X must be distances, and some are negative")
+    check_square(X)
     size = float(X.max())
     if np.any(np.abs(np.diagonal(X)) > SYMMETRIC * size):
         at = int(np.argmax(np.abs(np.diagonal(X))))
@@ -135,3 +135,16 @@ def check_distances(X: np.ndarray) -> None:
             f"X must be symmetric, and the distance of {i} from {j} is {X[i, j]:g}, of {j} from {i} "
             f"{X[j, i]:g}; (X + X.T) / 2 is symmetric"
         )
+
+
+def check_square(X: np.ndarray) -> None:
+    """Refuse what is not a square matrix of numbers that are not negative.
+
+    Examples
+    --------
+    >>> check_square(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    """
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f'X must be a square matrix of distances with metric="precomputed", got {X.shape}')
+    if np.any(X < 0.0):
+        raise ValueError("X must be distances, and some are negative")

@@ -56,7 +56,8 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     >>> choose_index(isotropic[:, :2]).name, choose_index(isotropic).name, choose_index(planar).name
     ('kd_tree', 'brute', 'kd_tree')
     """
-    metric, rows = as_metric(metric), as_rows("points", points)
+    metric = as_metric(metric)
+    rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
     tree = KDTree(points, metric)
@@ -114,6 +115,7 @@ def as_index(
         isinstance(points, np.ndarray) and points.dtype.kind == "f"
     ):  # the rows of an estimator, which calls them X
         check_squarable("X", points, nonzero=True)
+        as_metric(metric).rows("X", points[:1])
     if isinstance(index, str) and index == "auto":
         return choose_index(points, metric, k=k)
     make: Any = INDEXES.get(index) if isinstance(index, str) else index

@@ -105,7 +105,8 @@ class Index(ABC):
     points : array (n, d)
         Finite; copied, unless the array is read-only.
     metric : Metric or str
-        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", or a value such as ``Minkowski(m=3)``.
+        "euclidean", "manhattan", "chebyshev", "cosine", "hamming", "haversine", "nan_euclidean", a value such
+        as ``Minkowski(m=3)``, or a function of two vectors.
     """
 
     #: What `choose_index` calls it.
@@ -124,10 +125,10 @@ class Index(ABC):
 
     def _prepare(self, points: Any, metric: Metric | str) -> np.ndarray:
         """Set points, metric and what rows are measured by; return the rows to arrange."""
-        rows = as_rows("points", points)
+        metric = as_metric(metric)
+        rows = as_rows("points", points, missing=metric.missing)
         if not rows.size:
             raise ValueError(f"points must hold at least one point, got shape {rows.shape}")
-        metric = as_metric(metric)
         if not self.serves(metric):
             raise ValueError(
                 f"metric {metric!r} is not served by {type(self).__name__}, which searches by"
@@ -211,7 +212,7 @@ class Index(ABC):
         report : SearchReport
             Where it is asked for.
         """
-        x = as_rows("x", x, self.points.shape[1])
+        x = as_rows("x", x, self.points.shape[1], missing=self.metric.missing)
         left_out = as_excluded(exclude, len(x), len(self))
         k = as_count(k, len(self) - (left_out is not None), excluded=left_out is not None)
         ready = self._ready(x)
@@ -252,7 +253,7 @@ class Index(ABC):
         -------
         Neighbors, or Neighbors and SearchReport
         """
-        x = as_rows("x", x, self.points.shape[1])
+        x = as_rows("x", x, self.points.shape[1], missing=self.metric.missing)
         radii = as_radii(r, len(x))
         left_out = as_excluded(exclude, len(x), len(self))
         ready = self._ready(x)
@@ -286,7 +287,9 @@ class Index(ABC):
 
     def candidates(self, row: Any, k: int = 1) -> np.ndarray:
         """Return the indices, in order, of the points that a search for a row (d,) and k measures."""
-        x = as_rows("row", np.expand_dims(as_array(row), 0), self.points.shape[1])
+        x = as_rows(
+            "row", np.expand_dims(as_array(row), 0), self.points.shape[1], missing=self.metric.missing
+        )
         return self._candidates(self._ready(x), as_count(k, len(self)))
 
     def _candidates(self, x: np.ndarray, k: int) -> np.ndarray:
@@ -302,7 +305,8 @@ class Index(ABC):
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads = as_threads(n_threads)
-        if n_rows <= self.block:  # a single row should not wait for a count of cores
+        # A single row should not wait for a count of cores.
+        if n_rows <= self.block or not self.metric.threaded:
             n_threads = 1
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas(self.products):

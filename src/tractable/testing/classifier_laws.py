@@ -178,7 +178,9 @@ def bad_labels_are_one_clear_error(estimator: Any, rng: np.random.Generator) -> 
             fitted.fit([(X[:30], bad[:30]), (X[30:], bad[30:])])
         with _refused_labels(fitted):
             fitted.fit(pd.DataFrame(X, columns=[f"x{j}" for j in range(N_COLUMNS)]).assign(y=bad), "y")
-    for bad in (pd.array(nones, dtype="string"), pd.Categorical(nones), codes[:-1], np.eye(3)[codes]):
+    several = fitted.__sklearn_tags__().classifier_tags.multi_label
+    tables = () if several else (np.eye(3)[codes],)
+    for bad in (pd.array(nones, dtype="string"), pd.Categorical(nones), codes[:-1], *tables):
         with _refused_labels(fitted):
             fitted.fit(X, bad)
     for batches in ([X[:30], X[30:]], [(X[:30], words[:30]), (X[30:], codes[30:])]):

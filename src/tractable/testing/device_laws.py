@@ -18,8 +18,8 @@ from tractable.testing.estimator_laws import assert_close, cloned, example, lear
 #: What is asked of a fitted model, with one answer a row.
 QUESTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
 
-#: A search: as many steps here as there, from one start.
-SEARCH = {"max_iter": 4, "n_init": 1}
+#: A search: as many steps here as there, from one start; of hyper-parameters, those it starts with.
+SEARCH = {"max_iter": 4, "n_init": 1, "optimizer": None}
 
 #: How closely answers agree, in double precision.
 DIGITS = 1e-9

@@ -1,5 +1,6 @@
 """The objective of logistic regression over a source of rows, and the search for its minimum."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -31,6 +32,9 @@ SMALL_BLOCK = 2**11
 SAMPLE, SAMPLE_PRODUCTS, SAMPLE_A_COEFFICIENT = 20_000, 2**29, 20
 #: With more parameters than this the curvature is replaced by a bound that needs the columns alone.
 MOST_PARAMETERS = 1500
+#: With more parameters than this, and a penalty, the curvature is computed twice and then corrected by
+#: differences of gradients: each computation takes as long as that many gradients.
+MOST_NEWTON = 64
 #: Coordinate descent holds a square matrix of this many parameters, at most.
 MOST_SPARSE = 5000
 #: A column that hardly varies in the sample is given at least this part of the median curvature.
@@ -327,6 +331,8 @@ def _smooth_search(
 ) -> NewtonResult:
     if not problem.few_parameters:
         exact, options = False, {**options, "refresh": None, "memory": 20}
+    elif exact and problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON:
+        exact, options = False, {**options, "refresh": (0, 2)}
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
     return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 

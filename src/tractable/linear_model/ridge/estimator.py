@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.namespace import is_sparse
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.least_squares import LinearPredictions
@@ -140,7 +141,8 @@ class RidgeCV(LinearPredictions, Estimator):
     scores are averaged over them.
 
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
-    of weight above one (`sample_weight`) is left out one copy at a time.
+    of weight above one (`sample_weight`) is left out one copy at a time. X may be a sparse matrix or array of
+    SciPy of at most 2,000 columns, which is read in dense blocks.
 
     Parameters
     ----------
@@ -188,6 +190,7 @@ class RidgeCV(LinearPredictions, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -215,6 +218,11 @@ class RidgeCV(LinearPredictions, Estimator):
         check_penalized_intercept(self)
         alphas = check_penalties("alphas", self.alphas)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
+        if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
+            raise ValueError(
+                f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most {GRAM_COLUMNS}; "
+                "fit Ridge for each alpha, in a GridSearchCV"
+            )
         found = search(
             rows,
             alphas,

@@ -8,7 +8,13 @@ from tractable.base import check_columns, check_fitted
 from tractable.neighbors import NearestNeighbors, NeighborCurve
 from tractable.plotting.columns import two_columns
 from tractable.plotting.plot import picture
-from tractable.plotting.rows import column_names, draw_rows, sample_note, with_column_names
+from tractable.plotting.rows import (
+    column_names,
+    draw_rows,
+    refuse_given_distances,
+    sample_note,
+    with_column_names,
+)
 from tractable.plotting.style import COLOURS, finish, hide_spines, title, which_columns
 from tractable.spatial import Brute, Index, KDTree, SearchReport
 from tractable.spatial.hyperplane_index import HyperplaneIndex, leaf_polygons
@@ -32,6 +38,7 @@ def _curve(x: NeighborCurve, ax: Any, *, label: str = "leave-one-out", colour: s
 def _neighbours(x: NearestNeighbors, ax: Any, *, data: Any = None, dims: Any = None) -> Any:
     """Draw rows over two columns, linked to their neighbours; `data` are rows to query."""
     check_fitted(x)
+    refuse_given_distances(x)
     points, names = np.asarray(x.index_.points, dtype=float), column_names(x)
     columns = [0, 0] if len(names) == 1 else two_columns(x, dims)
     queries = None if data is None else np.asarray(check_columns(x, data), dtype=float)

@@ -9,7 +9,7 @@ from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array
 from tractable.primitives import as_double, few_pairs
 from tractable.primitives.neighbors import agnostic
-from tractable.primitives.neighbors.agnostic import distances
+from tractable.primitives.neighbors.agnostic import distances, smallest, up_to
 from tractable.value import value
 
 __all__ = [
@@ -20,7 +20,9 @@ __all__ = [
     "filtered_within",
     "nearest",
     "single_rows",
+    "smallest",
     "sorted_pairs",
+    "up_to",
     "within",
 ]
 
