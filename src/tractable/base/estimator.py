@@ -86,7 +86,7 @@ class Estimator(BaseEstimator):
 
     model_tags: ModelTags
     #: Whether columns may be text and categories, whether numbers must not be negative, whether rows may be
-    #: sparse, as counts are, and whether a row may have several targets.
+    #: sparse, and whether a row may have several targets.
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False

@@ -141,8 +141,8 @@ def refuse_sparse(estimator: Any, X: Any) -> None:
     """Refuse sparse rows, for models that take dense ones: they are not made dense silently."""
     if is_sparse(X):
         raise ValueError(
-            f"X is a sparse {type(X).__name__}, and {type(estimator).__name__} takes dense rows, which sparse "
-            "ones are not made silently: give X.toarray(), where that fits into memory"
+            f"X is a sparse {type(X).__name__}, and {type(estimator).__name__} takes dense rows: nothing is "
+            "made dense silently; give X.toarray(), where that fits into memory"
         )
 
 

@@ -294,8 +294,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     def _require_statistic(self) -> None:
         if hasattr(self, "components_") and not hasattr(self, "statistic_"):
             raise ValueError(
-                "the fit has no statistic to go on from, by svd_solver='randomized' or of sparse rows of many "
-                "columns: fit all rows at once, or begin with partial_fit"
+                "svd_solver='randomized', and sparse rows of many columns, keep no statistic to go on from: "
+                "fit all rows at once, or begin with partial_fit"
             )
 
     def _learn(self, statistic: ScatterFactor) -> None:

@@ -601,12 +601,12 @@ def seeded_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
     return kmeans_plus_plus(x, weights, n_clusters, rng.random((n_clusters, n_trials(n_clusters))))
 
 
-def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def random_rows(x: Any, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows drawn by weight; rows that equal one drawn before are left out while there are others.
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
-    xp, count = None if is_sparse(x) else namespace_of(x), on_host(counts(weights, x))
+    count = on_host(counts(weights, x))
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
@@ -616,7 +616,7 @@ def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
         if is_sparse(x):
             equal = sparse_squared_distances(x, x[[row]].toarray())[:, 0] == 0.0
         else:
-            equal = on_host(xp.all(x == x[row, :], axis=1))
+            equal = on_host(namespace_of(x).all(x == x[row, :], axis=1))
         mass = np.where(equal, 0.0, mass)
     return np.asarray(chosen)
 

@@ -33,8 +33,8 @@ WIDE, RARE = 300, 12
 #: Eigenvalues of AAᵀ and AᵀA below this fraction of the largest have lost half of their digits.
 SAFE_RATIO = 1e-10
 
-#: Largest variance of a column, as a fraction of the largest mean square, from which products about the origin
-#: have the digits of products about the mean.
+#: Largest variance of a column, as a fraction of the largest mean square, from which products about the
+#: origin have the digits of products about the mean.
 LEAST_SPREAD = 1e-3
 
 #: Residual, relative to their eigenvalue, of eigenvectors of sparse rows.
@@ -361,7 +361,7 @@ def sparse_components(rows: SparseSource, n_components: Any) -> PrincipalCompone
     fraction = n_components if isinstance(n_components, float) else 0.0
     k = 8 if fraction else int(n_components)
     while True:
-        values, directions = _sparse_eigenpairs(Z, size, min(k, min(n, d)))
+        values, directions = _sparse_eigenpairs(Z, size, min(k, n, d))
         if values.sum() >= fraction * (1.0 - 1e-12) or k >= min(n, d):
             break
         k *= 2
@@ -382,7 +382,10 @@ def _centred(rows: SparseSource, mean: np.ndarray) -> StandardizedSparse:
 
 
 def _sparse_eigenpairs(Z: StandardizedSparse, size: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest eigenvalues of ZᵀZ over `size`, and their vectors (d, k): ZZᵀv = s²v, u = Zᵀv / s."""
+    """Return the largest eigenvalues of ZᵀZ over `size`, and their vectors u, (d, k).
+
+    Of fewer rows than columns they are found from ZZᵀv = s²v: u = Zᵀv / s.
+    """
     n, d = Z.shape
     if n < d and k < n - 1:
         values, vectors = lanczos(lambda v: (Z @ (v @ Z)) / size, n, k, tol=LANCZOS)

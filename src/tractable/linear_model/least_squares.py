@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import to_numpy
+from tractable.arrays.namespace import is_sparse, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     ModelTags,
@@ -25,7 +25,6 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
 from tractable.base.validation import check_row_noise
-from tractable.arrays.namespace import is_sparse
 from tractable.data.frames import split_frame
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
@@ -63,7 +62,7 @@ class LinearPredictions(RegressorMixin):
     """
 
     _several_targets: ClassVar[bool] = True
-    _sparse_methods = ("predict",)
+    _sparse_methods: ClassVar[tuple[str, ...]] = ("predict",)
     _solution_: Any
     coef_: Array
 

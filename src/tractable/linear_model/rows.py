@@ -175,8 +175,8 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     if not (is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str)):
         rows = check_rows(estimator, X, y, sample_weight, reset=True, min_rows=min_rows, supervised=True)
         if isinstance(rows.data, SparseSource):
-            held = rows.data.in_sparse_blocks()
-            return Rows(data=held.X, y=held.y, weights=held.weights)
+            sparse = rows.data.in_sparse_blocks()
+            return Rows(data=sparse.X, y=sparse.y, weights=sparse.weights)
         if not isinstance(rows.data, np.ndarray):
             raise ValueError(f"X must be a NumPy array or a frame, got {type(X).__name__}")
         return rows

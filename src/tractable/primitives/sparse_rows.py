@@ -99,9 +99,7 @@ class StandardizedSparse:
 
         scale = None if self.scale is None or other.scale is None else np.append(self.scale, other.scale)
         X = hstack([self.X, other.X], format="csc")
-        return StandardizedSparse(
-            X=X, shift=np.append(self.shift, other.shift), scale=scale, root=self.root
-        )
+        return StandardizedSparse(X=X, shift=np.append(self.shift, other.shift), scale=scale, root=self.root)
 
     def gram(self, other: "StandardizedSparse") -> np.ndarray:
         """Return Zᵀ other, (p, q), of two matrices of the same rows, both without intercept."""

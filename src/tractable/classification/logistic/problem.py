@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.limits import reciprocals
-from tractable.arrays.namespace import is_sparse
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
+from tractable.arrays.namespace import is_sparse
 from tractable.classification.labelled_rows import labelled_source
 from tractable.data import ArraySource, Batch, Source, SparseSource
 from tractable.data.blocks import stacked

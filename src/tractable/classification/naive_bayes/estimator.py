@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.namespace import is_sparse
 from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
@@ -35,7 +36,6 @@ from tractable.classification.naive_bayes.model import (
     warnings_of,
 )
 from tractable.conjugate.increments import dirichlet_increment
-from tractable.arrays.namespace import is_sparse
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame

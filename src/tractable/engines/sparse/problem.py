@@ -166,9 +166,7 @@ class SparseColumnProblem(ColumnProblem):
         m = len(which)
         return some.gram(some.columns(np.arange(m - len(others), m)))
 
-    def correlations(
-        self, some: Any, which: np.ndarray, coefs: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def correlations(self, some: Any, which: np.ndarray, coefs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
         del which
         residuals = self.y[:, None] - some @ coefs

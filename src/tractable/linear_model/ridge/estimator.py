@@ -220,8 +220,8 @@ class RidgeCV(LinearPredictions, Estimator):
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
             raise ValueError(
-                f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most {GRAM_COLUMNS}; "
-                "fit Ridge for each alpha, in a GridSearchCV"
+                f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
+                f"{GRAM_COLUMNS}; fit Ridge for each alpha, in a GridSearchCV"
             )
         found = search(
             rows,

@@ -41,9 +41,7 @@ class Columns:
     flat: bool = True  # whether there is one target, given as a vector
 
     @classmethod
-    def of(
-        cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool
-    ) -> "Columns":
+    def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
         """Return the columns of rows in memory, in column order; copied only where that is needed.
 
         Those of sparse rows are centred within products.

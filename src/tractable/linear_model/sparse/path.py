@@ -10,8 +10,8 @@ from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_
 from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.solution import ridge
-from tractable.linear_model.sparse_rows import shortest_coefficients
 from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_scales
+from tractable.linear_model.sparse_rows import shortest_coefficients
 from tractable.metrics.penalties import check_penalties
 from tractable.primitives.sparse import solve_lasso
 from tractable.primitives.sparse_rows import StandardizedSparse
@@ -282,8 +282,8 @@ def _sparse_without_l1(X: StandardizedSparse, y: np.ndarray, penalty: float, pos
     """Solve ridge regression, or least squares by the shortest coefficients, of sparse rows."""
     if positive:
         raise ValueError(
-            "positive=True without a penalty on absolute values (alpha=0 or l1_ratio=0) takes dense rows: X is "
-            "sparse; give X.toarray(), or a positive alpha and l1_ratio"
+            "positive=True without a penalty on absolute values (alpha=0 or l1_ratio=0) takes dense rows, "
+            "and X is sparse: give X.toarray(), or a positive alpha and l1_ratio"
         )
     w, steps = shortest_coefficients(X, y, penalty)
     residual = y - X @ w

@@ -378,7 +378,6 @@ def _repair(row, columns, start, row_square, other, squares):  # type: ignore[no
             squares[j] = total
 
 
-
 #: A squared distance below this fraction of the squared lengths has lost digits in their difference.
 _CANCELLED = 1e-6
 
@@ -437,7 +436,9 @@ def sparse_reassign(  # type: ignore[no-untyped-def]
             continue
         labels[r] = near
         weight = w[r] if len(w) else 1.0
-        exact = _sparse_distance(data, columns, start, end, points, near, best + length, squares[near] + length)
+        exact = _sparse_distance(
+            data, columns, start, end, points, near, best + length, squares[near] + length
+        )
         changed += 1
         if old < 0:
             cost += weight * exact
