@@ -78,14 +78,20 @@ class StandardizedSparse:
     def column_sums(self, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
         """Return Σ_n r_n of(z_nj), (p,) or (k, p), of a function of single entries and r, (n,) or (k, n).
 
-        Entries that are not stored all have the value of the shift.
+        Entries that are not stored are all as the shift has them; `root` is left out.
         """
         X = self.X.tocsr()
-        scale = np.ones(X.shape[1]) if self.scale is None else self.scale
-        absent = of(-self.shift * scale)
-        stored = of((X.data - self.shift[X.indices]) * scale[X.indices]) - absent[X.indices]
+        z = X.data - self.shift[X.indices]
+        z = z if self.scale is None else z * self.scale[X.indices]
+        absent = of(-self.shift if self.scale is None else -self.shift * self.scale)
+
+        def sums(entries: np.ndarray) -> np.ndarray:
+            return (type(X)((entries, X.indices, X.indptr), shape=X.shape).T @ r.T).T
+
         total = r.sum(axis=-1)[..., None]
-        found = (type(X)((stored, X.indices, X.indptr), shape=X.shape).T @ r.T).T + total * absent
+        # A column that is stored whole has no other entries, whatever rounding says of their weight.
+        whole = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        found = sums(of(z)) + np.where(whole, 0.0, total - sums(np.ones(len(z)))) * absent
         return np.concatenate([total * of(np.ones(1)), found], axis=-1) if self.intercept else found
 
     def columns(self, which: np.ndarray) -> "StandardizedSparse":

@@ -78,7 +78,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         The initial centres: greedy k-means++, rows at random, these, or what
         ``init(X, n_clusters, random_state=generator)`` returns. From a stream of more than 20,000 rows
         (or 50 a cluster), seeds are chosen among so many; "k-means||" looks at all of them, in ten passes
-        that draw candidates far from those before (Bahmani et al. 2012), and chooses among these.
+        that draw candidates far from those before (Bahmani et al. 2012), and chooses among these; of sparse
+        rows it is "k-means++".
     n_init : int or "auto"
         Number of searches, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres
         that are given are tried once.

@@ -414,7 +414,8 @@ def sparse_reassign(  # type: ignore[no-untyped-def]
             upper[r] = scale * np.sqrt(max(own, 0.0) + slack) * UP
             if upper[r] < max(np.float64(lower[r]), half[old]):
                 continue
-        products[:] = 0.0
+        for k in range(K):
+            products[k] = 0.0
         length = 0.0
         for at in range(start, end):
             x, point = data[at], points[columns[at]]
