@@ -18,7 +18,8 @@ def rows(size, *, groups=10):
     column = np.where(rng.random((n, entries)) < 0.3, usual[group], rng.integers(0, width, (n, entries)))
     column += np.arange(entries) * width
     counts = rng.integers(1, 5, n * entries).astype(np.float64)
-    X = csr_array((counts, column.ravel(), np.arange(n + 1) * entries), shape=(n, dim))
+    start = np.arange(n + 1, dtype=np.int32) * entries
+    X = csr_array((counts, column.ravel().astype(np.int32), start), shape=(n, dim))  # scikit-learn's indices
     return X, rng
 
 

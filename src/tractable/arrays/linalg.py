@@ -73,6 +73,17 @@ def column_lengths(a: Array) -> Array:
     return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
 
 
+def column_squares(a: Array) -> Array:
+    """Return the sum of the squares of each column.
+
+    Examples
+    --------
+    >>> column_squares(np.array([[3.0, 1.0], [4.0, 0.0]])).tolist()
+    [25.0, 1.0]
+    """
+    return np.einsum("ij,ij->j", a, a) if is_numpy_array(a) else namespace_of(a).sum(a * a, axis=0)
+
+
 def product(a: Array, b: Array) -> Array:
     """Return a @ b of vectors and matrices, for blocks of rows on several threads.
 

@@ -72,7 +72,7 @@ def tags(estimator: Any) -> ModelTags:
 SMALL = 2**22
 
 #: What a search and a fold leave to be read, merged and drawn; it stays where it was made.
-RECORDS = ("statistic_", "cv_curve_", "objective_trace_")
+RECORDS = ("statistic_", "cv_curve_", "objective_trace_", "lower_bounds_")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names, require_targets
@@ -28,11 +29,20 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[S
         raise ValueError(f"y must have two classes at least, got {len(classes)} class")
     if seen is None:
         return rows.data.map(ClassCodes(classes=classes)), classes
-    data, codes, weights = rows.data, rows.y, rows.weights
     if len(classes) < len(seen):
-        some = np.asarray(weights) > 0.0
-        data, codes, weights = data[some], np.searchsorted(classes, seen[codes[some]]), weights[some]
-    return labelled_source(data, codes, weights), classes
+        if is_sparse(rows.data):
+            some = np.flatnonzero(rows.weights)
+            codes = np.searchsorted(classes, seen[rows.y[some]])
+            rows = replace(rows, data=rows.data[some], y=codes, weights=rows.weights[some])
+        else:
+            xp = namespace_of(rows.data)
+            some = xp.nonzero(rows.weights > 0.0)[0]
+            data, codes, weights = (xp.take(each, some, axis=0) for each in (rows.data, rows.y, rows.weights))
+            codes = xp.take(beside(np.searchsorted(classes, seen), data), codes)
+            rows = replace(rows, data=data, y=codes, weights=weights)
+    if is_sparse(rows.data):
+        return labelled_source(rows.data, rows.y, rows.weights), classes
+    return rows.source, classes
 
 
 def labelled_source(x: Any, codes: np.ndarray, weights: Any) -> ArraySource | SparseSource:

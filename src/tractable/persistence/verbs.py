@@ -25,8 +25,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``), the
     pipelines, column transformers, scalers, encoders and searches of scikit-learn around them, values, NumPy
     arrays, scalars and dtypes, None, booleans, numbers, strings, slices, ranges, and lists, tuples and
-    dictionaries of these. Functions are refused, since a file holds data and never code; so are random
-    generators, whose spawned children cannot be restored: give ``random_state`` an integer.
+    dictionaries of these. Models and arrays on a device are saved as NumPy's, and load anywhere. Functions
+    are refused, since a file holds data and never code; so are random generators, whose spawned children
+    cannot be restored: give ``random_state`` an integer.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
-    """Read what :func:`save` wrote.
+    """Read what `save` wrote.
 
     A file is data: the only classes it can name are the public ones of this package, those of scikit-learn
     that stand around a model in a pipeline, and those in `types`; the only calls it can cause are their

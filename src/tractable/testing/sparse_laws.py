@@ -105,8 +105,8 @@ def _assert_same(found: Any, want: Any, rows: Any, X: np.ndarray, y: Any) -> Non
     assert_close(_answers(found, X, y), _answers(want, X, y), 1e-9)
     for name in LEARNED:
         if name in vars(want) and name in vars(found):
-            pair = (np.asarray(getattr(model, name), dtype=float) for model in (found, want))
-            assert_close(*pair, 1e-9)
+            mine, theirs = (np.asarray(getattr(model, name), dtype=float) for model in (found, want))
+            assert_close(mine, theirs, 1e-9)
 
 
 def _answers(fitted: Any, X: Any, y: Any) -> np.ndarray:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.arrays.namespace import is_sparse
-from tractable.classification.labelled_rows import labelled_source
-from tractable.data import ArraySource, Batch, Source, SparseSource
+from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
+from tractable.data import Batch, Source
+from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
 from tractable.data.blocks import stacked
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
@@ -21,6 +23,7 @@ from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
+from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
@@ -46,6 +49,9 @@ ROUGH, FEW = 1e-5, 10
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
 
+#: Sources whose rows are one array.
+IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
+
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
 QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
 #: A column whose standard deviation is this many times that by its quartiles has outliers.
@@ -66,11 +72,12 @@ class ClassSummary:
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
-        some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS]
+        some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS, :]
+        one = counts(weights, x if is_sparse(x) else as_rows(x[:, :1]))
         return cls(
             moments=DiagonalMoments.of(x, weights),
-            class_weight=np.bincount(codes, weights, minlength=n_classes),
-            some=some if is_sparse(some) else np.asarray(some, dtype=np.float64),
+            class_weight=weighted_counts(codes, one, n_classes),
+            some=some if is_sparse(some) else np.asarray(to_numpy(some), dtype=np.float64),
         )
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
@@ -128,7 +135,7 @@ class _ClassWeighted:
     factors: np.ndarray
 
     def __call__(self, batch: Batch) -> Batch:
-        factor = self.factors[batch.y]
+        factor = namespace_of(batch.y).take(beside(self.factors, batch.y), batch.y)
         return replace(batch, weights=factor if batch.weights is None else factor * batch.weights)
 
 
@@ -137,7 +144,7 @@ def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
     if factors is None:
         return data
     of = _ClassWeighted(factors=factors)
-    return of(data) if isinstance(data, ArraySource | SparseSource) else data.map(of)  # type: ignore[arg-type,return-value]
+    return of(data) if isinstance(data, IN_MEMORY) else data.map(of)  # type: ignore[arg-type,return-value]
 
 
 @value
@@ -258,18 +265,20 @@ class LogisticProblem:
     def sample(self) -> Source:
         """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
-        if isinstance(data, ArraySource | SparseSource):
+        if isinstance(data, IN_MEMORY):
             if data.n_rows <= self.sample_rows:
                 return data
             chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
-            x, codes = data.X[chosen], data.y[chosen]  # type: ignore[index]
-            w = None if data.weights is None else data.weights[chosen]
+            xp, chosen = namespace_of(data.X), beside(chosen, data.X)
+            x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
+            w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
             both, w = sample_rows(labelled, None, self.sample_rows, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
-        w = np.ones(x.shape[0]) if w is None else w
-        return labelled_source(x, codes, w * (self.weight / float(np.sum(w))))
+            data = ArraySource(X=x, y=codes)
+        w = counts(w, as_rows(x))
+        return replace(data, X=x, y=codes, weights=w * (self.weight / float(namespace_of(w).sum(w))))
 
     @property
     def exact(self) -> bool:
@@ -390,8 +399,8 @@ def _gradient_terms(
 ) -> np.ndarray:
     """Return Σ w |r| |z| for every coefficient."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    r = np.abs(residuals).T
-    return _entry_sums(z, np.abs, r if weights is None else r * weights)
+    r = namespace_of(residuals).abs(residuals).T
+    return _entry_sums(z, _absolute, r if weights is None else r * weights)
 
 
 def _sizes(
@@ -403,7 +412,7 @@ def _sizes(
     width: int,
 ) -> np.ndarray:
     z = design(x, scaling, width)
-    return _entry_sums(z, _size, np.ones(len(z)) if weights is None else weights)
+    return _entry_sums(z, _size, _row_counts(weights, z))
 
 
 def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
@@ -411,8 +420,20 @@ def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -
     return z.column_sums(of, r) if isinstance(z, StandardizedSparse) else r @ of(z)
 
 
+def _row_counts(weights: Any, z: Any) -> np.ndarray:
+    return counts(weights, z.X if isinstance(z, StandardizedSparse) else z)
+
+
+def _absolute(z: np.ndarray) -> np.ndarray:
+    return namespace_of(z).abs(z)
+
+
 def _size(z: np.ndarray) -> np.ndarray:
-    return np.minimum(np.abs(z), 1.0)
+    return namespace_of(z).clip(_absolute(z), 0.0, 1.0)
+
+
+def _square(z: np.ndarray) -> np.ndarray:
+    return z * z
 
 
 def _gram(
@@ -427,7 +448,7 @@ def _gram(
     """Return Σ w z zᵀ, or its diagonal."""
     z = design(x, scaling, width)
     if diagonal:
-        return _entry_sums(z, np.square, np.ones(len(z)) if weights is None else weights)
+        return _entry_sums(z, _square, _row_counts(weights, z))
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 

@@ -4,12 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import is_sparse
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_rows
+from tractable.arrays.namespace import is_sparse, to_numpy
+from tractable.base import Estimator, ModelTags, all_or_nothing, check_fitted, check_rows
 from tractable.base.parameters import check_choice, check_number
-from tractable.linear_model.least_squares import LinearPredictions
+from tractable.inference import RegressionSummary, coefficient_names, of_columns
+from tractable.linear_model.least_squares import LinearPredictions, check_target
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
-from tractable.linear_model.ridge.solution import ridge
+from tractable.linear_model.ridge.solution import RidgeSolution, ridge
 from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
 from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import check_penalties
@@ -103,6 +104,24 @@ class Ridge(LinearPredictions, LinearFit):
         if alpha == float("inf"):
             raise ValueError(f"prior_variance must be larger, got {prior_variance!r}: alpha overflows")
         return cls(alpha=alpha, **options)
+
+    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+        """Return the table of the posterior: coefficients, their scales and intervals, R²; no tests.
+
+        Student's t of `residual_dof_` degrees of freedom about the coefficients, under the prior
+        coef ~ N(0, σ²/α) with `noise_variance_` for σ²: the intervals are those of `coef_interval`, and a
+        coefficient that is shrunk has no p-value. Without a penalty there are the tests of least squares.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        columns = of_columns(self.statistic_, intercept=bool(self.fit_intercept))
+        return _posterior_table(self, self._solution_with_noise(), coverage, target, columns)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
@@ -235,3 +254,41 @@ class RidgeCV(LinearPredictions, Estimator):
         self._set_solution(found.solution, flat=found.flat)
         self.effective_dof_ = found.solution.effective_dof
         return self
+
+    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+        """Return the table of the posterior at the penalty that was chosen, as `Ridge.summary`.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        return _posterior_table(self, self._solution_with_noise(), coverage, target, {})
+
+
+def _posterior_table(
+    model: Any, fit: RidgeSolution, coverage: float, target: int | None, columns: dict[str, Any]
+) -> RegressionSummary:
+    t, intercept, shrunk = check_target(target, int(fit.coef.shape[0])), fit.has_intercept, fit.alpha > 0.0
+    own = [float(fit.intercept[t])] if intercept else []
+    return RegressionSummary(
+        model=type(model).__name__,
+        names=coefficient_names(model, intercept=intercept),
+        coefficients=np.append(own, to_numpy(fit.coef)[t]),
+        covariance=fit.parameter_covariance(t),
+        n_rows=fit.n_rows,
+        n_parameters=fit.effective_dof,
+        residual_dof=fit.residual_dof,
+        t_dof=fit.residual_dof,
+        covariance_type="posterior" if shrunk else "nonrobust",
+        residual_squares=float(fit.rss[t]),
+        total_squares=float(fit.target_squares[t]),
+        has_intercept=fit.centering.free_intercept,
+        statistics={"penalty alpha": float(fit.alpha)},
+        tested=not shrunk,
+        coverage=coverage,
+        **columns,
+    )
