@@ -152,9 +152,10 @@ class Logit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z = design(x, scaling, coef.shape[1])
-        xp, k = namespace_of(z), self.contrasts.shape[0]
-        own = xp.astype(codes[:, None] == xp.arange(k, device=device(z)), xp.float64)
-        return z, (softmax(z @ (self.contrasts @ coef).T) - own) @ self.contrasts
+        p = softmax(z @ (self.contrasts @ coef).T)
+        xp, k = namespace_of(p), self.contrasts.shape[0]
+        own = xp.astype(codes[:, None] == xp.arange(k, device=device(p)), xp.float64)
+        return z, (p - own) @ self.contrasts
 
     def class_coef(self, coef: np.ndarray) -> np.ndarray:
         """Return the coefficients that users read: one row for two classes, else one a class."""
@@ -257,8 +258,9 @@ class Probit:
 
     def _margins(self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray) -> tuple[np.ndarray, ...]:
         z = design(x, scaling, coef.shape[1])
-        sign = 2.0 * namespace_of(z).astype(codes, z.dtype) - 1.0
-        return z, sign, sign * (z @ coef[0, :])
+        eta = z @ coef[0, :]
+        sign = 2.0 * namespace_of(eta).astype(codes, eta.dtype) - 1.0
+        return z, sign, sign * eta
 
 
 def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
