@@ -26,13 +26,13 @@ from tractable import neighbors as neighbors
 from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
-from tractable import report as report
 from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
 from tractable import spatial as spatial
 from tractable import statistics as statistics
 from tractable import testing as testing
+from tractable.arrays import precision as precision
 from tractable.base import adopt as adopt
 from tractable.base import tags as tags
 from tractable.base.sample_posterior import sample_posterior as sample_posterior
@@ -248,6 +248,7 @@ from tractable.persistence import checkpoint as checkpoint
 from tractable.persistence import load as load
 from tractable.persistence import save as save
 from tractable.plotting.plot import plot as plot
+from tractable.report import report_on as report_on
 from tractable.selection import bias_variance as bias_variance
 from tractable.selection import choose_parameters as choose_parameters
 from tractable.selection import dependence_of_rows as dependence_of_rows
@@ -265,6 +266,7 @@ from tractable.spatial import minkowski as minkowski
 from tractable.statistics import ByClass as ByClass
 from tractable.statistics import Moments as Moments
 
+report = report_on
 PACKAGES: tuple[str, ...]
 PUBLIC: dict[str, str]
 __version__: str

@@ -501,7 +501,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             names, held = source.feature_names, source.collect()
             check_names(self, names, source.n_features, reset=reset)
             X, y, sample_weight = held.X, held.y, held.weights
-            if names is not None:
+            if names is not None and is_numpy_array(X):
                 import pandas as pd
 
                 X = pd.DataFrame(np.asarray(X), columns=list(names))
@@ -579,6 +579,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             prior,
             [own for _, _, own in groups],
             optimize=self.optimizer is not None,
+            shorter=self.kernel is None,
             n_restarts=self.n_restarts_optimizer,
             rng=as_generator(self.random_state),
             tol=self.tol,
