@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from tractable.arrays.namespace import check_real_kind, check_unmasked
+from tractable.arrays.namespace import check_real_kind, check_unmasked, namespace_of
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
 from tractable.data import Batch, Source, is_frame, is_streamed
@@ -82,6 +82,16 @@ class SquaredErrors:
     targets: DiagonalMoments
     residual: np.ndarray  # Σ w (y - ŷ)², one entry a target
 
+    @classmethod
+    def of(cls, y: Any, predicted: Any, weights: Any = None) -> "SquaredErrors":
+        """Summarise predictions beside their targets; of those on a device, there."""
+        xp = namespace_of(predicted)
+        y, predicted = (xp.astype(xp.reshape(x, (x.shape[0], -1)), xp.float64) for x in (y, predicted))
+        w = xp.ones_like(y[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        if not bool(xp.all(xp.isfinite(y))):
+            raise ValueError("y contains NaN or infinity")
+        return cls(targets=DiagonalMoments.of(y, w), residual=w @ (y - predicted) ** 2)
+
     def __add__(self, other: "SquaredErrors") -> "SquaredErrors":
         return SquaredErrors(targets=self.targets + other.targets, residual=self.residual + other.residual)
 
@@ -105,12 +115,9 @@ class SquaredErrorsOf:
     def __call__(self, block: Batch) -> SquaredErrors:
         targets = _targets(block)
         check_real_kind("y", targets)
-        y = np.asarray(targets, dtype=np.float64).reshape(block.n_rows, -1)
-        if not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity")
-        predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)
-        residual = block.row_weights @ (y - predicted.reshape(y.shape)) ** 2
-        return SquaredErrors(targets=DiagonalMoments.of(y, block.weights), residual=residual)
+        predicted = np.asarray(self.estimator.predict(self.columns(block.X)))
+        weights = None if block.weights is None else np.asarray(block.weights)
+        return SquaredErrors.of(np.asarray(targets, dtype=np.float64), predicted, weights)
 
 
 @value
