@@ -137,6 +137,15 @@ def refuse_foreign(X: Any) -> None:
         )
 
 
+def refuse_sparse(estimator: Any, X: Any) -> None:
+    """Refuse sparse rows, for models that take dense ones: they are not made dense silently."""
+    if is_sparse(X):
+        raise ValueError(
+            f"X is a sparse {type(X).__name__}, and {type(estimator).__name__} takes dense rows: nothing is "
+            "made dense silently; give X.toarray(), where that fits into memory"
+        )
+
+
 def check_table(X: Any, name: str = "X") -> np.ndarray:
     """Return rows as a table of finite float64 on the host, for functions that have no estimator."""
     if is_foreign_array(X):
@@ -256,6 +265,7 @@ def check_columns(
         X = _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
         _check_library(estimator, X, reset=reset)
         return X
+    refuse_sparse(estimator, X)
     X = _readable(X)
     _check_library(estimator, None, reset=reset)
     try:
@@ -404,7 +414,10 @@ def _readable(X: Any) -> Any:
     if hasattr(X, "collect") and not is_frame(X):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet; give X.collect()")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat):
-        raise ValueError("X must hold real numbers, and has text among Python objects: convert it first")
+        raise ValueError(
+            "X must hold real numbers, and has text among Python objects: convert it first; ContrastCoding "
+            "codes the words of a frame"
+        )
     if is_frame(X):
         as_source(X)  # names the columns that are no numbers
         return object_columns_as_numbers(X)
