@@ -10,7 +10,7 @@ import tractable
 from optimality import assert_lasso_optimal, objective
 from quick import some
 from tractable import ElasticNet, Lasso, LassoLars, LinearRegression, Ridge, lasso_path
-from tractable.arrays import to_numpy
+from tractable.arrays.namespace import to_numpy
 from tractable.testing.estimator_laws import ESTIMATOR_LAWS
 
 MODELS = [Lasso, ElasticNet, LassoLars]

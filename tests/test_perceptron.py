@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable.primitives
 from tractable import Perceptron
-from tractable.arrays import to_numpy
+from tractable.arrays.namespace import to_numpy
 from tractable.primitives.glm.agnostic import perceptron_pass as agnostic
 from tractable.primitives.glm.compiled import perceptron_pass as compiled
 
