@@ -102,7 +102,7 @@ def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1
 
 def total_weight(rows: Rows) -> float:
     """Return how many rows there are, each counted as often as it weighs."""
-    return float(rows.data.shape[0] if rows.weights is None else rows.weights.sum())
+    return float(rows.data.shape[0] if rows.weights is None else namespace_of(rows.data).sum(rows.weights))
 
 
 def _as_targets(y: Any, x: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import RegressorMixin, Rows, check_fitted, check_number, check_targets
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.regressor import check_levels
@@ -251,11 +251,26 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         include_noise : bool
             Whether the spread is that of a new target (default) or of the average of K.
         """
+        check_fitted(self)
+        if self._on_device:
+            return self._mean_elsewhere(X, return_std=return_std)
         return (
             super().predict(X, return_std, include_noise=include_noise)
             if return_std
             else self._sample(X)[0].mean
         )
+
+    def _mean_elsewhere(self, X: Any, *, return_std: bool) -> Any:
+        """Return the means of rows that are on a device."""
+        if return_std:
+            self._refuse_tensors("the distribution of targets")
+        near = self._near(X)
+        xp, weights = namespace_of(near.counts), near.counts * neighbor_weights(self.weights, near)
+        share = weights / xp.sum(weights, axis=1, keepdims=True)
+        own = xp.take(self.targets_, xp.reshape(near.indices, (-1,)), axis=0)
+        own = xp.reshape(own, (*near.indices.shape, *self.targets_.shape[1:]))
+        share = share if self.targets_.ndim == 1 else share[:, :, None]
+        return xp.sum(share * own, axis=1)
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
@@ -274,6 +289,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
             Of batch shape (n_samples,), with a second axis for several targets.
         """
         check_fitted(self)
+        self._refuse_tensors("the distribution of targets")
         if self.n_neighbors_ < 2:
             raise ValueError(
                 f"n_neighbors is {self.n_neighbors_}: the target of one neighbour has no spread, and no "
@@ -347,6 +363,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
             As in `predict_interval`.
         """
         check_fitted(self)
+        self._refuse_tensors("the distribution of targets")
         levels = check_levels(alpha)
         self._check_levels("alpha", alpha, levels, include_noise)
         near = self._near(X)
