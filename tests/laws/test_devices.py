@@ -39,9 +39,10 @@ TAKES_TENSORS = {
     "StudentTMixture",
 }
 
-#: On a device "k-means||" is k-means++ over all rows, another start; trees, left-out rows and metrics of
-#: missing entries are of NumPy arrays.
+#: On a device "k-means||" is k-means++ over all rows, another start; trees, left-out rows, searches for
+#: bandwidths and metrics of missing entries are of NumPy arrays.
 ON_HOST = ("KMeans-parallel", "-loo", "-forest", "-nan-euclidean", "KNeighborsClassifier-one")
+ON_HOST = (*ON_HOST, "KernelDensity-isj", "KernelDensity-lscv", "KernelDensity-grid")
 ROWS = [
     row for row in ESTIMATORS if type(row.make()).__name__ in TAKES_TENSORS and not row.name.endswith(ON_HOST)
 ]

@@ -130,7 +130,8 @@ def map_rows(
     width = prod(x.shape[1:])
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
-        return stacked([function(x[a : min(a + step, n), ...]) for a in range(0, n, step)])
+        blocks = (slice(a, min(a + step, n)) for a in range(0, n, step))
+        return stacked([part for rows in blocks for part in _in_halves(lambda r: function(x[r, ...]), rows)])
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:

@@ -292,7 +292,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
             if self.bandwidth not in BY_MOMENTS or period is not None:
                 raise ValueError(
                     f"bandwidth={self.bandwidth!r} is found for NumPy arrays, and X is an array of "
-                    f"{library_of(X)}: give a number, or {' or '.join(map(repr, BY_MOMENTS))} without a period"
+                    f"{library_of(X)}: give a number, or one of {[*BY_MOMENTS]} without a period"
                 )
             return BY_MOMENTS[self.bandwidth](X, weights, window)
         if period is not None:
