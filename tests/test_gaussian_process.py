@@ -1031,7 +1031,7 @@ def test_gradients_of_features_hold_with_little_noise():
     ids=lambda model: type(model).__name__,
 )
 def test_the_default_kernel_finds_what_varies_fast(model, rng):
-    """Thirty periods within the range of the rows, which a search from a long length scale takes for noise."""
+    """Thirty periods within the range of the rows: from a long length scale, a search finds noise."""
     x = np.sort(rng.uniform(0.0, 1.0, 300))[:, None]
     y = np.sin(200.0 * x[:, 0]) + 0.1 * rng.standard_normal(300)
     assert model.fit(x, y).score(x, y) > 0.9
