@@ -29,6 +29,9 @@ TAKES_TENSORS = {
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KMeans",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "KernelDensity",
     "KernelPCA",
     "KernelRidge",
     "LinearDiscriminant",
@@ -53,9 +56,15 @@ def elsewhere(library):
     return torch.device("meta")
 
 
-#: On a device "k-means||" is k-means++ over all rows, another start.
+#: On a device "k-means||" is k-means++ over all rows, another start; trees, left-out rows, searches for
+#: bandwidths and metrics of missing entries are of NumPy arrays.
+ON_HOST = ("KMeans-parallel", "-loo", "-forest", "-nan-euclidean", "KNeighborsClassifier-one")
+ON_HOST = (*ON_HOST, "KernelDensity-isj", "KernelDensity-lscv", "KernelDensity-grid")
 ROWS = [
-    row for row in ESTIMATORS if type(row.make()).__name__ in TAKES_TENSORS and row.name != "KMeans-parallel"
+    row
+    for row in ESTIMATORS
+    if type(row.make()).__name__ in TAKES_TENSORS
+    and (row.name == "KernelRidge-loo" or not row.name.endswith(ON_HOST))
 ]
 
 

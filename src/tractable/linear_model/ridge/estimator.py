@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tractable.arrays.namespace import to_numpy
+from tractable.arrays.namespace import is_sparse, to_numpy
 from tractable.base import Estimator, ModelTags, all_or_nothing, check_fitted, check_rows
 from tractable.base.parameters import check_choice, check_number
 from tractable.inference import RegressionSummary, coefficient_names, of_columns
@@ -12,8 +12,9 @@ from tractable.linear_model.least_squares import LinearPredictions, check_target
 from tractable.linear_model.ridge.leave_one_out import METHODS, search
 from tractable.linear_model.ridge.solution import RidgeSolution, ridge
 from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
-from tractable.linear_model.sparse_rows import GRAM_COLUMNS, solve_sparse
+from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import check_penalties
+from tractable.primitives.sparse_rows import GRAM_COLUMNS
 
 
 class Ridge(LinearPredictions, LinearFit):
@@ -119,8 +120,9 @@ class Ridge(LinearPredictions, LinearFit):
             Which target, where there are several.
         """
         check_fitted(self)
+        fit = self._solution_with_noise()
         columns = of_columns(self.statistic_, intercept=bool(self.fit_intercept))
-        return _posterior_table(self, self._solution_with_noise(), coverage, target, columns)
+        return _posterior_table(self, fit, coverage, target, columns)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
@@ -159,7 +161,8 @@ class RidgeCV(LinearPredictions, Estimator):
     scores are averaged over them.
 
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
-    of weight above one (`sample_weight`) is left out one copy at a time.
+    of weight above one (`sample_weight`) is left out one copy at a time. X may be a sparse matrix or array of
+    SciPy of at most 2,000 columns, which is read in dense blocks.
 
     Parameters
     ----------
@@ -207,6 +210,7 @@ class RidgeCV(LinearPredictions, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -234,6 +238,11 @@ class RidgeCV(LinearPredictions, Estimator):
         check_penalized_intercept(self)
         alphas = check_penalties("alphas", self.alphas)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
+        if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
+            raise ValueError(
+                f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
+                f"{GRAM_COLUMNS}; fit Ridge for each alpha, in a GridSearchCV"
+            )
         found = search(
             rows,
             alphas,
