@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
+from tractable.engines.least_squares import PointSolution
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import counts
-from tractable.value import value
 
 #: Most columns whose products with each other are computed; rows of more are solved by iteration.
 GRAM_COLUMNS = 2000
@@ -76,42 +76,14 @@ def _well_conditioned_factor(products: np.ndarray, mean: np.ndarray, total: floa
     return factor * length if inverse_condition > LEAST_CONDITION else None
 
 
-@value
-class IterativeSolution:
-    """The coefficients of a linear model of sparse rows with many columns, without standard errors.
-
-    Parameters
-    ----------
-    coef : array (t, d)
-        Coefficients of each target.
-    intercept : array (t,)
-        The prediction at x = 0.
-    rss : array (t,)
-        Residual sums of squares.
-    n_iter : int
-        The most iterations that a target took.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    rss: np.ndarray
-    n_iter: int
-
-    def predict(self, x: Any) -> np.ndarray:
-        """Return the predictions at the rows of x, dense or sparse, (n, t)."""
-        return x @ self.coef.T + self.intercept
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(
-            f"{name} is not computed: X was sparse with more than {GRAM_COLUMNS} columns, and the fit by "
-            "iteration has coefficients and predictions alone; standard errors, leverages and the noise "
-            "variance need fewer columns, or dense rows"
-        )
+#: Why rows of more columns have no standard errors.
+ITERATED = (
+    f"X was sparse with more than {GRAM_COLUMNS} columns, and the fit by iteration has coefficients and "
+    "predictions alone; standard errors, leverages and the noise variance need fewer columns, or dense rows"
+)
 
 
-def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> IterativeSolution:
+def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> PointSolution:
     """Minimise |y - Xw|² + α|w|², the intercept free, by LSQR on the centred rows, never made dense.
 
     Of several solutions without a penalty, it finds the one with the shortest coefficients (Paige & Saunders,
@@ -145,11 +117,10 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> It
         return transpose @ u - u.sum() * mean
 
     A = LinearOperator((n, d), matvec=times, rmatvec=transposed, dtype=np.float64)
-    most, coef, steps = 10 * max(n, d), np.empty((targets.shape[1], d)), 0
+    most, coef = 10 * max(n, d), np.empty((targets.shape[1], d))
     for t, y in enumerate((targets - offset).T):
         options: Any = {"atol": TOLERANCE, "btol": TOLERANCE, "conlim": 0.0, "iter_lim": most}
-        coef[t], stopped, taken, *_ = lsqr(A, root * y, damp=alpha**0.5, **options)
-        steps = max(steps, int(taken))
+        coef[t], stopped, *_ = lsqr(A, root * y, damp=alpha**0.5, **options)
         if stopped == 7:
             warnings.warn(
                 f"LSQR did not converge in {most} iterations: columns are nearly dependent; a penalty helps "
@@ -159,4 +130,4 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> It
             )
     residuals = targets - offset - (X @ coef.T - mean @ coef.T)
     intercept = offset - mean @ coef.T
-    return IterativeSolution(coef=coef, intercept=intercept, rss=w @ residuals**2, n_iter=steps)
+    return PointSolution(coef=coef, intercept=intercept, rss=w @ residuals**2, reason=ITERATED)
