@@ -90,11 +90,11 @@ def torch_model(data, height=HEIGHT, lengths=None, noise=NOISE):
     constraint = gpytorch.constraints.GreaterThan(1e-10)
     likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=constraint).double()
     x, y = torch.as_tensor(data.X), torch.as_tensor(data.y)
-    model = Exact(x, y, likelihood).double().to(x.device)
-    model.covar_module.outputscale = height
+    model = Exact(x, y, likelihood).double()
+    model.covar_module.outputscale = height  # on the host, where GPyTorch has the bounds that it checks
     model.covar_module.base_kernel.lengthscale = torch.as_tensor(data.lengths if lengths is None else lengths)
     likelihood.noise = noise
-    return model, likelihood
+    return model.to(x.device), likelihood.to(x.device)
 
 
 def torch_objective(data, model, likelihood):

@@ -101,6 +101,7 @@ try:
 except ImportError:
     torch = None
 else:
+    torch.set_num_threads(1)  # small arrays, and processes of tests on every core
     BACKENDS.append(
         Backend("torch", lambda x: torch.tensor(np.asarray(x)), lambda x: isinstance(x, torch.Tensor))
     )

@@ -7,6 +7,9 @@ from matplotlib.colors import to_rgb
 
 mpl.use("Agg")
 import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression as Regression
 from sklearn.naive_bayes import GaussianNB as Peer
 
 import tractable
@@ -208,6 +211,110 @@ def test_of_more_columns_the_others_are_held_in_the_middle(rows):
     colours = np.array([mpl.colors.to_rgb(COLOURS[k]) for k in range(len(model.classes_))])
     wanted = colours[np.searchsorted(model.classes_, model.predict(asked))].reshape(11, 11, 3)
     np.testing.assert_allclose(ax.images[0].get_array()[..., :3], wanted)
+
+
+def scatters(ax):
+    """The points of every label."""
+    return {c.get_label(): np.asarray(c.get_offsets()) for c in ax.collections if hasattr(c, "get_sizes")}
+
+
+@pytest.mark.parametrize("make", [tractable.LinearDiscriminant, Peer, tractable.NaiveBayes])
+def test_of_more_columns_the_axes_are_discriminants_and_errors_have_circles(make):
+    """Coordinates are those of the linear discriminant; the circles are around what `predict` gets wrong."""
+    frame, y = load_iris(return_X_y=True, as_frame=True)
+    model = make().fit(frame, y)
+    ax = tractable.plot(model, data=frame, y=y, n_cells=15)
+    points, wrong = scatters(ax), np.asarray(model.predict(frame) != y)
+    assert f"misclassified: {wrong.sum()} of 150" in points
+    drawn = np.concatenate([points[str(k)] for k in range(3)])
+    peer = LinearDiscriminantAnalysis(solver="eigen", shrinkage=None).fit(frame, y).transform(frame)
+    for j in range(2):  # the same up to a little shrinkage
+        assert abs(np.corrcoef(drawn[:, j], peer[:, j])[0, 1]) > 0.95
+    np.testing.assert_allclose(points[f"misclassified: {wrong.sum()} of 150"], drawn[wrong])
+    assert ax.get_title() == "regions: the other directions at their mean, given these two"
+    assert ax.get_xlabel().startswith("discriminant 1: 99% of the separation\n+ petal")
+
+
+def test_the_regions_are_the_decisions_at_the_mean_of_rows_given_the_axes():
+    """The mean is that of a regression of the columns on the two coordinates."""
+    frame, y = load_iris(return_X_y=True, as_frame=True)
+    model = tractable.QuadraticDiscriminant().fit(frame, y)
+    ax = tractable.plot(model, data=frame, y=y, n_cells=15)
+    codes, grid = region(ax)
+    points = scatters(ax)
+    along = np.concatenate([points[str(k)] for k in range(3)])
+    line = Regression().fit(along, frame)
+    asked = pd.DataFrame(line.predict(grid), columns=frame.columns)
+    np.testing.assert_array_equal(codes, model.predict(asked))
+
+
+def test_the_second_axis_of_two_classes_is_principal_among_the_uncorrelated():
+    frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    ax = tractable.plot(tractable.GaussianNB().fit(frame, y), data=frame, y=y, n_cells=9)
+    points = scatters(ax)
+    along = np.concatenate([points["0"], points["1"]])
+    standard = np.concatenate([frame[y == k] for k in range(2)])
+    standard = (standard - standard.mean(axis=0)) / standard.std(axis=0)
+    assert abs(np.corrcoef(along.T)[0, 1]) < 1e-10
+    rest = standard - along[:, :1] @ np.linalg.lstsq(along[:, :1], standard, rcond=None)[0]
+    largest = np.linalg.svd(rest, compute_uv=False)[0] ** 2
+    np.testing.assert_allclose(np.sum(along[:, 1] ** 2), largest, rtol=1e-9)
+    assert ax.get_ylabel().startswith(f"principal direction of the rest: {largest / standard.size:.0%}")
+
+
+def test_there_are_no_regions_where_they_would_contradict_the_classifier():
+    """Ten classes of digits do not separate in a plane."""
+    X, y = (part[:300] for part in load_digits(return_X_y=True))
+    model = tractable.GaussianNB().fit(X[:, 16:48], y)
+    ax = tractable.plot(model, data=X[:, 16:48], y=y)
+    assert not ax.images
+    assert ax.get_title().startswith("no regions: these two directions alone give the same decision for")
+    assert sum(map(len, scatters(ax).values())) == 300 + np.sum(model.predict(X[:, 16:48]) != y)
+
+
+def test_a_table_with_categories_is_drawn_by_their_indicators():
+    table = PENGUINS.drop(columns=["species", "year"])
+    model = tractable.NaiveBayes().fit(table, PENGUINS.species)
+    ax = tractable.plot(model, data=table, y=PENGUINS.species)
+    complete = table.dropna()
+    wrong = model.predict(complete) != PENGUINS.species[complete.index]
+    assert f"misclassified: {wrong.sum()} of {len(complete)}" in scatters(ax)
+    assert ax.get_title() == "no regions: categories have no mean"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["of one class", "without classes"])
+def test_discriminants_without_two_classes(rng, known):
+    """Rows of one class are along principal directions; without classes the predicted ones separate."""
+    X = rng.normal(size=(60, 4)) + 3.0 * np.repeat(np.eye(3, 4), 20, axis=0)
+    y = np.repeat([0, 1, 2], 20)
+    model = tractable.LinearDiscriminant().fit(X, y)
+    rows = X[:20] if known else X
+    ax = tractable.plot(model, data=rows, y=y[:20] if known else None, n_cells=9)
+    assert ax.get_xlabel().startswith("principal direction" if known else "discriminant 1")
+    assert tractable.plot(model, n_cells=9).get_xlabel().startswith("discriminant 1")  # of its own samples
+
+
+def test_planes_of_constant_columns_and_few_rows(rng):
+    """Columns that do not vary take no part, and columns may outnumber the rows."""
+    X = np.column_stack([rng.normal(size=(12, 20)), np.full(12, 7.0)])
+    y = np.repeat(["a", "b"], 6)
+    X[y == "b", 0] += 9.0
+    model = tractable.GaussianNB().fit(X, y)
+    ax = tractable.plot(model, data=X, y=y, n_cells=9)
+    assert all(np.isfinite(points).all() for points in scatters(ax).values())
+    assert "x0" in ax.get_xlabel()
+    constant = np.full((4, 3), 2.0)
+    flat = tractable.plot(Perceptron().fit(X[:, :3], y), data=constant, n_cells=9)
+    assert all(np.isfinite(points).all() for points in scatters(flat).values())
+
+
+def test_rows_that_are_misclassified_have_circles_in_a_slice(rows):
+    X, y = rows
+    wide = np.column_stack([X, X[:, 0] ** 2])
+    model = tractable.GaussianNB().fit(wide, y)
+    points = scatters(tractable.plot(model, data=wide, y=y, dims=[0, 1], n_cells=9))
+    wrong = model.predict(wide) != y
+    np.testing.assert_array_equal(points[f"misclassified: {wrong.sum()} of 90"], X[wrong])
 
 
 def test_without_rows_a_linear_classifier_is_its_coefficients(rows):

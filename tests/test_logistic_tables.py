@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 import tractable
 from tractable.classification.logistic import SeparableClassesWarning
+from tractable.inference import CollinearityWarning
 
 #: Tables, and what of their targets is a class.
 TABLES = {
@@ -69,6 +70,49 @@ def test_robust_and_clustered_covariances_equal_those_of_statsmodels(pair):
     close(model.summary(X, y, clusters=clusters).std_errors, theirs.bse)
     n, p = len(X), X.shape[1] + 1
     close(model.robust_covariance(X, y, covariance="HC1"), model.robust_covariance(X, y) * n / (n - p))
+
+
+@pytest.mark.parametrize("kind", ["HC2", "HC3"])
+def test_leverages_correct_robust_covariances(kind):
+    """By the definition, for R's vcovHC of a glm: statsmodels has HC0 for all of them."""
+    X, y = table("spector")
+    model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    Z = sm.add_constant(X).to_numpy()
+    p = model.predict_proba(X)[:, 1]
+    bread = np.linalg.inv((Z * (p * (1.0 - p))[:, None]).T @ Z)
+    h = p * (1.0 - p) * np.einsum("ij,jk,ik->i", Z, bread, Z)
+    meat = (Z * ((y - p) ** 2 / (1.0 - h) ** (1 if kind == "HC2" else 2)).to_numpy()[:, None]).T @ Z
+    close(model.robust_covariance(X, y, covariance=kind), bread @ meat @ bread)
+    several = tractable.LogisticRegression(C=np.inf).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="two classes"):
+        several.robust_covariance(X, np.arange(len(y)) % 3, covariance=kind)
+
+
+def test_variance_inflation_is_of_weighted_regressions(pair):
+    X, _, model, _ = pair
+    if len(X) > 2000:
+        return
+    design = sm.add_constant(X)
+    p = model.predict_proba(X)[:, 1]
+    r2 = [
+        sm.WLS(X.iloc[:, j], design.drop(columns=X.columns[j]), weights=p * (1 - p)).fit().rsquared
+        for j in range(X.shape[1])
+    ]
+    ours = model.summary()
+    close(ours.inflation[1:], 1.0 / (1.0 - np.array(r2)))
+    weighted = np.sqrt(p * (1 - p))[:, None] * design.to_numpy()
+    close(ours.condition_number, np.linalg.cond(weighted), rtol=1e-6)
+
+
+def test_variance_inflation_of_several_classes():
+    X, y = table("anes96")
+    X, y = X[["logpopul", "age", "educ"]], np.minimum(y.astype(int), 2)
+    model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    p = model.predict_proba(X)[:, 1]
+    fits = [sm.WLS(X[c], sm.add_constant(X.drop(columns=c)), weights=p * (1 - p)).fit() for c in X.columns]
+    want = [1.0 / (1.0 - each.rsquared) for each in fits]
+    close(model.summary().inflation.reshape(3, 4)[1, 1:], want)
+    close(model.summary(reference=0).inflation.reshape(2, 4)[0, 1:], want)
 
 
 def test_influence_equals_that_of_statsmodels(pair):
@@ -204,6 +248,7 @@ def test_dependent_columns_are_said_to_be_undetermined(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = tractable.LogisticRegression(C=np.inf).fit(X, y)
+    with pytest.warns(CollinearityWarning, match="inflation up to inf"):
         found = model.summary()
     alone = tractable.LogisticRegression(C=np.inf).fit(X[:, :3], y).summary()
     assert np.isinf(found.std_errors).tolist() == [False, True, True, False, True, True]
@@ -217,7 +262,7 @@ def test_dependent_columns_are_said_to_be_undetermined(rows):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"covariance": "HC3"}, "covariance must be one of"),
+        ({"covariance": "HC9"}, "covariance must be one of"),
         ({"covariance": "clustered"}, "clusters must be given"),
         ({"covariance": "HC0", "X": None}, "X must be given"),
         ({"covariance": "HC0", "X": np.ones((120, 2))}, "the rows of the fit: 3 columns"),

@@ -1,5 +1,8 @@
-"""The page: one file, no script, no address, every text escaped."""
+"""The page: one file, no script but its own, no address, every text escaped."""
 
+import base64
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -9,7 +12,7 @@ import pytest
 
 from quick import some
 from tractable.report import make_report
-from tractable.report.page import Grid, Picture, Section, canvas, page, picture_of
+from tractable.report.page import Grid, Picture, Section, canvas, json_text, page, picture_of
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </style></title><img src=x onerror=alert(1)>"
 
@@ -58,7 +61,7 @@ class Reader(HTMLParser):
 
 def test_all_text_is_escaped():
     read = Reader(page(HOSTILE, [section()], [HOSTILE], lead=HOSTILE))
-    assert "script" not in read.tags
+    assert read.tags.count("script") == 2  # the data, and the page's own
     assert "img" not in read.tags
     assert not [name for _, name, _ in read.attributes if name.startswith("on")]
     assert sum(HOSTILE in text for text in read.texts) >= 12
@@ -69,7 +72,7 @@ def test_the_contents_lead_to_the_sections():
     read = Reader(page("T", [section("A", "one"), section("B", "two")]))
     links = [value for tag, name, value in read.attributes if (tag, name) == ("a", "href")]
     assert links == ["#one", "#two"]
-    assert read.ids == ["one", "two"]
+    assert read.ids == ["one", "two", "page-data"]
 
 
 def test_nothing_is_fetched():
@@ -81,6 +84,29 @@ def test_nothing_is_fetched():
         if name in ("src", "href"):
             assert value.startswith(("#", "data:"))
     assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_the_policy_names_the_script_and_the_style_by_their_hashes():
+    text = page("T", [section("words")])
+    policy = next(value for _, name, value in Reader(text).attributes if name == "content" and "src" in value)
+    for tag, directive in (("script", "script-src"), ("style", "style-src-elem")):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in policy
+    assert "script-src 'unsafe-inline'" not in policy
+
+
+def test_drawings_bring_no_style_sheet():
+    with canvas() as (figure, ax):
+        ax.plot([0.0, 1.0], [1.0, 0.0])
+        assert "<style" not in picture_of(figure, alt="a line").svg
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "<!--", "]]>", "a\u2028b", "&lt;", "\\u003c"])
+def test_data_ends_no_element_and_is_read_back(text):
+    written = json_text({text: [text, 1.5, None]})
+    assert not set("<>&\u2028\u2029") & set(written)
+    assert json.loads(written) == {text: [text, 1.5, None]}
 
 
 def test_a_page_without_sections_says_its_notes():

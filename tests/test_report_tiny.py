@@ -50,7 +50,7 @@ def test_sections_that_few_rows_do_not_make_are_accounted_for(tmp_path):
 @pytest.mark.slow
 def test_sections_that_one_column_does_not_make(tmp_path, rng):
     summary = notes_of(pd.DataFrame({"x": rng.normal(size=60)}), tmp_path)
-    assert summary.sections == ("overview", "clusters", "outliers")
+    assert summary.sections == ("overview", "clusters", "outliers", "what_if")
     assert summary.notes == (
         "No columns are compared: it takes two that hold numbers, dates or categories; there is 1.",
         "No map of the rows: it takes two columns of numbers that vary, and there is 1.",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from tractable import LinearRegression, Ridge, RidgeCV
+from tractable import BayesianLinearRegression, LinearRegression, Ridge, RidgeCV
 
 
 @pytest.mark.parametrize("shape", [(40, 3), (6, 15)])
@@ -32,4 +32,36 @@ def test_without_a_penalty_they_are_least_squares(rng):
     chosen = RidgeCV(alphas=[0.1, 10.0]).fit(X, y[:, 0])
     np.testing.assert_allclose(
         chosen.coef_interval(), Ridge(chosen.alpha_).fit(X, y[:, 0]).coef_interval(), rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (6, 15)])
+@pytest.mark.parametrize("penalize_intercept", [False, True])
+def test_the_table_is_the_posterior_of_the_bayesian_model(shape, penalize_intercept, rng):
+    X, y = rng.standard_normal(shape) + 1.0, rng.standard_normal(shape[0])
+    model = Ridge(0.7, penalize_intercept=penalize_intercept).fit(X, y)
+    table = model.summary(coverage=0.8)
+    variance = float(model.noise_variance_)
+    options = {"noise_variance": variance, "penalize_intercept": penalize_intercept}
+    posterior = BayesianLinearRegression.from_alpha(alpha=0.7 / variance, **options).fit(X, y).posterior_
+    np.testing.assert_allclose(table.coefficients, posterior.mean, rtol=1e-8)
+    np.testing.assert_allclose(table.covariance, posterior.covariance, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(table.intervals[1:], model.coef_interval(0.8), rtol=1e-9)
+    np.testing.assert_allclose(table.intervals[0], model.intercept_interval(0.8), rtol=1e-9)
+    assert table.covariance_type == "posterior"
+    assert not table.tested
+    assert "p value" not in str(table)
+    assert "p_value" not in table.to_frame().columns
+
+
+def test_the_table_without_a_penalty_has_the_tests_of_least_squares(rng):
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
+    ours, exact = (model.fit(X, y).summary(target=1) for model in (Ridge(0.0), LinearRegression()))
+    np.testing.assert_allclose(ours.p_values, exact.p_values, rtol=1e-8)
+    np.testing.assert_allclose([ours.r2, ours.f_test.statistic], [exact.r2, exact.f_test.statistic])
+    open_ = Ridge(0.0).fit(np.column_stack([X, X[:, 0]]), y[:, 0]).summary()
+    assert np.isinf(open_.std_errors).tolist() == [False, True, False, False, True]
+    chosen = RidgeCV([0.1, 10.0]).fit(X, y[:, 0])
+    np.testing.assert_allclose(
+        chosen.summary().covariance, Ridge(chosen.alpha_).fit(X, y[:, 0]).summary().covariance, rtol=1e-6
     )

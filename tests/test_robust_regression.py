@@ -423,3 +423,55 @@ def test_a_model_of_a_loss_is_saved_and_loaded(tmp_path, rng):
     model = RobustRegression("tukey").fit(X, X @ [1.0, 2.0] + rng.standard_normal(30))
     tractable.save(model, tmp_path / "model")
     np.testing.assert_array_equal(tractable.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+class TestTable:
+    @pytest.fixture
+    def stackloss(self):
+        import statsmodels.api as sm
+
+        loaded = sm.datasets.stackloss.load_pandas()
+        return loaded.exog, loaded.endog
+
+    @pytest.mark.parametrize("noise", ["huber", "tukey", "gaussian", "laplace", "student"])
+    def test_its_intervals_are_those_of_the_coefficients(self, stackloss, noise):
+        X, y = stackloss
+        model = RobustRegression(noise, dof=4.0 if noise == "student" else None).fit(X, y)
+        table = model.summary(coverage=0.8)
+        errors = np.append(model.intercept_std_error_, model.coef_std_errors_)
+        np.testing.assert_allclose(table.std_errors, errors, rtol=1e-12)
+        np.testing.assert_allclose(table.intervals[1:], model.coef_interval(0.8), rtol=1e-12)
+        np.testing.assert_allclose(table.intervals[0], model.intercept_interval(0.8), rtol=1e-12)
+        least_squares = tractable.LinearRegression().fit(X, y).summary()
+        np.testing.assert_allclose(table.inflation[1:], least_squares.inflation[1:], rtol=1e-8)
+        if noise == "gaussian":
+            np.testing.assert_allclose(table.covariance, least_squares.covariance, rtol=1e-8)
+            np.testing.assert_allclose(table.p_values, least_squares.p_values, rtol=1e-8)
+        if noise in ("laplace", "student"):
+            assert table.covariance_type == "posterior"
+            with pytest.raises(ValueError, match="no tests"):
+                table.p_values  # noqa: B018
+        assert f"RobustRegression('{noise}')" in table._repr_html_().replace("&#x27;", "'")
+        assert list(table.to_frame().index) == ["intercept", *X.columns]
+
+    @pytest.mark.parametrize("noise", ["huber", "tukey"])
+    def test_m_estimates_have_statsmodels_covariance(self, stackloss, noise):
+        import statsmodels.api as sm
+
+        X, y = stackloss
+        norm = {"huber": sm.robust.norms.HuberT(), "tukey": sm.robust.norms.TukeyBiweight()}[noise]
+        theirs = sm.RLM(y, sm.add_constant(X), M=norm).fit(tol=1e-13, maxiter=500)
+        ours = RobustRegression(noise).fit(X, y).summary()
+        np.testing.assert_allclose(ours.coefficients, theirs.params, rtol=1e-8)
+        np.testing.assert_allclose(ours.covariance, theirs.cov_params(), rtol=1e-8)
+        np.testing.assert_allclose(ours.test_values, theirs.tvalues, rtol=1e-8)
+
+    def test_dependent_columns_are_open_and_few_rows_refused(self, rng):
+        X = rng.standard_normal((60, 2))
+        X = np.column_stack([X, X[:, 0] + X[:, 1]])
+        y = X[:, 0] + rng.standard_normal(60)
+        with pytest.warns(tractable.inference.CollinearityWarning):
+            found = RobustRegression("huber").fit(X, y).summary()
+        assert np.isinf(found.std_errors).tolist() == [False, True, True, True]
+        with pytest.raises(ValueError, match="too few rows"):
+            RobustRegression("huber").fit(X[:6, :2], y[:6]).summary()

@@ -16,13 +16,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools import what_if_check
 from tools.broken_pages import GOOD, broken_pages
 from tools.browser import Browser, BrowserError, Page, running
 
 WIDTHS = (1200, 768, 375, 360)
 PAINTED_AT = (1200, 375)  # widths at which pixels are looked at
 MOST_BYTES = 5_000_000
-SECTIONS = ("overview", "dependence", "clusters", "map", "outliers", "models")
+SECTIONS = ("overview", "dependence", "clusters", "map", "outliers", "models", "what_if")
 
 #: Asked of the page at each width.
 QUESTIONS = """(async () => {
@@ -147,14 +148,20 @@ def main() -> int:
             with running() as browser:
                 if blind := blind_spots(browser, Path(folder)):
                     return _say("the check itself is blind", blind, 2)
+                if blind := list(what_if_check.blind_spots(browser, Path(folder))):
+                    return _say("the check of the panel is blind", blind, 2)
                 print(f"{len(broken_pages())} pages with a fault each: all refused")
                 path, sections = _report(Path(folder))
                 found = problems(browser, path, sections)
+                if sections:
+                    found += what_if_check.problems(browser, Path(folder))
         except BrowserError as error:
             return _say("the browser cannot be asked", [str(error)], 2)
         if found:
             return _say(path.name, found, 1)
         print(f"{path.name}: {path.stat().st_size:,} bytes, seen at {', '.join(map(str, WIDTHS))} pixels")
+        if sections:
+            print("panel: asked on several tables by its controls, answers as in Python to 1e-9")
     return 0
 
 

@@ -1,9 +1,11 @@
 """Models on arrays of other libraries, on the host and (where there is one) on a GPU."""
 
+import numpy as np
 import pytest
 
 from catalogue import ESTIMATORS, some_of_each_family
 from conftest import BACKENDS
+from tractable.gaussian_process import GaussianProcessRegressor
 from tractable.testing.device_laws import answers_are_those_of_the_host
 
 OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
@@ -12,13 +14,20 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 TAKES_TENSORS = {
     "BayesianGaussianMixture",
     "BayesianLinearRegression",
+    "BayesianLogisticRegression",
     "BayesianRidge",
     "FactorAnalysis",
     "GaussianDensity",
     "GaussianMixture",
+    "GaussianNB",
+    "GaussianProcessRegressor",
     "KMeans",
+    "KernelPCA",
+    "KernelRidge",
     "LinearDiscriminant",
     "LinearRegression",
+    "LogisticRegression",
+    "NystromGaussianProcess",
     "PCA",
     "ProbabilisticPCA",
     "QuadraticDiscriminant",
@@ -37,3 +46,13 @@ ROWS = [row for row in ESTIMATORS if type(row.make()).__name__ in TAKES_TENSORS 
 def test_answers_are_those_of_the_host(row, library, rng):
     estimator = row.make()
     answers_are_those_of_the_host(estimator, library.asarray, library.owns, rng)
+
+
+@pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
+def test_searches_for_hyperparameters_end_at_the_same_evidence(library, rng):
+    X = rng.uniform(-3.0, 3.0, (60, 2))
+    y = np.sin(X[:, 0]) + 0.2 * rng.standard_normal(60)
+    host = GaussianProcessRegressor().fit(X, y)
+    other = GaussianProcessRegressor().fit(library.asarray(X), library.asarray(y))
+    np.testing.assert_allclose(other.log_evidence_, host.log_evidence_, rtol=1e-8)
+    np.testing.assert_allclose(other.theta_, host.theta_, atol=1e-3)

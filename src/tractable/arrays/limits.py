@@ -115,6 +115,8 @@ def _largest(x: Any) -> float:
     xp = namespace_of(x)
     if 0 in x.shape:
         return 0.0
+    largest = max(float(xp.max(x)), -float(xp.min(x)))  # without an array of absolute values
+    if not isnan(largest):
+        return largest
     size = xp.abs(x)
-    largest = float(xp.max(size))
-    return float(xp.max(xp.where(xp.isnan(size), xp.zeros_like(size), size))) if isnan(largest) else largest
+    return float(xp.max(xp.where(xp.isnan(size), xp.zeros_like(size), size)))

@@ -45,6 +45,9 @@ SMALLEST_SQUARE = 1e-280
 #: Triangular matrices so small are inverted many at a time.
 FEW_COLUMNS = 8
 
+#: Rows from which on a triangular system of torch is solved block by block.
+LARGE = 4096
+
 _STEP = 8.0  # ratio of the ladder of jitters: a power of two, so that every rung is exact
 
 
@@ -68,6 +71,17 @@ def column_lengths(a: Array) -> Array:
     peak = xp.max(xp.abs(a), axis=0)
     peak = xp.where(peak > 0, peak, xp.ones_like(peak))
     return peak * xp.sqrt(xp.sum((a / peak) ** 2, axis=0))
+
+
+def column_squares(a: Array) -> Array:
+    """Return the sum of the squares of each column.
+
+    Examples
+    --------
+    >>> column_squares(np.array([[3.0, 1.0], [4.0, 0.0]])).tolist()
+    [25.0, 1.0]
+    """
+    return np.einsum("ij,ij->j", a, a) if is_numpy_array(a) else namespace_of(a).sum(a * a, axis=0)
 
 
 def product(a: Array, b: Array) -> Array:
@@ -276,49 +290,6 @@ def solve_cholesky(lower: Array, b: Array) -> Array:
     array([1., 1.])
     """
     return solve_triangular(lower, solve_triangular(lower, b), transposed=True)
-
-
-def cholesky_in_place(a: Array) -> tuple[Array, bool]:
-    """Return the lower factor of a large positive definite matrix, and whether all pivots are above rounding.
-
-    An array of NumPy in C order is overwritten, and its entries above the diagonal are not read.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cholesky_in_place(np.array([[4.0, 2.0], [2.0, 5.0]]))
-    (array([[2., 0.],
-           [1., 2.]]), True)
-    """
-    xp = namespace_of(a)
-    if not is_numpy_array(a):
-        lower, good = try_cholesky(xp, a)
-        return lower, bool(good)
-    from scipy.linalg import lapack
-
-    floor = a.shape[0] * np.finfo(np.float64).eps * a.diagonal()
-    # The transpose of a matrix in rows is one in columns, as LAPACK has them, and is overwritten.
-    _, info = lapack.dpotrf(a.T, lower=0, clean=1, overwrite_a=1)
-    return a, info == 0 and bool(np.all(a.diagonal() ** 2 > floor))
-
-
-def inverse_in_place(lower: Array) -> Array:
-    """Return (L Lᵀ)⁻¹ of a Cholesky factor. An array of NumPy in C order is overwritten: its lower triangle.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> np.tril(inverse_in_place(np.array([[1.0, 0.0], [1.0, 0.5]])))
-    array([[ 5.,  0.],
-           [-4.,  4.]])
-    """
-    if not is_numpy_array(lower):
-        inverse = inv_triangular(lower)
-        return namespace_of(lower).matrix_transpose(inverse) @ inverse
-    from scipy.linalg import lapack
-
-    lapack.dpotri(lower.T, lower=0, overwrite_c=1)
-    return lower
 
 
 def jitters(d: int, size: float) -> Iterator[float]:
@@ -564,8 +535,21 @@ def _where(xp: Any, good: Array) -> str:
 def _torch_solve(lower: Array, b: Array, transposed: bool) -> Array:
     import torch
 
-    factor = lower.mT if transposed else lower
-    return torch.linalg.solve_triangular(factor, b, upper=transposed)
+    n = lower.shape[-1]
+    if n <= LARGE or lower.ndim > 2 or b.ndim > 2:
+        factor = lower.mT if transposed else lower
+        return torch.linalg.solve_triangular(factor, b, upper=transposed)
+    # Of a large factor torch may make a copy, for which there is no memory: block after block of rows.
+    found = b.clone()
+    for start in range(0, n, LARGE)[:: -1 if transposed else 1]:
+        stop = min(start + LARGE, n)
+        corner, rows = lower[start:stop, start:stop], found[start:stop, :]
+        if transposed:
+            rows -= lower[stop:, start:stop].mT @ found[stop:, :]
+        else:
+            rows -= lower[start:stop, :start] @ found[:start, :]
+        found[start:stop, :] = _torch_solve(corner, rows, transposed)
+    return found
 
 
 def _numpy_solve(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:

@@ -72,7 +72,7 @@ def tags(estimator: Any) -> ModelTags:
 SMALL = 2**22
 
 #: What a search and a fold leave to be read, merged and drawn; it stays where it was made.
-RECORDS = ("statistic_", "cv_curve_", "objective_trace_")
+RECORDS = ("statistic_", "cv_curve_", "objective_trace_", "lower_bounds_")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,6 +94,8 @@ class Estimator(BaseEstimator):
     #: Whether parameters are learned on the host from statistics of rows that stay on a device; what users
     #: read is then moved to the device, and the state of the search is not.
     _learns_on_host: ClassVar[bool] = False
+    #: Whether rows that are stored may be on a device: the model is learned, and answers, there.
+    _stores_tensors: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

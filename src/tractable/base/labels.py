@@ -15,7 +15,6 @@ from tractable.arrays.namespace import (
     is_foreign_array,
     is_numpy_array,
     library_of,
-    namespace_of,
     to_numpy,
 )
 from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
@@ -31,11 +30,10 @@ def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     check_unmasked("y", y)
     if is_foreign_array(y):
-        xp = namespace_of(y)
         if y.ndim != 1:
             raise ValueError(f"y must be labels, one a row; got shape {tuple(y.shape)}")
-        found = xp.unique_inverse(y)
-        return as_labels(to_numpy(found.values)), found.inverse_indices
+        classes, codes = label_codes(y)
+        return as_labels(classes), codes
     found = _categorical(y)
     if found is not None:
         return found

@@ -5,7 +5,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tractable.arrays.namespace import check_unmasked
+from tractable.arrays.namespace import (
+    check_unmasked,
+    is_foreign_array,
+    is_numpy_array,
+    namespace_of,
+    to_numpy,
+)
 from tractable.base.parameters import check_number
 from tractable.base.validation import (
     Rows,
@@ -17,6 +23,7 @@ from tractable.base.validation import (
     require_targets,
 )
 from tractable.data import Source, is_streamed
+from tractable.primitives import as_double
 from tractable.statistics.by_class import check_one_kind
 
 
@@ -38,6 +45,8 @@ def check_stored_rows(
     streamed = is_streamed(X)
     if supervised and not streamed:
         require_targets(estimator, y)
+    if is_foreign_array(X) and estimator._stores_tensors:  # noqa: SLF001
+        return _on_device(estimator, X, y if supervised else None, sample_weight, drop=drop, reset=reset)
     refuse_foreign(X)
     carried = supervised and (streamed or isinstance(y, str))
     rows = check_rows(estimator, X, y if carried else None, sample_weight, reset=reset, supervised=carried)
@@ -51,9 +60,29 @@ def check_stored_rows(
     return _counted(x, _as_targets(y, x) if supervised else None, weights, drop=drop)
 
 
-def check_held_columns(estimator: Any, X: Any) -> np.ndarray:
+def _on_device(estimator: Any, X: Any, y: Any, sample_weight: Any, *, drop: bool, reset: bool) -> Rows:
+    """Check rows to store where they are, on a device."""
+    x = as_double(check_columns(estimator, X, reset=reset))
+    xp, weights = namespace_of(x), check_weights(sample_weight, x)
+    if y is not None:
+        y = y if is_foreign_array(y) else _as_targets(y, x)
+        if y.shape[:1] != x.shape[:1]:
+            raise ValueError(
+                f"y must have one entry a row: X has {x.shape[0]} rows, y has shape {tuple(y.shape)}"
+            )
+    if weights is None or bool(xp.all(weights == 1.0)):
+        return Rows(data=x, y=y)
+    if drop and not bool(xp.all(weights > 0.0)):
+        some = xp.nonzero(weights > 0.0)[0]
+        x, weights = xp.take(x, some, axis=0), xp.take(weights, some)
+        y = y if y is None else y[to_numpy(some)] if is_numpy_array(y) else xp.take(y, some, axis=0)
+    return Rows(data=x, y=y, weights=weights)
+
+
+def check_held_columns(estimator: Any, X: Any) -> Any:
     """Check rows of a query, as float64 in C order."""
-    return np.ascontiguousarray(check_query(estimator, X))
+    found = check_query(estimator, X)
+    return np.ascontiguousarray(found) if is_numpy_array(found) else found
 
 
 def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1) -> int:
@@ -73,20 +102,20 @@ def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1
 
 def total_weight(rows: Rows) -> float:
     """Return how many rows there are, each counted as often as it weighs."""
-    return float(len(rows.data) if rows.weights is None else rows.weights.sum())
+    return float(rows.data.shape[0] if rows.weights is None else rows.weights.sum())
 
 
-def _as_targets(y: Any, x: np.ndarray) -> np.ndarray:
+def _as_targets(y: Any, x: Any) -> np.ndarray:
     """Return one target a row, as they are."""
     check_unmasked("y", y)
     try:
         targets = np.asarray(y)
     except ValueError as error:
         raise ValueError(f"y must be an array: {error}") from None
-    if targets.shape[:1] != (len(x),):
+    if targets.shape[:1] != (x.shape[0],):
         raise ValueError(
             "y must have one entry a row: Found input variables with inconsistent numbers of samples: "
-            f"X has {len(x)} rows, y has shape {targets.shape}"
+            f"X has {x.shape[0]} rows, y has shape {targets.shape}"
         )
     return targets
 

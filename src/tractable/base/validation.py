@@ -1,7 +1,7 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
 from itertools import islice
-from math import isnan
+from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
@@ -321,7 +321,7 @@ _WITHOUT_MISSING = {
 def check_query(estimator: Any, X: Any, *, allow_nan: bool | None = None) -> np.ndarray:
     """Check rows of a query, as float64, where the rows of the fit were; NaN as in `fit`, unless stated."""
     check_held("X", X)
-    if not estimator._learns_on_host:  # noqa: SLF001
+    if not (estimator._learns_on_host or estimator._stores_tensors):  # noqa: SLF001
         refuse_foreign(X)
     return as_double(check_columns(estimator, X, allow_nan=allow_nan))
 
@@ -417,10 +417,12 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
         raise ValueError(f"X must be rows and columns, at least one of each; got shape {tuple(X.shape)}")
     if not xp.isdtype(X.dtype, "real floating"):
         raise ValueError(f"X must be real floating numbers, got {X.dtype}")
-    bad = xp.isinf(X) if allow_nan else ~xp.isfinite(X)
-    if bool(xp.any(bad)):
+    # NaN and infinity are extremes, which are found without an array as large as X.
+    low, high = float(xp.min(X)), float(xp.max(X))
+    finite = isfinite(low) and isfinite(high)
+    if not finite and (not allow_nan or bool(xp.any(xp.isinf(X)))):
         raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")
-    check_squarable("X", X)
+    check_squarable("X", max(-low, high) if finite else X)
     check_names(estimator, None, X.shape[1], reset=reset)
     return X
 

@@ -8,7 +8,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.devices import beside
+from tractable.arrays.error_function import log_ndtr
+from tractable.arrays.log_space import sigmoid, softmax
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.random import as_generator, either_seed_name
+from tractable.arrays.svd import orientation
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -18,6 +23,7 @@ from tractable.base import (
     check_columns,
     check_fitted,
     check_number,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
@@ -36,6 +42,7 @@ from tractable.engines.glm.integrals import (
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
 from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
 from tractable.inference import wald_interval
+from tractable.primitives import as_double
 from tractable.primitives.linear import triangle
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
@@ -125,6 +132,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -199,57 +207,60 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         random_state : None, int, RandomState or Generator
             Where randomness comes from; a seed gives the same draws every time.
         """
-        from scipy.special import expit, ndtr, softmax
-
         check_fitted(self)
         check_number("n_samples", n_samples, least=1, whole=True)
         z = self._design(X)
         noise = as_generator(random_state).standard_normal((int(n_samples), len(self._root_)))
         drawn = self._mode_ + (noise @ self._root_.T).reshape(int(n_samples), *self._mode_.shape)
-        eta = np.swapaxes(drawn @ z.T, 1, 2)
-        if len(self.classes_) > 2:
-            return softmax(eta @ self._contrasts_.T, axis=-1)
-        probability = expit if self.link == "logit" else ndtr
-        return np.concatenate([probability(-eta), probability(eta)], axis=-1)
+        xp, (drawn, contrasts) = namespace_of(z), beside((drawn, self._contrasts_), z)
+        eta = xp.matrix_transpose(drawn @ z.T)
+        if contrasts.shape[0] > 2:
+            return softmax(eta @ contrasts.T)
+        both = xp.concat([-eta, eta], axis=-1)
+        return sigmoid(both) if self.link == "logit" else xp.exp(log_ndtr(both))
 
     @by_blocks
     def predict_activation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the linear predictor of two classes, (n_samples,)."""
         check_fitted(self)
-        if len(self.classes_) > 2:
-            raise ValueError(f"there is one activation for two classes, and there are {len(self.classes_)}")
+        if len(self._contrasts_) > 2:
+            raise ValueError(
+                f"there is one activation for two classes, and there are {len(self._contrasts_)}"
+            )
         return self._activation(self._design(X))
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Return log p(C_k | x, data)."""
         z = limit_rows(self._design(X))
-        if len(self.classes_) > 2:
-            of = partial(_log_expected, activations=self._activations, contrasts=self._contrasts_)
+        if len(self._contrasts_) > 2:
+            of = partial(_log_expected, activations=self._activations, contrasts=beside(self._contrasts_, z))
             return map_rows(of, z, rows=max(1, BLOCK_ENTRIES // (self._mode_.size * len(self._mode_))))
         mean, stddev = self._activation(z)
         expected = log_expected_sigmoid if self.link == "logit" else log_expected_probit
-        return np.column_stack([expected(-mean, stddev), expected(mean, stddev)])
+        return namespace_of(z).stack([expected(-mean, stddev), expected(mean, stddev)], axis=1)
 
-    def _activation(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _activation(self, z: Array) -> tuple[Array, Array]:
         """Return mean and standard deviation of the linear predictor of two classes."""
-        return z @ self._mode_[0], np.linalg.norm(z @ self._root_, axis=1)
+        mode, root = beside((self._mode_[0], self._root_), z)
+        return z @ mode, namespace_of(z).linalg.vector_norm(z @ root, axis=1)
 
-    def _activations(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _activations(self, z: Array) -> tuple[Array, Array]:
         """Return the means (n, c) of the linear predictors and roots (n, c, c) of their covariances."""
-        c, p = self._mode_.shape
-        spread = np.einsum("np,mpq->nmq", z, self._root_.reshape(c, p, c * p), optimize=True)
-        sizes, axes = np.linalg.eigh(spread @ np.swapaxes(spread, 1, 2))
+        xp, (c, p) = namespace_of(z), self._mode_.shape
+        mode, root = beside((self._mode_, self._root_.reshape(c, p, c * p)), z)
+        spread = xp.permute_dims(z @ root, (1, 0, 2))
+        sizes, axes = xp.linalg.eigh(spread @ xp.matrix_transpose(spread))
         # The widest axis first: the first coordinates of a Halton sequence are its most even ones.
-        root = (axes * np.sqrt(np.maximum(sizes, 0.0))[:, None, :])[:, :, ::-1]
-        return z @ self._mode_.T, root
+        axes = axes * orientation(axes) * xp.sqrt(xp.clip(sizes, min=0.0))[:, None, :]
+        return z @ mode.T, xp.flip(axes, axis=2)
 
-    def _design(self, X: Any) -> np.ndarray:
-        return self._with_intercept(check_columns(self, X))
+    def _design(self, X: Any) -> Array:
+        return self._with_intercept(as_double(check_columns(self, X)))
 
-    def _with_intercept(self, X: np.ndarray) -> np.ndarray:
+    def _with_intercept(self, X: Array) -> Array:
         """Return the standardized columns of rows that are checked, after a column of ones."""
-        z = self._standardizer_.transform(X)
-        return np.column_stack([np.ones(len(z)), z]) if self.fit_intercept else z
+        z, xp = beside(self._standardizer_, X).transform(X), namespace_of(X)
+        return xp.concat([xp.ones_like(z[:, :1]), z], axis=1) if self.fit_intercept else z
 
     def _check_size(self) -> None:
         """Refuse more coefficients than a covariance of all of them, and its factors, leave memory for."""
@@ -319,6 +330,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how the posterior at `alpha_` is sampled: see `tractable.sample_posterior`."""
+        refuse_foreign(X)
         data, _ = labelled_rows(self, X, y, sample_weight)
         held = data.collect()
         c, p = self._mode_.shape

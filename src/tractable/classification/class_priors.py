@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.namespace import namespace_of
 from tractable.base import NotYetDetermined
 from tractable.statistics import ByClass
 
@@ -88,4 +89,5 @@ def no_spread(label: Any) -> NotYetDetermined:
 
 def log_priors(priors: np.ndarray) -> np.ndarray:
     """Return log p(C_k); -inf for a class of prior 0."""
-    return np.where(priors > 0, np.log(np.where(priors > 0, priors, 1.0)), -np.inf)
+    xp = namespace_of(priors)
+    return xp.where(priors > 0, xp.log(xp.where(priors > 0, priors, 1.0)), -xp.inf)

@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names, require_targets
 from tractable.covariance.shapes import constant_columns
-from tractable.data import ArraySource, Batch, Source, is_frame
+from tractable.data import Batch, Source, is_frame
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
-from tractable.value import value
+from tractable.value import replace, value
 
 
 def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Source, np.ndarray]:
@@ -26,11 +27,13 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[S
         raise ValueError(f"y must have two classes at least, got {len(classes)} class")
     if seen is None:
         return rows.data.map(ClassCodes(classes=classes)), classes
-    data, codes, weights = rows.data, rows.y, rows.weights
     if len(classes) < len(seen):
-        some = np.asarray(weights) > 0.0
-        data, codes, weights = data[some], np.searchsorted(classes, seen[codes[some]]), weights[some]
-    return ArraySource(X=data, y=codes, weights=weights), classes
+        xp = namespace_of(rows.data)
+        some = xp.nonzero(rows.weights > 0.0)[0]
+        data, codes, weights = (xp.take(each, some, axis=0) for each in (rows.data, rows.y, rows.weights))
+        codes = xp.take(beside(np.searchsorted(classes, seen), data), codes)
+        rows = replace(rows, data=data, y=codes, weights=weights)
+    return rows.source, classes
 
 
 @value

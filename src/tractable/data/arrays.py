@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.devices import on_host
 from tractable.arrays.namespace import device, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
-from tractable.data.blocks import block_rows, device_rows, tree_sum
+from tractable.data.blocks import block_rows, device_rows, is_out_of_memory, tree_sum
 from tractable.data.source import Batch, DrawnRows, Source, batch_rows
 from tractable.primitives.threads import even_rows
 from tractable.value import replace, value
@@ -214,7 +214,7 @@ def _in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
     try:
         return of(block)
     except Exception as error:
-        if block.n_rows < 2 or type(error).__name__ != "OutOfMemoryError":
+        if block.n_rows < 2 or not is_out_of_memory(error):
             raise
     half = block.n_rows // 2
     return _in_halves(of, block[:half]) + _in_halves(of, block[half:])

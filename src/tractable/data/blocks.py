@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.arrays.namespace import device, is_foreign_array, namespace_of
 from tractable.data.progress import progress
-from tractable.primitives.threads import even_rows, ordered_map, single_threaded_blas
+from tractable.primitives.threads import even_blocks, even_rows, ordered_map, single_threaded_blas
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
@@ -173,6 +173,52 @@ def device_memory(x: Any) -> int:
 def device_rows(x: Any) -> int:
     """Return how many rows of an array on a device make a block: kernels of devices use large ones best."""
     return max(1, device_memory(x) // (BYTES_A_BYTE * 8 * max(1, prod(x.shape[1:]))))
+
+
+#: Entries of a block of rows of a matrix on a device, of which a formula makes a few of that size on the way.
+DEVICE_ENTRIES = 2**25
+
+
+def matrix_rows(x: Any, n_columns: int, entries: int) -> int:
+    """Return how many rows of a matrix of so many columns make a block: of so many entries, on the host.
+
+    On the device of x they are as many as it computes well, if its memory allows.
+
+    Examples
+    --------
+    >>> matrix_rows(np.empty(0), 100, 1000)
+    10
+    """
+    if is_foreign_array(x):
+        entries = min(DEVICE_ENTRIES, device_memory(x) // 64)
+    return max(1, entries // max(1, n_columns))
+
+
+def map_matrix_rows(of: Callable[[slice], Any], n: int, m: int, x: Any, entries: int) -> list[Any]:
+    """Return what a function gives for each block of rows of a matrix (n, m) beside the array x.
+
+    On the host blocks have so many entries, and run on all cores; on a device one runs after the other, and
+    one for which there is no memory in halves.
+    """
+    blocks = even_blocks(n, matrix_rows(x, m, entries))
+    if not is_foreign_array(x):
+        return list(ordered_map(of, blocks))
+    return [part for block in blocks for part in _in_halves(of, block)]
+
+
+def _in_halves(of: Callable[[slice], Any], rows: slice) -> list[Any]:
+    try:
+        return [of(rows)]
+    except Exception as error:
+        if rows.stop - rows.start < 2 or not is_out_of_memory(error):
+            raise
+    half = (rows.start + rows.stop) // 2
+    return _in_halves(of, slice(rows.start, half)) + _in_halves(of, slice(half, rows.stop))
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that the memory of a device does not do."""
+    return type(error).__name__ == "OutOfMemoryError"
 
 
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:

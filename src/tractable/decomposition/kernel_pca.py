@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.svd import orientation
 from tractable.base import (
@@ -28,9 +30,11 @@ from tractable.engines.principal_components import PrincipalComponents, componen
 from tractable.kernels import RBF, Kernel, Linear, Scaled
 from tractable.kernels.rbf import default_lengths
 from tractable.kernels.stationary import Stationary
+from tractable.primitives import as_double
 from tractable.primitives.threads import blas_for_columns, even_blocks
 from tractable.spatial import choose_index
 from tractable.statistics import ScatterFactor
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Eigenvalues below this fraction of the largest are rounding: their directions have no length.
@@ -120,6 +124,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="no")
+    _stores_tensors = True
 
     def __init__(
         self,
@@ -158,7 +163,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             rows = check_stored_rows(self, X, sample_weight=sample_weight)
             found = self._of_rows(rows.data, rows.weights)
         else:
-            refuse_foreign(X)
             rows = check_rows(self, X, None, sample_weight, reset=True)
             found = self._of_landmarks(rows.source, self.n_landmarks)
         self._set_found(found)
@@ -166,7 +170,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @by_blocks
     @keeps_float32
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Return the scores of rows, Σ_n α_n k̄(x, x_n), (n_samples, n_components_)."""
         check_fitted(self)
         return self._scores(check_held_columns(self, X))
@@ -179,6 +183,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         fit with the nearest scores; of the linear kernel it is exact.
         """
         check_fitted(self)
+        refuse_foreign(X)  # a search of its own for each row: it runs on the host
         scores = check_scores(X, self.n_components_)
         _, nearest = choose_index(self._scores(self.X_fit_), k=1).query(scores, 1)
         return self._preimages(scores, self.X_fit_[nearest[:, 0]])
@@ -188,10 +193,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def denoise(self, X: Any) -> np.ndarray:
         """Return the pre-images of the projections of rows on the directions: what these leave is removed."""
         check_fitted(self)
+        refuse_foreign(X)
         rows = check_held_columns(self, X)
         return self._preimages(self._scores(rows), rows)
 
-    def _scores(self, rows: np.ndarray) -> np.ndarray:
+    def _scores(self, rows: Array) -> Array:
         return self.kernel_.multiply(rows, self.X_fit_, self.dual_coef_) - self.offset_
 
     @property
@@ -208,20 +214,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, above=0.0)
 
-    def _kernel(self, x: np.ndarray, weights: np.ndarray | None) -> Kernel:
+    def _kernel(self, x: Array, weights: Array | None) -> Kernel:
         if self.kernel is None:
             return RBF(default_lengths(x, weights))
         kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        if not np.isfinite(kernel.diagonal(x)).all():
+        xp = namespace_of(x)
+        if not bool(xp.all(xp.isfinite(kernel.diagonal(x)))):
             raise ValueError("kernel must be finite at the rows of X, and overflows")
         return kernel
 
-    def _of_rows(self, x: np.ndarray, weights: np.ndarray | None) -> "KernelDirections":
-        if len(x) < 2:
-            raise ValueError(f"X must have two rows at least, and has {len(x)} sample: one has no variance")
+    def _of_rows(self, x: Array, weights: Array | None) -> "KernelDirections":
+        n = x.shape[0]
+        if n < 2:
+            raise ValueError(f"X must have two rows at least, and has {n} sample: one has no variance")
         kernel = self.kernel_ = self._kernel(x, weights)
-        with blas_for_columns(len(x)):
-            if kernel.has_fewer_features(x.shape[1], len(x)):
+        with blas_for_columns(n):
+            if kernel.has_fewer_features(x.shape[1], n):
                 return of_features(kernel, x, weights, self.n_components)
             return of_matrix(kernel, x, weights, self.n_components, self.eigen_solver)
 
@@ -234,6 +242,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "X must have two different rows at least: one sample, repeated or not, has no variance"
             )
         self.kernel_ = self._kernel(np.asarray(rows, dtype=np.float64), weights)
+        # Landmarks on the device of the rows, of which they are few.
+        x = beside(x, source.collect().X) if source.on_device else x
         return of_landmarks(self.kernel_, x, source, self.n_components)
 
     def _set_found(self, found: "KernelDirections") -> None:
@@ -241,7 +251,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.eigenvalues_, self._mean_coef_ = found.eigenvalues, found.mean
         total = found.total if found.total > 0.0 else 1.0
         self.explained_variance_ratio_ = found.eigenvalues / total
-        self.n_components_ = len(found.eigenvalues)
+        self.n_components_ = int(found.eigenvalues.shape[0])
 
     def _preimages(self, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
         kernel: Any = self.kernel_
@@ -276,16 +286,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 class KernelDirections:
     """Directions v_i = Σ_n dual_ni φ(x_n) of the features, and the mean of these, Σ_n mean_n φ(x_n)."""
 
-    rows: np.ndarray  # (n, d)
-    dual: np.ndarray  # (n, k)
-    mean: np.ndarray  # (n,)
-    offset: np.ndarray  # (k,), vᵀ of the mean of the features
-    eigenvalues: np.ndarray  # (k,)
+    rows: Array  # (n, d)
+    dual: Array  # (n, k)
+    mean: Array  # (n,)
+    offset: Array  # (k,), vᵀ of the mean of the features
+    eigenvalues: Array  # (k,)
     total: float  # the trace of the centred kernel matrix
 
 
 def of_matrix(
-    kernel: Kernel, x: np.ndarray, weights: np.ndarray | None, n_components: int | None, solver: str = "auto"
+    kernel: Kernel, x: Array, weights: Array | None, n_components: int | None, solver: str = "auto"
 ) -> KernelDirections:
     """Decompose the centred kernel matrix of rows.
 
@@ -305,17 +315,17 @@ def of_matrix(
     solver : {"auto", "dense", "arpack"}
         As in `KernelPCA`.
     """
-    n = len(x)
-    w = np.ones(n) if weights is None else weights
-    root = np.sqrt(w)
-    unit = root / np.sqrt(w.sum())
+    xp, n = namespace_of(x), x.shape[0]
+    w = counts(weights, x)
+    root = xp.sqrt(w)
+    unit = root / xp.linalg.vector_norm(root)
     wanted = n if n_components is None else min(n_components, n)
     few = solver == "arpack" or (solver == "auto" and n >= WIDE and wanted * RARE <= n)
-    if few and wanted < n - 1 and kernel.is_positive_semidefinite:
+    if few and wanted < n - 1 and kernel.is_positive_semidefinite and is_numpy_array(x):
         lower = kernel.lower_triangle(x)
         product = symmetric_product(lower)
 
-        def multiply(v: np.ndarray) -> np.ndarray:
+        def multiply(v: Array) -> Array:
             image = root * product(root * (v - unit * (unit @ v)))
             return image - unit * (unit @ image)
 
@@ -324,25 +334,27 @@ def of_matrix(
         diagonal = np.diagonal(lower)
     else:
         matrix = kernel(x)
-        means, diagonal = matrix @ (w / w.sum()), np.diagonal(matrix).copy()
-        values, vectors = np.linalg.eigh(_centred(matrix * root[:, None] * root, unit))
-        values, vectors = values[::-1], vectors[:, ::-1]
-        _check_psd(values, kernel, float(w @ np.abs(diagonal)))
+        means, diagonal = matrix @ (w / xp.sum(w)), xp.linalg.diagonal(matrix) + 0.0
+        matrix *= root[:, None]
+        matrix *= root
+        values, vectors = xp.linalg.eigh(_centred(matrix, unit))
+        values, vectors = xp.flip(values), xp.flip(vectors, axis=1)
+        _check_psd(values, kernel, float(w @ xp.abs(diagonal)))
     # What is left of features that are all alike is rounding of their lengths.
-    least = max(ROUNDING * float(values[0]), 1e-14 * float(w @ np.abs(diagonal)))
-    kept = values[:wanted] > least
-    if not kept.any():
+    least = max(ROUNDING * float(values[0]), 1e-14 * float(w @ xp.abs(diagonal)))
+    kept = int(xp.count_nonzero(values[:wanted] > least))
+    if not kept:
         raise ValueError(
             "X has no variance in the features of the kernel: all rows are alike to it; choose another "
             "kernel or length scale"
         )
-    values, vectors = values[:wanted][kept], vectors[:, :wanted][:, kept]
-    dual = root[:, None] * vectors / np.sqrt(values)
+    values, vectors = values[:kept], vectors[:, :kept]
+    dual = root[:, None] * vectors / xp.sqrt(values)
     dual = dual * orientation(dual)
     return KernelDirections(
         rows=x,
         dual=dual,
-        mean=w / w.sum(),
+        mean=w / xp.sum(w),
         offset=means @ dual,
         eigenvalues=values,
         total=float(w @ diagonal - w @ means),
@@ -350,39 +362,39 @@ def of_matrix(
 
 
 def of_features(
-    kernel: Kernel, x: np.ndarray, weights: np.ndarray | None, n_components: int | None
+    kernel: Kernel, x: Array, weights: Array | None, n_components: int | None
 ) -> KernelDirections:
     """Decompose rows in the space of the kernel's features, where these are fewer than the rows."""
     features = kernel.features(x)
     found = components_of(ScatterFactor.of(features, weights), solver="covariance_eigh")
     found = _positive(found, n_components)
-    w = np.ones(len(x)) if weights is None else weights
+    w = counts(weights, x)
     # v = Φ̄ᵀα: with w of the rows, α = w z / λ of the scores z.
     dual = w[:, None] * found.transform(features) / found.singular_values**2
     signs = orientation(dual)
     return KernelDirections(
         rows=x,
         dual=dual * signs,
-        mean=w / w.sum(),
-        offset=(found.mean @ found.components.T) * signs[0],
+        mean=w / namespace_of(w).sum(w),
+        offset=(found.mean @ found.components.T) * signs[0, :],
         eigenvalues=found.singular_values**2,
         total=found.scatter,
     )
 
 
 def of_landmarks(
-    kernel: Kernel, landmarks: np.ndarray, source: Source, n_components: int | None
+    kernel: Kernel, landmarks: Array, source: Source, n_components: int | None
 ) -> KernelDirections:
     """Decompose the features of all rows in the space that those of the landmarks span, in one pass.
 
     φ(x) is nearest to Σ_m c_m φ(x_m) with K_mm c = k_m(x); in an orthonormal basis of that space, from
     K_mm = U Λ Uᵀ, its coordinates are Λ^-½ Uᵀ k_m(x): rows of which the scatter is summed.
     """
-    matrix = kernel(landmarks)
-    values, vectors = np.linalg.eigh(matrix)
-    _check_psd(values[::-1], kernel, 0.0)
-    some = values > 1e-10 * values[-1]
-    basis = vectors[:, some] / np.sqrt(values[some])
+    xp = namespace_of(landmarks)
+    values, vectors = xp.linalg.eigh(kernel(landmarks))
+    _check_psd(xp.flip(values), kernel, 0.0)
+    rank = int(xp.count_nonzero(values > 1e-10 * values[-1]))
+    basis = vectors[:, -rank:] / xp.sqrt(values[-rank:])
     statistic = source.reduce(LandmarkScatter(kernel=kernel, landmarks=landmarks, basis=basis))
     found = _positive(components_of(statistic), n_components)
     dual = basis @ found.components.T
@@ -391,7 +403,7 @@ def of_landmarks(
         rows=landmarks,
         dual=dual * signs,
         mean=basis @ found.mean,
-        offset=(found.mean @ found.components.T) * signs[0],
+        offset=(found.mean @ found.components.T) * signs[0, :],
         eigenvalues=found.singular_values**2,
         total=found.scatter,
     )
@@ -402,11 +414,11 @@ class LandmarkScatter:
     """Mean and scatter of the coordinates of a block of rows in the space of the landmarks' features."""
 
     kernel: Kernel
-    landmarks: np.ndarray
-    basis: np.ndarray
+    landmarks: Array
+    basis: Array
 
     def __call__(self, block: Batch) -> ScatterFactor:
-        x = np.asarray(block.X, dtype=np.float64)
+        x = as_double(block.X)
         return ScatterFactor.of(self.kernel.multiply(x, self.landmarks, self.basis), block.weights)
 
 
@@ -461,22 +473,26 @@ def fixed_points(
 def _positive(found: PrincipalComponents, n_components: int | None) -> PrincipalComponents:
     """Return the directions of positive variance, so many of them at most."""
     singular = found.singular_values
-    kept = int(np.sum(singular**2 > ROUNDING * singular[0] ** 2))
+    xp = namespace_of(singular)
+    kept = int(xp.count_nonzero(singular**2 > ROUNDING * singular[0] ** 2))
     if not kept:
         raise ValueError("X has no variance in the features of the kernel: all rows are alike to it")
     return found.leading(kept if n_components is None else min(n_components, kept))
 
 
-def _centred(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Return P A P with P = I - u uᵀ."""
+def _centred(matrix: Array, unit: Array) -> Array:
+    """Return P A P with P = I - u uᵀ; the matrix may be overwritten."""
     image = matrix @ unit
-    matrix = matrix - np.outer(unit, image) - np.outer(image, unit)
-    return matrix + (unit @ image) * np.outer(unit, unit)
+    image = image - 0.5 * (unit @ image) * unit
+    matrix -= unit[:, None] * image
+    matrix -= image[:, None] * unit
+    return matrix
 
 
-def _check_psd(values: np.ndarray, kernel: Kernel, trace: float) -> None:
-    if values[-1] < -NEGATIVE * float(np.max(np.abs(values))) - 1e-12 * trace:
+def _check_psd(values: Array, kernel: Kernel, trace: float) -> None:
+    first, last = float(values[0]), float(values[-1])
+    if last < -NEGATIVE * max(abs(first), abs(last)) - 1e-12 * trace:
         raise ValueError(
             f"kernel must be positive semi-definite, and the matrix of {kernel!r:.60} has the eigenvalue "
-            f"{values[-1]:.3g} (the largest is {values[0]:.3g}): distances in its features would be imaginary"
+            f"{last:.3g} (the largest is {first:.3g}): distances in its features would be imaginary"
         )

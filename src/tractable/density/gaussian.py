@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.incomplete import gammaincc
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
@@ -189,13 +190,15 @@ def fit_full(statistic: IncompleteMoments, *, ddof: float, tol: float, max_iter:
     """Return the mean and covariance that maximise the likelihood, by EM where entries are missing."""
     moments, search = statistic.complete, None
     if moments is None:
-        _check_observed(statistic.columns()[0])
-        (moments,), search = fit_incomplete([statistic], tol=tol, max_iter=max_iter)
+        held = on_host(statistic)
+        _check_observed(held.columns()[0])
+        (moments,), search = fit_incomplete([held], tol=tol, max_iter=max_iter)
     structure, jitter = regular(_over(moments.scatter, moments.weight, ddof), moments.mean)
     found = GaussianFit(mean=moments.mean, structure=structure, jitter=jitter)
     if search is None:
         return found
-    return replace(found, n_iter=search.n_iter, converged=search.converged, interrupted=search.interrupted)
+    found = replace(found, n_iter=search.n_iter, converged=search.converged, interrupted=search.interrupted)
+    return beside(found, next(iter(statistic.parts.values())).mean)
 
 
 def fit_diagonal(statistic: DiagonalMoments, *, ddof: float, **_: Any) -> GaussianFit:

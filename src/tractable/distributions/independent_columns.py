@@ -66,7 +66,7 @@ def smoothed_rates(
 
 def some_columns(x: np.ndarray, where: np.ndarray) -> np.ndarray:
     """Return the columns at some positions, without a copy if these are all columns."""
-    return x if len(where) == x.shape[1] else x[:, where]
+    return x if where.shape[0] == x.shape[1] else x[:, where]
 
 
 @value
@@ -206,16 +206,16 @@ class ColumnScores:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows (n, d), categories by their codes."""
         columns = self.columns
-        if len(columns.normal):
+        if columns.normal.shape[0]:
             scores = diagonal_scores(some_columns(x, columns.normal), columns.mean, self.scale, self.log_norm)
             scores += self.log_weights
         else:
             scores = np.repeat(self.log_weights[None], len(x), axis=0)
-        if len(columns.categorical):
+        if columns.categorical.shape[0]:
             scores += category_scores(some_columns(x, columns.categorical), self.tables, self.starts)
-        if len(columns.binary):
+        if columns.binary.shape[0]:
             scores += self._of_binary(some_columns(x, columns.binary))
-        if len(columns.counted):
+        if columns.counted.shape[0]:
             scores += self._of_counts(some_columns(x, columns.counted))
         for j, part in enumerate(columns.parts):
             if part is not None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import is_foreign_array
 from tractable.data import Batch, as_source
 from tractable.value import value
 
@@ -56,14 +58,18 @@ def fold(
 
 @value
 class BlockStatistic:
-    """A statistic's ``of(X, weights=w)`` or ``of(X, y, weights=w)`` as a function of a block."""
+    """A statistic's ``of(X, weights=w)`` or ``of(X, y, weights=w)`` as a function of a block.
+
+    Parameters that it holds, which are small, go to the device of the rows.
+    """
 
     of: Callable[..., Any]
 
     def __call__(self, block: Batch) -> Any:
+        of = beside(self.of, block.X) if is_foreign_array(block.X) else self.of
         if block.y is None:
-            return self.of(block.X, weights=block.weights)
-        return self.of(block.X, block.y, weights=block.weights)
+            return of(block.X, weights=block.weights)
+        return of(block.X, block.y, weights=block.weights)
 
     def least_rows(self, n_columns: int) -> int:
         """Return how many rows a block should have at least, where the statistic's class says so."""

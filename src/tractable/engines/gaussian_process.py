@@ -10,15 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import (
-    cholesky_in_place,
-    inv_triangular,
-    inverse_in_place,
-    jitters,
-    log_det_cholesky,
-    solve_triangular,
-)
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
+from tractable.arrays.linalg import inv_triangular, jitters, log_det_cholesky, solve_triangular
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.data.blocks import map_matrix_rows
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
@@ -158,7 +153,11 @@ class DualPosterior:
         """
         xp, n = namespace_of(explained), self.lower.shape[0]
         weights = solve_triangular(self.lower, explained, transposed=True)
-        size = xp.max(xp.sum(xp.tril(self.lower) ** 2, axis=1))
+        # The diagonal of C, without a second matrix: L is zero above its diagonal.
+        squares = map_matrix_rows(
+            lambda rows: xp.sum(self.lower[rows, : rows.stop] ** 2, axis=1), n, n, self.lower, BLOCK_ENTRIES
+        )
+        size = xp.max(xp.concat(squares))
         epsilon = float(np.finfo(np.float64).eps)
         return 4.0 * (n + 1) * epsilon * size * (1.0 + xp.sum(xp.abs(weights), axis=0)) ** 2
 
@@ -173,13 +172,23 @@ class DualPosterior:
         Given the other rows a target has the mean y_n - (P y)_n / P_nn and the variance 1 / P_nn (Rasmussen &
         Williams 5.12), where the mean too is learned from the other rows.
         """
-        xp = namespace_of(self.lower)
-        inverse = inv_triangular(self.lower)
-        whole = xp.sum(inverse**2, axis=0)
-        if not self.basis_factor.shape[0]:
-            return whole
-        rest = whole - xp.sum((inverse.T @ self.basis_white) ** 2, axis=1)
-        return xp.where(rest > DETERMINED * whole, rest, xp.zeros_like(rest))
+        xp, n = namespace_of(self.lower), self.lower.shape[0]
+
+        def of_columns(rows: slice) -> Array:
+            some = {"dtype": self.lower.dtype, "device": device(self.lower), "k": -rows.start}
+            inverse = (
+                inv_triangular(self.lower)
+                if rows == slice(0, n)
+                else solve_triangular(self.lower, xp.eye(n, rows.stop - rows.start, **some))
+            )
+            whole = xp.sum(inverse**2, axis=0)
+            if not self.basis_factor.shape[0]:
+                return whole
+            rest = whole - xp.sum((self.basis_white.T @ inverse) ** 2, axis=0)
+            return xp.where(rest > DETERMINED * whole, rest, xp.zeros_like(rest))
+
+        # On the host all columns at once, on a device as many as there is memory for.
+        return xp.concat(map_matrix_rows(of_columns, n, n, self.lower, n * n))
 
 
 @value
@@ -369,9 +378,11 @@ def factorized(kernel: Any, noise: float, rows: Observations) -> DualPosterior |
     if not 0.0 < size < inf:
         return None
     for jitter in jitters(rows.x.shape[0], size):
-        lower, good = cholesky_in_place(_covariance(kernel, rows.x, noise * rows.noise_scale + jitter))
+        covariance = kernel.lower_triangle(rows.x)
+        lower, good = cholesky_in_place(add_to_diagonal(covariance, noise * rows.noise_scale + jitter))
         if good:
             return DualPosterior.from_factor(rows, lower, jitter)
+        del covariance, lower  # there may be no memory for two
     return None
 
 
@@ -398,7 +409,7 @@ def extended(posterior: DualPosterior, kernel: Any, noise: float, rows: Observat
     rest = corner.T @ corner
     for jitter in jitters(rows.x.shape[0], float(xp.max(kernel.diagonal(more) + noises))):
         added = max(jitter, posterior.jitter)
-        lower, good = cholesky_in_place(_covariance(kernel, more, noises + added) - rest)
+        lower, good = cholesky_in_place(add_to_diagonal(kernel.lower_triangle(more) - rest, noises + added))
         if good:
             zeros = xp.zeros((n, more.shape[0]), dtype=rest.dtype, device=device(rest))
             top = xp.concat([posterior.lower, zeros], axis=1)
@@ -407,27 +418,18 @@ def extended(posterior: DualPosterior, kernel: Any, noise: float, rows: Observat
     return None
 
 
-def _covariance(kernel: Any, x: Array, noise: Array) -> Array:
-    """Return the covariance of noisy targets; only its lower triangle is meant."""
-    found = kernel.lower_triangle(x)
-    if not is_numpy_array(found):
-        xp = namespace_of(found)
-        return xp.tril(found) + xp.eye(x.shape[0], dtype=found.dtype, device=device(found)) * noise
-    found[np.diag_indices(len(found))] += noise
-    return found
-
-
 def _gradient_weights(posterior: DualPosterior) -> Array:
-    """Return the lower triangle of W = ½ (Py yᵀP - t P); on the host in the memory of the factor."""
+    """Return the lower triangle of W = ½ (Py yᵀP - t P), in the memory of the factor."""
     xp, t = namespace_of(posterior.lower), posterior.rows.n_targets
     of_basis = solve_triangular(posterior.lower, posterior.basis_white, transposed=True)
     outer = xp.concat([posterior.dual, t**0.5 * of_basis], axis=1)
     weights = inverse_in_place(posterior.lower)
-    if not is_numpy_array(weights):
-        return 0.5 * (outer @ outer.T - t * weights)
-    step = max(1, BLOCK_ENTRIES // len(weights))
-    for a in range(0, len(weights), step):
-        part = weights[a : a + step, : a + step]
+    n = weights.shape[0]
+
+    def weigh(rows: slice) -> None:
+        part = weights[rows, : rows.stop]
         part *= -0.5 * t
-        part += 0.5 * outer[a : a + step] @ outer[: a + step].T
+        part += 0.5 * outer[rows, :] @ outer[: rows.stop, :].T
+
+    map_matrix_rows(weigh, n, n, weights, BLOCK_ENTRIES)
     return weights

@@ -5,6 +5,7 @@ bounds the log evidence from below by that of the approximate process less tr(K 
 All that the rows enter by are sums over them: folds.
 """
 
+from collections.abc import Callable
 from functools import partial
 from math import log, pi
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.linalg import jitters, solve_triangular, try_cholesky
+from tractable.arrays.linalg import column_squares, jitters, solve_triangular, try_cholesky
+from tractable.arrays.namespace import Array, namespace_of
+from tractable.data.blocks import map_matrix_rows, tree_sum
 from tractable.engines.fold import fold
+from tractable.primitives import as_double
 from tractable.statistics.rows import counts
 from tractable.value import value
 
@@ -79,20 +83,24 @@ class InducingSums:
         shift : float
             What is subtracted from the targets.
         """
-        x = np.asarray(x, dtype=np.float64)
+        x, y = as_double(x), as_double(y)
         w = counts(weights, x)
-        gaps = np.asarray(y, dtype=np.float64) - shift
-        white = solve_triangular(points.lower, kernel(x, points.x).T)
-        root = np.sqrt(w)
-        if weights is not None:
-            white = white * root
-        return cls(
-            weight=float(w.sum()),
-            gram=white @ white.T,  # of one array with itself, which takes half the time
-            targets=white @ (root * gaps),
-            square=float(w @ gaps**2),
-            trace=float(w @ kernel.diagonal(x)),
-        )
+        xp, root = namespace_of(x), namespace_of(x).sqrt(w)
+
+        def of(rows: slice) -> "InducingSums":
+            gaps, some = y[rows] - shift, x[rows, :]
+            white = solve_triangular(points.lower, kernel(some, points.x).T)
+            if weights is not None:
+                white = white * root[rows]
+            return cls(
+                weight=float(xp.sum(w[rows])),
+                gram=white @ white.T,  # of one array with itself, which takes half the time
+                targets=white @ (root[rows] * gaps),
+                square=float(w[rows] @ gaps**2),
+                trace=float(w[rows] @ kernel.diagonal(some)),
+            )
+
+        return _in_parts(of, x, points)
 
     def __add__(self, other: "InducingSums") -> "InducingSums":
         return InducingSums(
@@ -145,12 +153,12 @@ class InducingPosterior:
             trace_gap=gap,
         )
 
-    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, cross: Array, diagonal: Array) -> tuple[Array, Array]:
         """Return means and variances of the function at rows, (q,) each, from k(Z, x) (M, q) and k(x, x)."""
-        white = solve_triangular(self.points.lower, cross)
+        xp, white = namespace_of(cross), solve_triangular(self.points.lower, cross)
         inside = solve_triangular(self.lower, white)
-        variance = diagonal - np.einsum("ij,ij->j", white, white) + np.einsum("ij,ij->j", inside, inside)
-        return self.coef @ white, np.maximum(variance, np.finfo(np.float64).eps * diagonal)
+        variance = diagonal - column_squares(white) + column_squares(inside)
+        return self.coef @ white, xp.maximum(variance, float(np.finfo(np.float64).eps) * diagonal)
 
 
 @value
@@ -191,17 +199,28 @@ class KernelSlope:
         noise, shift : float
             σ², and what is subtracted from the targets.
         """
-        x = np.asarray(x, dtype=np.float64)
+        x, y = as_double(x), as_double(y)
         w = counts(weights, x)
-        matrix, contract = kernel.pullback(x, points.x, None)
-        residuals = np.asarray(y, dtype=np.float64) - shift - matrix @ mean
-        slope = (learned @ solve_triangular(points.lower, matrix.T)).T
-        slope += np.multiply.outer(residuals, mean)
-        slope *= (w / noise)[:, None]
-        return cls(gradient=contract(slope) + kernel.contract_diagonal(-0.5 * w / noise, x))
+
+        def of(rows: slice) -> "KernelSlope":
+            some, precision = x[rows, :], w[rows] / noise
+            matrix, contract = kernel.pullback(some, points.x, None)
+            residuals = y[rows] - shift - matrix @ mean
+            slope = (learned @ solve_triangular(points.lower, matrix.T)).T
+            slope += residuals[:, None] * mean
+            slope *= precision[:, None]
+            return cls(gradient=contract(slope) + kernel.contract_diagonal(-0.5 * precision, some))
+
+        return _in_parts(of, x, points)
 
     def __add__(self, other: "KernelSlope") -> "KernelSlope":
         return KernelSlope(gradient=self.gradient + other.gradient)
+
+
+def _in_parts(of: Callable[[slice], Any], x: Array, points: InducingPoints) -> Any:
+    """Return the sum of a function over rows: at once on the host, on a device as its memory allows."""
+    n, m = x.shape[0], points.x.shape[0]
+    return tree_sum(map_matrix_rows(of, n, m, x, n * m))
 
 
 def _from_left(lower: np.ndarray, b: np.ndarray) -> np.ndarray:

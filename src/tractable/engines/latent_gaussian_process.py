@@ -12,13 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import (
-    cholesky_in_place,
-    inverse_in_place,
-    log_det_cholesky,
-    solve_cholesky,
-    solve_triangular,
-)
+from tractable.arrays.in_place import cholesky_in_place, inverse_in_place
+from tractable.arrays.linalg import log_det_cholesky, solve_cholesky, solve_triangular
 from tractable.arrays.log_space import log_softmax
 from tractable.engines.glm.likelihoods import LikelihoodExpansion
 from tractable.primitives.threads import blas_for_rows

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.value import value
 
@@ -73,8 +74,8 @@ def integrate(
         ``f(x)`` takes an array (m,) and returns (m, *shape): a number, or an array of them, at each point. Of
         rows ``f(x, rows)`` takes two arrays (m,), and returns the integrands of these rows, (m,).
     breaks : array (b,), or (n, b)
-        Increasing; the ends, and points where f bends. f is never evaluated at a break. Rows, of NumPy
-        arrays, are integrals of their own: value, error, size and converged are then arrays (n,).
+        Increasing; the ends, and points where f bends. f is never evaluated at a break. Rows are integrals of
+        their own: value, error, size and converged are then arrays (n,).
     rtol : float, or array (n,)
         How far the halves of a panel may differ, relative to the size of the integral.
     max_depth : int
@@ -148,7 +149,7 @@ def _panels(
 
 def _row_sums(x: Array, rows: Array, n: int) -> Array:
     """Return the sums of the entries x (m, …) that belong to each of n rows, (n, …)."""
-    return namespace_of(x).sum(x, axis=0)[None, ...] if n == 1 else np.bincount(rows, x, minlength=n)
+    return namespace_of(x).sum(x, axis=0)[None, ...] if n == 1 else weighted_counts(rows, x, n)
 
 
 def gauss_legendre(low: Array, high: Array, n_nodes: int) -> tuple[Array, Array]:

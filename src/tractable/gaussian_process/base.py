@@ -65,7 +65,7 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
         variance = variance + self.noise_variance_ if include_noise else variance
         if not self._n_learned_:
             return Normal(mean=mean, variance=variance)
-        return StudentT(dof=self.residual_dof_, location=mean, scale=np.sqrt(self._widening_ * variance))
+        return StudentT(dof=self.residual_dof_, location=mean, scale=(self._widening_ * variance) ** 0.5)
 
     def predict_quantiles(
         self, X: Any, alpha: Any = (0.05, 0.95), *, include_noise: bool = True

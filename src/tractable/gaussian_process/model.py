@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import diagonal_matrix, positions
-from tractable.arrays.linalg import jittered_cholesky, symmetrize
+from tractable.arrays.linalg import column_squares, jittered_cholesky, symmetrize
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
+from tractable.data.blocks import map_matrix_rows
 from tractable.engines.gaussian_process import (
     DualPosterior,
     Evidence,
@@ -22,7 +23,7 @@ from tractable.engines.gaussian_process import (
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
-from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
+from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
@@ -425,9 +426,8 @@ class GaussianProcess:
     def _by_blocks(self, x: Array, function: Any) -> Array:
         xp = namespace_of(x)
         n = max(part.posterior.rows.x.shape[0] for part in self.parts)
-        rows = (x[block, :] for block in even_blocks(x.shape[0], max(1, BLOCK_ENTRIES // n)))
         with blas_for_rows(n):
-            blocks = list(ordered_map(function, rows))
+            blocks = map_matrix_rows(lambda rows: function(x[rows, :]), x.shape[0], n, x, BLOCK_ENTRIES)
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks)
 
     def _means(self, x: Array) -> Array:
@@ -446,11 +446,11 @@ class GaussianProcess:
             at = self._at(x, part)
             mean = part.posterior.mean(at, basis)
             if isinstance(part.posterior, PrimalPosterior):
-                variance = _column_squares(part.posterior.root(at, basis))
+                variance = column_squares(part.posterior.root(at, basis))
             else:
                 prior = signal_diagonal(self.prior.kernel, x)
                 explained, of_mean = part.posterior.white(at, basis)
-                variance = prior - _column_squares(explained) + _column_squares(of_mean)
+                variance = prior - column_squares(explained) + column_squares(of_mean)
                 variance = self._floored(variance, part, prior, explained, of_mean)
             for k, j in enumerate(part.targets):
                 means[j] = self.shift[j] + self.scale[j] * mean[:, k]
@@ -463,7 +463,7 @@ class GaussianProcess:
     ) -> Array:
         """Return variances, rounding below zero mended; a kernel that is no covariance is refused."""
         xp = namespace_of(variance)
-        least = -INDEFINITE * (prior + _column_squares(of_mean))
+        least = -INDEFINITE * (prior + column_squares(of_mean))
         if bool(xp.any(variance < least)) and bool(
             xp.any(variance < least - part.posterior.rounding(explained))
         ):
@@ -501,13 +501,6 @@ def normal_draws(covariance: Array, n_samples: int, rng: Any) -> Array:
     """Draw from N(0, covariance), which may be singular, (n_samples, q)."""
     lower = jittered_cholesky(covariance, max_jitter=1e-6, name="the covariance of the function at X").lower
     return standard_normal(rng, (n_samples, lower.shape[0]), like=lower) @ lower.T
-
-
-def _column_squares(a: Array) -> Array:
-    """Return the sum of the squares of each column."""
-    if isinstance(a, np.ndarray):
-        return np.einsum("ij,ij->j", a, a)
-    return namespace_of(a).sum(a**2, axis=0)
 
 
 def _both(first: Observations, second: Observations) -> Observations:

@@ -7,7 +7,9 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.limits import check_squarable
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.base import (
     ModelTags,
@@ -17,9 +19,9 @@ from tractable.base import (
     check_fitted,
     check_number,
     check_rows,
-    refuse_foreign,
 )
-from tractable.data import Batch, as_source, sample_rows
+from tractable.data import Batch, Source, as_source
+from tractable.data.blocks import map_matrix_rows, stacked
 from tractable.engines.fold import fold
 from tractable.engines.inducing_points import inducing_posterior, lower_bound, pivoted_cholesky
 from tractable.engines.kmeans import kmeans
@@ -28,9 +30,10 @@ from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.model import Prior
 from tractable.gaussian_process.search import default_kernel
 from tractable.kernels import Kernel
-from tractable.primitives.threads import even_blocks
+from tractable.primitives import as_double
 from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.standardizer import Standardizer
+from tractable.value import replace
 
 #: How inducing points may be chosen.
 INDUCING = ("kmeans", "pivoted_cholesky")
@@ -124,6 +127,7 @@ class NystromGaussianProcess(ScalableGaussianProcess):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -163,11 +167,11 @@ class NystromGaussianProcess(ScalableGaussianProcess):
             How often each row counts.
         """
         self._check_parameters()
-        refuse_foreign(X)
         rng = as_generator(self.random_state)
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        targets = rows.y if rows.y is None else column_or_1d(rows.y, warn=True)
-        data = as_source(rows.data, targets, rows.weights)
+        if rows.y is not None:
+            rows = replace(rows, y=_one_target(rows.y))
+        data = rows.source
         moments = fold(_row_moments, data)
         if not float(moments.total) > 0.0:
             raise ValueError("sample_weight must have a positive entry, all are zero")
@@ -186,7 +190,7 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         if prior.kernel.has_noise:
             raise ValueError("kernel must have white noise as a term of a sum alone, not within a product")
         drawing, order, centres = rng.spawn(3)  # one of them must not change what the others draw
-        held, _ = sample_rows(data.map(_with_target), None, MOST_HELD, drawing)
+        held, _ = _with_targets(data).sample(MOST_HELD, drawing)
         self._held_ = order.permutation(held)
         self.inducing_points_ = self._points(prior, centres)
         prior, search = self._learned(prior, partial(self._evidence, data), rng)
@@ -210,32 +214,32 @@ class NystromGaussianProcess(ScalableGaussianProcess):
         check_fitted(self)
         check_number("n", n, least=1, whole=True)
         x, y = self._held_[:, :-1], self._held_[:, -1] - self.offset_
+        points = on_host(self.inducing_points_)
 
         def approximate(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> Any:
-            found = inducing_posterior(
-                self.kernel_, self.noise_variance_, self.inducing_points_, as_source(x, y, None), 0.0
-            )
-            cross = self.kernel_(self.inducing_points_, at)
+            found = inducing_posterior(self.kernel_, self.noise_variance_, points, as_source(x, y, None), 0.0)
+            cross = self.kernel_(points, at)
             return found.lower_bound, *found.moments(cross, self.kernel_.diagonal(at))
 
         return compared(self.kernel_, self.noise_variance_, x, y, int(n), approximate)
 
-    def _moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        points = self.inducing_points_
-        found = [
-            self._posterior_.moments(self.kernel_(points, x[rows]), self.kernel_.diagonal(x[rows]))
-            for rows in even_blocks(len(x), max(1, BLOCK_ENTRIES // len(points)))
-        ]
-        means, variances = zip(*found, strict=True)
-        return self.offset_ + np.concatenate(means), np.concatenate(variances)
+    def _moments(self, x: Array) -> tuple[Array, Array]:
+        points, posterior = beside((self.inducing_points_, self._posterior_), x)
+
+        def of(rows: slice) -> tuple[Array, Array]:
+            some = x[rows, :]
+            return posterior.moments(self.kernel_(points, some), self.kernel_.diagonal(some))
+
+        mean, variance = stacked(map_matrix_rows(of, x.shape[0], points.shape[0], x, BLOCK_ENTRIES))
+        return self.offset_ + mean, variance
 
     def _too_coarse(self) -> str:
         lost = self.trace_gap_ / (self._total_ * self.noise_variance_)
         if not self._n_learned_ or lost <= MOST_LOST:
             return ""
         return (
-            f"{len(self.inducing_points_)} inducing points leave out {lost:.0%} of the noise variance at the "
-            "rows (trace_gap_), which the hyper-parameters learned take for noise: bands of the function "
+            f"{self.inducing_points_.shape[0]} inducing points leave out {lost:.0%} of the noise variance at "
+            "the rows (trace_gap_), which the hyper-parameters learned take for noise: bands of the function "
             "are too narrow. Give more points (n_inducing), or ask for intervals of targets"
         )
 
@@ -276,6 +280,24 @@ class NystromGaussianProcess(ScalableGaussianProcess):
             as_reals("inducing", self.inducing)
 
 
+def _one_target(y: Array) -> Array:
+    """Return targets, one a row."""
+    if is_numpy_array(y):
+        return column_or_1d(y, warn=True)
+    if y.ndim != 1:
+        raise ValueError(f"y must be one target a row; got shape {tuple(y.shape)}")
+    return y
+
+
+def _with_targets(data: Source) -> Source:
+    """Return rows with the target as their last column."""
+    if not data.on_device:
+        return data.map(_with_target)
+    held = data.collect()
+    X = namespace_of(held.X).concat([as_double(held.X), as_double(held.y)[:, None]], axis=1)
+    return as_source(X, None, held.weights)
+
+
 def _with_target(batch: Batch) -> Batch:
     """Return a batch with the target as its last column."""
     both = np.column_stack([np.asarray(batch.X, dtype=np.float64), np.asarray(batch.y, dtype=np.float64)])
@@ -284,5 +306,5 @@ def _with_target(batch: Batch) -> Batch:
 
 def _row_moments(x: Any, y: Any, weights: Any = None) -> DiagonalMoments:
     """Return the moments of the columns, and of the target after them."""
-    x, y = check_squarable("X", np.asarray(x, dtype=np.float64)), np.asarray(y, dtype=np.float64)
-    return DiagonalMoments.of(np.column_stack([x, check_squarable("y", y, nonzero=True)]), weights)
+    x, y = check_squarable("X", as_double(x)), check_squarable("y", as_double(y), nonzero=True)
+    return DiagonalMoments.of(namespace_of(x).concat([x, y[:, None]], axis=1), weights)

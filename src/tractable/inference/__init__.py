@@ -1,6 +1,13 @@
 """Inference of fitted linear and generalised linear models: tables, tests, robust covariances, influence."""
 
-from tractable.inference.collinearity import CollinearityWarning, condition_number, variance_inflation
+from tractable.inference.collinearity import (
+    CollinearityWarning,
+    condition_number,
+    of_columns,
+    variance_inflation,
+    weighted_condition_number,
+    weighted_inflation,
+)
 from tractable.inference.hypotheses import (
     HypothesisTest,
     f_test,
@@ -14,6 +21,7 @@ from tractable.inference.sandwich import (
     ROBUST,
     check_covariance_type,
     clustered_products,
+    products_of_scores,
     sandwich,
     score_products,
     squared_factor,
@@ -34,10 +42,14 @@ __all__ = [
     "condition_number",
     "f_test",
     "likelihood_ratio_test",
+    "of_columns",
+    "products_of_scores",
     "sandwich",
     "score_products",
     "squared_factor",
     "variance_inflation",
     "wald_interval",
     "wald_test",
+    "weighted_condition_number",
+    "weighted_inflation",
 ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from tractable.base import check_fitted
 from tractable.inference.collinearity import CollinearityWarning
-from tractable.inference.hypotheses import HypothesisTest, f_test, likelihood_ratio_test
+from tractable.inference.hypotheses import HypothesisTest, chi2_test, f_test, likelihood_ratio_test
 from tractable.inference.summary import RegressionSummary
 from tractable.value import value
 
@@ -24,10 +24,11 @@ class NestedComparison:
     added : tuple of str
         Coefficients of the larger model that the smaller does not have.
     likelihood_ratio : HypothesisTest
-        Twice the difference of the log-likelihoods, χ² distributed for many rows.
+        Twice the difference of the log-likelihoods, at the dispersion of the larger model where one is
+        estimated; χ² distributed for many rows.
     f : HypothesisTest, optional
         Of linear models: the squares that the further coefficients explain, over the noise variance; exact in
-        Gaussian noise.
+        Gaussian noise. Of amounts, whose dispersion is estimated: the deviance that they explain, over it.
 
     Examples
     --------
@@ -113,10 +114,16 @@ def compare_nested(a: Any, b: Any) -> NestedComparison:
         hypothesis=hypothesis,
     )
     f = None
-    if large.residual_squares is not None and small.residual_squares is not None:
-        mean = large.residual_squares / large.residual_dof if large.residual_dof > 0.0 else float("nan")
-        explained = max(small.residual_squares - large.residual_squares, 0.0) / k
-        f = f_test(explained / mean if mean else float("inf"), (k, large.residual_dof), hypothesis=hypothesis)
+    if large.residual_squares is not None or large.dispersion is not None:
+        scaled = large.dispersion is not None
+        residual, mean = (
+            (large.deviance, large.dispersion) if scaled else (large.residual_squares, large.noise_variance)
+        )
+        more = small.deviance if scaled else small.residual_squares
+        found = max(more - residual, 0.0) / k / mean if mean else float("inf")  # type: ignore[operator]
+        f = f_test(found, (k, large.residual_dof), hypothesis=hypothesis)
+        if scaled:
+            ratio = chi2_test(k * found, k, hypothesis=hypothesis)
     return NestedComparison(small=small, large=large, added=added, likelihood_ratio=ratio, f=f)
 
 
@@ -150,7 +157,7 @@ def _check_nested(small: RegressionSummary, large: RegressionSummary) -> None:
         raise ValueError(
             f"a and b must be nested: the larger model does not have {', '.join(other)} of the smaller one"
         )
-    null = [each.total_squares or each.null_log_likelihood for each in (small, large)]
+    null = [each.total_squares or each.null_log_likelihood or each.null_deviance for each in (small, large)]
     if small.has_intercept == large.has_intercept and None not in null:
         difference = abs(null[0] - null[1])  # type: ignore[operator]
         if difference > SAME * max(abs(null[0]), abs(null[1])):  # type: ignore[arg-type]

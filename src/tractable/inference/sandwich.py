@@ -1,9 +1,13 @@
 """Robust covariances of coefficients: A⁻¹ B A⁻¹, from the products B of the scores of rows."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from tractable.data import Source
+from tractable.engines.fold import fold
 
 #: Covariances that are robust against unlike noise variances of rows (White; MacKinnon and White 1985).
 ROBUST = ("HC0", "HC1", "HC2", "HC3")
@@ -106,6 +110,30 @@ def clustered_products(
     sums = np.zeros((n_clusters, scores.shape[1]))
     np.add.at(sums, codes, weighted)
     return sums.T @ sums, n_clusters
+
+
+def products_of_scores(
+    of: Callable[..., np.ndarray], data: Source, clusters: Any
+) -> tuple[np.ndarray, int | None]:
+    """Return B of all rows of a source, by a pass over them, and the number of clusters, where there are any.
+
+    Parameters
+    ----------
+    of : callable
+        ``of(x, y)`` returns the scores (n, p) of a block.
+    data : Source
+        Rows; with clusters they are read into memory.
+    clusters : array (n,) or None
+        Which cluster each row belongs to.
+    """
+    if clusters is None:
+        return fold(partial(_of_block, of=of), data, label="robust covariance"), None
+    held = data.collect()
+    return clustered_products(of(held.X, held.y), held.weights, clusters)
+
+
+def _of_block(x: Any, y: Any, weights: Any = None, *, of: Callable[..., np.ndarray]) -> np.ndarray:
+    return score_products(of(x, y), weights)
 
 
 def sandwich(

@@ -61,6 +61,10 @@ class RegressionSummary:
         "nonrobust", "HC0" to "HC3", "clustered", or "posterior".
     residual_squares, total_squares : float, optional
         Of linear models: Σ (y - ŷ)², and Σ (y - ȳ)² (Σ y² without an intercept).
+    deviance, null_deviance : float, optional
+        Of generalised linear models: of the model, and of the intercept alone.
+    dispersion : float, optional
+        φ, where it is estimated and the variance is φ V(μ).
     has_intercept : bool
         Whether the model has an intercept.
     n_intercepts : int, optional
@@ -74,7 +78,7 @@ class RegressionSummary:
     condition_number : float, optional
         Of the design, in the units of the table.
     statistics : mapping of str to float
-        Further numbers of the fit, by the words to print: the deviance, the dispersion.
+        Further numbers of the fit, by the words to print: Pearson's χ², the quantile.
     tested : bool
         Whether there are tests; of posteriors, with covariance type "posterior", there are intervals alone.
     coverage : float
@@ -114,6 +118,9 @@ class RegressionSummary:
     covariance_type: str = "nonrobust"
     residual_squares: float | None = None
     total_squares: float | None = None
+    deviance: float | None = None
+    null_deviance: float | None = None
+    dispersion: float | None = None
     has_intercept: bool = True
     n_intercepts: int | None = None
     scales: np.ndarray | None = None
@@ -204,15 +211,28 @@ class RegressionSummary:
         return self.n_parameters * float(np.log(self.n_rows)) - 2.0 * self._likelihood()
 
     @property
+    def explained_deviance(self) -> float:
+        """The fraction of the deviance of the intercept alone that a generalised linear model explains."""
+        if self.deviance is None or self.null_deviance is None:
+            raise ValueError(f"{self.model} has no deviance: see r2")
+        return 1.0 - self.deviance / self.null_deviance if self.null_deviance > 0.0 else NAN
+
+    @property
     def f_test(self) -> HypothesisTest:
-        """The F test of a linear model that all slopes are 0; by Wald with a robust covariance."""
-        residual, total = self._squares()
+        """The F test that all slopes are 0, of squares or, with a dispersion, of deviances.
+
+        By Wald with a robust covariance.
+        """
         k, hypothesis = self._n_slopes, "all slopes are 0"
+        if self.dispersion is not None and self.deviance is not None and self.null_deviance is not None:
+            residual, total, mean = self.deviance, self.null_deviance, self.dispersion
+        else:
+            residual, total = self._squares()
+            mean = self.noise_variance
         if self.covariance_type != "nonrobust":
             return self._wald(self.slopes, hypothesis)
         if not (k > 0.0 and self.residual_dof > 0.0):
             return f_test(NAN, (k, self.residual_dof), hypothesis=hypothesis)
-        mean = residual / self.residual_dof
         found = (total - residual) / k / mean if mean > 0.0 else float("inf")
         return f_test(max(found, 0.0), (k, self.residual_dof), hypothesis=hypothesis)
 
@@ -286,7 +306,7 @@ class RegressionSummary:
 
     def warn_of_collinearity(self, *, stacklevel: int = 3) -> None:
         """Warn where columns are so nearly dependent that standard errors are ten times as large, or more."""
-        if self.inflation is None:
+        if self.inflation is None or not self.tested:  # a prior tells coefficients apart
             return
         worst = np.nan_to_num(self.inflation, nan=0.0, posinf=np.inf)
         if np.max(worst, initial=0.0) > WARNED:
@@ -295,7 +315,7 @@ class RegressionSummary:
             )
             warnings.warn(
                 f"columns are nearly linearly dependent (variance inflation up to {np.max(worst):.4g}): the "
-                f"coefficients of {named} can hardly be told apart; leave columns out, or use Ridge",
+                f"coefficients of {named} can hardly be told apart; leave columns out, or use a penalty",
                 CollinearityWarning,
                 stacklevel=stacklevel,
             )
@@ -361,14 +381,20 @@ class RegressionSummary:
 
     def _fit_lines(self) -> list[str]:
         lines = []
+        tests = len(self.slopes) > 0 and self.tested
         if self.residual_squares is not None:
             lines.append(f"R² {self.r2:.5g}, adjusted R² {self.adjusted_r2:.5g}")
-            if len(self.slopes) and self.tested:
-                lines.append(str(self.f_test))
         elif self.null_log_likelihood is not None:
             lines.append(f"pseudo-R² {self.pseudo_r2:.5g}")
-            if len(self.slopes) and self.tested:
-                lines.append(f"likelihood ratio {self.likelihood_ratio_test}")
+            lines += [f"likelihood ratio {self.likelihood_ratio_test}"] if tests else []
+        deviances = self.deviance is not None and self.null_deviance is not None
+        if tests and (self.residual_squares is not None or (deviances and self.dispersion is not None)):
+            lines.append(str(self.f_test))
+        if deviances:
+            lines.append(
+                f"deviance {self.deviance:.5g}, null deviance {self.null_deviance:.5g}, "
+                f"explained {self.explained_deviance:.4g}"
+            )
         if self.statistics:
             lines.append(", ".join(f"{name} {x:.5g}" for name, x in self.statistics.items()))
         if self.log_likelihood is not None:

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.arrays.limits import check_squarable, power_of_two
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -28,6 +29,7 @@ from tractable.kernels import RBF, Kernel
 from tractable.kernels.rbf import default_lengths
 from tractable.metrics.penalties import check_penalties
 from tractable.primitives.threads import blas_for_columns
+from tractable.statistics.rows import counts
 
 #: How a penalty may be chosen.
 METHODS = ("loo", "gcv")
@@ -104,6 +106,7 @@ class KernelRidge(RegressorMixin, Estimator):
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _several_targets = True
+    _stores_tensors = True
 
     def __init__(
         self,
@@ -138,35 +141,36 @@ class KernelRidge(RegressorMixin, Estimator):
         if isinstance(self.alpha, str):  # squared errors are compared
             check_squarable("y", targets, nonzero=True)
         self.kernel_ = self._kernel(x, rows.weights)
-        scale = power_of_two(float(np.max(np.abs(targets))))
+        xp, n = namespace_of(x), x.shape[0]
+        scale = float(power_of_two(float(xp.max(xp.abs(targets)))))
         weighted = WeightedRows(
-            y=targets.reshape(len(x), -1) / scale,
-            root=np.ones(len(x)) if rows.weights is None else np.sqrt(rows.weights),
+            y=xp.reshape(targets, (n, -1)) / scale,
+            root=xp.sqrt(rows.row_weights),
             intercept=bool(self.fit_intercept),
         )
-        with blas_for_columns(len(x)):
+        with blas_for_columns(n):
             found = self._solved(x, weighted, scale)
-        shape = targets.shape[1:]
+        shape = tuple(targets.shape[1:])
         self.X_fit_, self.targets_, self.sample_weight_ = x, targets, rows.weights
-        self.dual_coef_ = scale * found.dual.reshape(len(x), *shape)
+        self.dual_coef_ = scale * xp.reshape(found.dual, (n, *shape))
         self.intercept_ = float(scale * found.intercept[0]) if not shape else scale * found.intercept
         if found.coef is not None:
-            self.feature_coef_ = scale * found.coef.reshape(len(found.coef), *shape)
+            self.feature_coef_ = scale * xp.reshape(found.coef, (found.coef.shape[0], *shape))
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Return f(x) of each row, (n_samples,) or (n_samples, n_targets)."""
         check_fitted(self)
         rows = check_held_columns(self, X)
         if hasattr(self, "feature_coef_"):
             return self.kernel_.features(rows) @ self.feature_coef_ + self.intercept_
-        dual = self.dual_coef_.reshape(len(self.dual_coef_), -1)
-        found = self.kernel_.multiply(rows, self.X_fit_, dual)
-        return found.reshape(len(rows), *self.dual_coef_.shape[1:]) + self.intercept_
+        xp, (n, *shape) = namespace_of(rows), self.dual_coef_.shape
+        found = self.kernel_.multiply(rows, self.X_fit_, xp.reshape(self.dual_coef_, (n, -1)))
+        return xp.reshape(found, (rows.shape[0], *shape)) + self.intercept_
 
     @of_held_rows
-    def equivalent_kernel(self, X: Any) -> np.ndarray:
+    def equivalent_kernel(self, X: Any) -> Array:
         """Return the weight that the target of each row of the fit has in each prediction, (m, n_samples).
 
         ``equivalent_kernel(X) @ y`` is ``predict(X)``: a linear smoother. With an intercept the weights of a
@@ -179,10 +183,10 @@ class KernelRidge(RegressorMixin, Estimator):
         """
         check_fitted(self)
         rows = check_held_columns(self, X)
-        n, weights = len(self.X_fit_), self.sample_weight_
+        weights = counts(self.sample_weight_, self.X_fit_)
         weighted = WeightedRows(
-            y=np.empty((n, 0)),
-            root=np.ones(n) if weights is None else np.sqrt(weights),
+            y=self.X_fit_[:, :0],
+            root=namespace_of(weights).sqrt(weights),
             intercept=bool(self.fit_intercept),
         )
         return equivalent_weights(self.kernel_, rows, self.X_fit_, weighted, self.alpha_)
@@ -200,36 +204,38 @@ class KernelRidge(RegressorMixin, Estimator):
         if self.alphas is not None and not np.all(check_penalties("alphas", self.alphas) > 0.0):
             raise ValueError(f"alphas must be positive, got {self.alphas!r}")
 
-    def _kernel(self, x: np.ndarray, weights: np.ndarray | None) -> Kernel:
+    def _kernel(self, x: Array, weights: Array | None) -> Kernel:
         if self.kernel is None:
             return RBF(default_lengths(x, weights))
         kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        if not np.isfinite(kernel.diagonal(x)).all():
+        xp = namespace_of(x)
+        if not bool(xp.all(xp.isfinite(kernel.diagonal(x)))):
             raise ValueError("kernel must be finite at the rows of X, and overflows")
         if kernel.has_noise:
             raise ValueError("kernel must have no white noise: alpha is its variance")
         return kernel
 
-    def _solved(self, x: np.ndarray, rows: WeightedRows, scale: float) -> KernelSolution:
+    def _solved(self, x: Array, rows: WeightedRows, scale: float) -> KernelSolution:
         """Return the solution at the penalty, which is chosen first where it is not given."""
-        primal, chosen = self.kernel_.has_fewer_features(x.shape[1], len(x)), isinstance(self.alpha, str)
+        primal, chosen = self.kernel_.has_fewer_features(x.shape[1], x.shape[0]), isinstance(self.alpha, str)
         if not chosen:
             self.alpha_ = float(self.alpha)
             if not primal:
                 return solution_of_matrix(self.kernel_(x), rows, self.alpha_)
+        elif x.shape[0] < 2:
+            raise ValueError("alpha cannot be chosen from one row of X (n_samples = 1): give a number")
         if primal:
             spectrum = KernelSpectrum.of_features(self.kernel_.features(x), rows)
         else:
             spectrum = KernelSpectrum.of_matrix(self.kernel_(x), rows)
         if chosen:
-            if len(x) < 2:
-                raise ValueError("alpha cannot be chosen from one row of X (n_samples = 1): give a number")
             self.cv_curve_ = spectrum.curve(self._alphas(x, rows.root**2), self.alpha, rows, scale)
             self.alpha_ = self.cv_curve_.best_alpha
             self.effective_dof_ = spectrum.effective_dof(self.alpha_) + rows.intercept
         return solution_of_spectrum(spectrum, rows, self.alpha_, self.kernel_, x)
 
-    def _alphas(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _alphas(self, x: Array, weights: Array) -> np.ndarray:
         if self.alphas is not None:
             return check_penalties("alphas", self.alphas)
-        return DEFAULT_ALPHAS * (float(np.average(self.kernel_.diagonal(x), weights=weights)) or 1.0)
+        mean = float(weights @ self.kernel_.diagonal(x)) / float(namespace_of(x).sum(weights))
+        return DEFAULT_ALPHAS * (mean or 1.0)

@@ -4,7 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place
 from tractable.arrays.linalg import cholesky, solve_cholesky
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.spectrum import reflected, residual_shrinkage
 from tractable.kernels import Kernel
 from tractable.metrics.penalties import CVCurve
@@ -62,22 +65,22 @@ def dual_objective(dual_coef: Any, matrix: Any, y: Any, alpha: float) -> tuple[f
 class WeightedRows:
     """Targets, and the roots of how often rows count: rows times their roots are least squares."""
 
-    y: np.ndarray  # (n, t), divided by a scale
-    root: np.ndarray  # (n,)
+    y: Array  # (n, t), divided by a scale
+    root: Array  # (n,)
     intercept: bool
 
     @property
-    def free(self) -> np.ndarray | None:
+    def free(self) -> Array | None:
         """The unit vector along which an intercept moves weighted rows."""
-        return self.root / np.linalg.norm(self.root) if self.intercept else None
+        return self.root / namespace_of(self.root).linalg.vector_norm(self.root) if self.intercept else None
 
     @property
-    def targets(self) -> np.ndarray:
+    def targets(self) -> Array:
         """Weighted targets, without what an intercept explains."""
         return without(self.root[:, None] * self.y, self.free)
 
 
-def without(columns: np.ndarray, free: np.ndarray | None) -> np.ndarray:
+def without(columns: Array, free: Array | None) -> Array:
     """Return columns less their part along a unit vector."""
     return columns if free is None else columns - free[:, None] * (free @ columns)
 
@@ -86,50 +89,50 @@ def without(columns: np.ndarray, free: np.ndarray | None) -> np.ndarray:
 class KernelSpectrum:
     """The weighted, centred matrix of a kernel as Q diag(λ) Qᵀ, and the targets in this basis."""
 
-    basis: np.ndarray  # (n, r), Q, orthogonal to the direction of a free intercept
-    eigenvalues: np.ndarray  # (r,), λ, not negative
-    projections: np.ndarray  # (r, t), Qᵀy
-    beyond: np.ndarray  # (n, t), the part of the targets that is orthogonal to Q
-    spare: np.ndarray  # (n,), the squared length of each row's unit vector that is orthogonal to Q
-    directions: np.ndarray | None = None  # (features, r), V diag(s) of the features
+    basis: Array  # (n, r), Q, orthogonal to the direction of a free intercept
+    eigenvalues: Array  # (r,), λ, not negative
+    projections: Array  # (r, t), Qᵀy
+    beyond: Array  # (n, t), the part of the targets that is orthogonal to Q
+    spare: Array  # (n,), the squared length of each row's unit vector that is orthogonal to Q
+    directions: Array | None = None  # (features, r), V diag(s) of the features
 
     @classmethod
-    def of_matrix(cls, matrix: np.ndarray, rows: WeightedRows) -> "KernelSpectrum":
+    def of_matrix(cls, matrix: Array, rows: WeightedRows) -> "KernelSpectrum":
         """Decompose the matrix of a kernel, which may be overwritten: n rows, n directions."""
-        from scipy.linalg import eigh
-
+        xp = namespace_of(matrix)
         matrix *= rows.root[:, None]
         matrix *= rows.root
-        free, size = rows.free, float(np.sum(np.abs(np.diagonal(matrix))))
+        free, size = rows.free, float(xp.sum(xp.abs(xp.linalg.diagonal(matrix))))
         if free is not None:
             # A reflection makes the intercept's direction the first axis, which is left out.
             matrix = reflected(reflected(matrix, free).T, free)[1:, 1:]
-        values, basis = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
-        if len(values) and values[0] < -ROUNDING * size:
+        values, basis = _eigh(matrix)
+        if values.shape[0] and values[0] < -ROUNDING * size:
             raise ValueError(
                 "kernel must be positive semi-definite, and its matrix of X has the eigenvalue "
                 f"{float(values[0]):.6g}"
             )
         if free is not None:
-            basis = reflected(np.concatenate([np.zeros((1, basis.shape[1])), basis]), free)
+            basis = reflected(xp.concat([xp.zeros_like(basis[:1, :]), basis]), free)
         y = rows.targets
         return cls(
             basis=basis,
-            eigenvalues=np.maximum(values, 0.0),
+            eigenvalues=xp.clip(values, 0.0, None),
             projections=basis.T @ y,
-            beyond=np.zeros_like(y),
-            spare=np.zeros(len(y)),
+            beyond=xp.zeros_like(y),
+            spare=xp.zeros_like(rows.root),
         )
 
     @classmethod
-    def of_features(cls, features: np.ndarray, rows: WeightedRows) -> "KernelSpectrum":
+    def of_features(cls, features: Array, rows: WeightedRows) -> "KernelSpectrum":
         """Decompose features, fewer than rows."""
-        free, y = rows.free, rows.targets
+        xp, free, y = namespace_of(features), rows.free, rows.targets
         columns = without(rows.root[:, None] * features, free)
-        basis, s, directions = np.linalg.svd(columns, full_matrices=False)
+        basis, s, directions = xp.linalg.svd(columns, full_matrices=False)
         # What is rounding has no direction; it might be the intercept's.
-        some = s > 10.0 * len(features) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
-        basis, s, directions = basis[:, some], s[some], directions[some]
+        least = 10.0 * features.shape[0] * float(np.finfo(float).eps) * (float(s[0]) if s.shape[0] else 0.0)
+        rank = int(xp.count_nonzero(s > least))
+        basis, s, directions = basis[:, :rank], s[:rank], directions[:rank, :]
         projections = basis.T @ y
         own = 0.0 if free is None else free**2
         return cls(
@@ -137,21 +140,22 @@ class KernelSpectrum:
             eigenvalues=s**2,
             projections=projections,
             beyond=y - basis @ projections,
-            spare=np.maximum(1.0 - own - np.sum(basis**2, axis=1), 0.0),
+            spare=xp.clip(1.0 - own - xp.sum(basis**2, axis=1), 0.0, None),
             directions=directions.T * s,
         )
 
-    def coefficients(self, alpha: float) -> np.ndarray:
+    def coefficients(self, alpha: float) -> Array:
         """Return the coefficients of the features, V s/(s² + α) Uᵀy, (features, t)."""
         assert self.directions is not None
         return self.directions @ (self.projections / (self.eigenvalues + alpha)[:, None])
 
-    def residuals(self, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def residuals(self, alphas: np.ndarray) -> tuple[Array, Array]:
         """Return weighted residuals (n, t, k), and one minus the leverage of each row, (n, k)."""
-        shrinkage = residual_shrinkage(self.eigenvalues, alphas)
-        r, t, k = *self.projections.shape, len(alphas)
-        parts = (self.projections[:, :, None] * shrinkage[:, None, :]).reshape(r, t * k)
-        residuals = (self.basis @ parts).reshape(-1, t, k) + self.beyond[:, :, None]
+        xp = namespace_of(self.basis)
+        shrinkage = residual_shrinkage(self.eigenvalues, beside(alphas, self.eigenvalues))
+        (r, t), k = self.projections.shape, len(alphas)
+        parts = xp.reshape(self.projections[:, :, None] * shrinkage[:, None, :], (r, t * k))
+        residuals = xp.reshape(self.basis @ parts, (-1, t, k)) + self.beyond[:, :, None]
         return residuals, (self.basis**2) @ shrinkage + self.spare[:, None]
 
     def curve(self, alphas: np.ndarray, method: str, rows: WeightedRows, scale: float) -> CVCurve:
@@ -159,107 +163,122 @@ class KernelSpectrum:
 
         A row of weight above one is left out one copy at a time; errors are those of targets times `scale`.
         """
+        xp = namespace_of(self.basis)
         residuals, one_minus_leverage = self.residuals(alphas)
         weights = rows.root**2
-        total = weights.sum()
+        total = float(xp.sum(weights))
         if method == "gcv":
             # The trace of the smoother is the same with copies of rows in the place of weights.
-            rss = np.mean(np.sum(residuals**2, axis=0), axis=0) / total
-            dof = np.sum(1.0 - one_minus_leverage, axis=0)
-            left = 1.0 - dof / total
+            rss = to_numpy(xp.mean(xp.sum(residuals**2, axis=0), axis=0)) / total
+            left = 1.0 - to_numpy(xp.sum(1.0 - one_minus_leverage, axis=0)) / total
             scores = np.where(left > DETERMINED, rss / np.where(left > DETERMINED, left, 1.0) ** 2, np.inf)
             return CVCurve(alphas=alphas, scores=scale**2 * scores, method="gcv")
-        copy = np.minimum(weights, 1.0) / weights
-        kept = 1.0 - copy[:, None] * (1.0 - one_minus_leverage) if np.any(copy < 1.0) else one_minus_leverage
+        copy = xp.clip(weights, None, 1.0) / weights
+        kept = one_minus_leverage
+        if bool(xp.any(copy < 1.0)):
+            kept = 1.0 - copy[:, None] * (1.0 - one_minus_leverage)
         known = kept > DETERMINED
-        errors = residuals / rows.root[:, None, None] / np.where(known, kept, 1.0)[:, None, :]
-        squares = np.where(known, np.mean(errors**2, axis=1), np.inf)
-        scores = weights @ squares / total
+        errors = residuals / rows.root[:, None, None] / xp.where(known, kept, 1.0)[:, None, :]
+        squares = xp.where(known, xp.mean(errors**2, axis=1), xp.inf)
+        scores, seconds = (to_numpy(weights @ each) / total for each in (squares, squares**2))
         with np.errstate(invalid="ignore"):
-            spread = np.sqrt(np.maximum(weights @ squares**2 / total - scores**2, 0.0) / total)
+            spread = np.sqrt(np.maximum(seconds - scores**2, 0.0) / total)
         return CVCurve(
             alphas=alphas, scores=scale**2 * scores, method="loo", standard_errors=scale**2 * spread
         )
 
     def effective_dof(self, alpha: float) -> float:
         """Return the trace of the smoother, without the intercept's."""
-        return float(np.sum(1.0 - residual_shrinkage(self.eigenvalues, np.array([alpha]))))
+        penalties = beside(np.array([alpha]), self.eigenvalues)
+        return float(namespace_of(penalties).sum(1.0 - residual_shrinkage(self.eigenvalues, penalties)))
 
 
 @value
 class KernelSolution:
     """Dual coefficients and the intercept, of targets in units of their scale."""
 
-    dual: np.ndarray  # (n, t)
-    intercept: np.ndarray  # (t,)
-    coef: np.ndarray | None  # (features, t)
+    dual: Array  # (n, t)
+    intercept: Array  # (t,)
+    coef: Array | None  # (features, t)
 
 
-def solution_of_matrix(matrix: np.ndarray, rows: WeightedRows, alpha: float) -> KernelSolution:
+def solution_of_matrix(matrix: Array, rows: WeightedRows, alpha: float) -> KernelSolution:
     """Solve (K + α/w) a = y - b by the Cholesky factor of √w K √w + αI; the matrix may be overwritten.
 
     The intercept b is that of generalised least squares: 1ᵀa = 0.
     """
-    root = rows.root[:, None]
+    xp, root = namespace_of(matrix), rows.root[:, None]
     matrix *= root
     matrix *= rows.root
-    matrix[np.diag_indices(len(matrix))] += alpha
-    lower = _factor(matrix, alpha)
-    solved = solve_cholesky(lower, np.concatenate([root * rows.y, root], axis=1))
+    lower = _factor(add_to_diagonal(matrix, alpha), alpha)
+    solved = solve_cholesky(lower, xp.concat([root * rows.y, root], axis=1))
     dual, ones = root * solved[:, :-1], root * solved[:, -1:]
-    intercept = np.zeros(rows.y.shape[1])
+    intercept = xp.zeros_like(dual[0, :])
     if rows.intercept:
-        intercept = dual.sum(axis=0) / ones.sum()
+        intercept = xp.sum(dual, axis=0) / xp.sum(ones)
         dual = dual - ones * intercept
     return KernelSolution(dual=dual, intercept=intercept, coef=None)
 
 
 def solution_of_spectrum(
-    spectrum: KernelSpectrum, rows: WeightedRows, alpha: float, kernel: Kernel, x: np.ndarray
+    spectrum: KernelSpectrum, rows: WeightedRows, alpha: float, kernel: Kernel, x: Array
 ) -> KernelSolution:
     """Return dual coefficients w (y - ŷ)/α, those of features where there are, and the intercept."""
     residuals, _ = spectrum.residuals(np.array([alpha]))
-    size = float(np.sum(spectrum.eigenvalues))
+    xp = namespace_of(residuals)
+    size = float(xp.sum(spectrum.eigenvalues))
     if spectrum.directions is None and alpha < np.finfo(np.float64).eps * size:
         raise _below_rounding(alpha, size)
     dual = rows.root[:, None] * residuals[:, :, 0] / alpha
     coef = None if spectrum.directions is None else spectrum.coefficients(alpha)
-    intercept = np.zeros(rows.y.shape[1])
+    intercept = xp.zeros_like(dual[0, :])
     if rows.intercept:
         fitted = kernel.multiply(x, x, dual) if coef is None else kernel.features(x) @ coef
         weights = rows.root**2
-        intercept = weights @ (rows.y - fitted) / weights.sum()
+        intercept = weights @ (rows.y - fitted) / xp.sum(weights)
     return KernelSolution(dual=dual, intercept=intercept, coef=coef)
 
 
-def equivalent_weights(
-    kernel: Kernel, x: np.ndarray, points: np.ndarray, rows: WeightedRows, alpha: float
-) -> np.ndarray:
+def equivalent_weights(kernel: Kernel, x: Array, points: Array, rows: WeightedRows, alpha: float) -> Array:
     """Return S (m, n) with ŷ(x) = S y: the weight that each target has in a prediction."""
-    if kernel.has_fewer_features(points.shape[1], len(points)):
-        features, shares = kernel.features(points), rows.root**2 / np.sum(rows.root**2)
+    xp = namespace_of(points)
+    if kernel.has_fewer_features(points.shape[1], points.shape[0]):
+        features, shares = kernel.features(points), rows.root**2 / xp.sum(rows.root**2)
         spectrum = KernelSpectrum.of_features(features, rows)
         assert spectrum.directions is not None
         coef = spectrum.directions @ (rows.root[:, None] * spectrum.basis / (spectrum.eigenvalues + alpha)).T
         if not rows.intercept:
             return kernel.features(x) @ coef
         return (kernel.features(x) - shares @ features) @ coef + shares
-    matrix = kernel(points)
-    matrix[np.diag_indices(len(matrix))] += alpha / rows.root**2
-    lower = _factor(matrix, alpha)
+    lower = _factor(add_to_diagonal(kernel(points), alpha / rows.root**2), alpha)
     smooth = solve_cholesky(lower, kernel(points, x)).T
     if not rows.intercept:
         return smooth
-    ones = solve_cholesky(lower, np.ones((len(points), 1)))[:, 0]
-    return smooth + (1.0 - smooth.sum(axis=1))[:, None] * (ones / ones.sum())
+    ones = solve_cholesky(lower, xp.ones_like(points[:, :1]))[:, 0]
+    return smooth + (1.0 - xp.sum(smooth, axis=1))[:, None] * (ones / xp.sum(ones))
 
 
-def _factor(matrix: np.ndarray, alpha: float) -> np.ndarray:
+def _factor(matrix: Array, alpha: float) -> Array:
     """Return the Cholesky factor of K + α; what may be wrong is the penalty, or the kernel."""
+    size = float(namespace_of(matrix).sum(namespace_of(matrix).linalg.diagonal(matrix)))
+    if not is_numpy_array(matrix):
+        lower, good = cholesky_in_place(matrix)
+        if good:
+            return lower
+        raise _below_rounding(alpha, size)
     try:
         return cholesky(matrix)
     except ValueError:
-        raise _below_rounding(alpha, float(np.trace(matrix))) from None
+        raise _below_rounding(alpha, size) from None
+
+
+def _eigh(matrix: Array) -> tuple[Array, Array]:
+    """Return eigenvalues, the smallest first, and eigenvectors; the matrix may be overwritten."""
+    if not is_numpy_array(matrix):
+        return namespace_of(matrix).linalg.eigh(matrix)
+    from scipy.linalg import eigh
+
+    return eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
 
 
 def _below_rounding(alpha: float, size: float) -> ValueError:

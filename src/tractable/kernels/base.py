@@ -10,9 +10,9 @@ from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import either_seed_name
+from tractable.data.blocks import map_matrix_rows
 from tractable.kernels.hyperparameters import Hyperparameter, content
 from tractable.primitives import SILENT
-from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import parameters, set_fields
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class Kernel(ABC):
     #: Whether k(x, x') depends on x - x' alone, and whether on |x - x'| alone.
     is_stationary: ClassVar[bool] = False
     is_isotropic: ClassVar[bool] = False
+    #: Hyper-parameters are numbers of the host wherever the rows are, to which they go when they are used.
+    stays_on_host: ClassVar[bool] = True
     #: Whether the kernel is positive semi-definite at all its parameters.
     is_positive_semidefinite: ClassVar[bool] = True
 
@@ -108,7 +110,7 @@ class Kernel(ABC):
         def fill(rows: slice) -> None:
             out[rows, :] = kernel.block(x[rows, :], y, None)
 
-        by_blocks(fill, x.shape[0], y.shape[0])
+        by_blocks(fill, x.shape[0], y.shape[0], x)
         return out
 
     def lower_triangle(self, x: Any) -> Array:
@@ -148,7 +150,7 @@ class Kernel(ABC):
         def product(rows: slice) -> Array:
             return kernel.block(x[rows, :], y, None) @ vectors
 
-        parts = by_blocks(product, x.shape[0], y.shape[0])
+        parts = by_blocks(product, x.shape[0], y.shape[0], x)
         return xp.concat(parts) if parts else xp.zeros_like(x[:, :1] @ vectors[:1, :])
 
     @SILENT
@@ -180,7 +182,7 @@ class Kernel(ABC):
             block = xp.tril(block, k=a) + xp.tril(block, k=a - 1)
             return kernel.pullback(x[rows, :], x[:e, :], a)[1](block)
 
-        return sum(by_blocks(contract, n, n) if n_theta else [], np.zeros(n_theta))
+        return sum(by_blocks(contract, n, n, x) if n_theta else [], np.zeros(n_theta))
 
     # -- finite feature maps ----------------------------------------------------------------------------
 
@@ -575,9 +577,9 @@ def one_number(numbers: Any, name: str) -> float:
     return float(np.ravel(numbers)[0])
 
 
-def by_blocks(of: Callable[[slice], T], n: int, m: int) -> list[T]:
-    """Return what a function gives for each block of rows of a matrix (n, m), on all cores."""
-    return list(ordered_map(SILENT(of), even_blocks(n, max(1, BLOCK // max(1, m)))))
+def by_blocks(of: Callable[[slice], T], n: int, m: int, x: Array) -> list[T]:
+    """Return what a function gives for each block of rows of a matrix (n, m), on all cores or the device."""
+    return map_matrix_rows(SILENT(of), n, m, x, BLOCK)
 
 
 def on_diagonal(matrix: Array, numbers: Any, same: int | None) -> Array:
@@ -601,7 +603,7 @@ def _lower(kernel: Kernel, x: Array) -> Array:
     def fill(rows: slice) -> None:
         out[rows, : rows.stop] = kernel.block(x[rows, :], x[: rows.stop, :], rows.start)
 
-    by_blocks(fill, n, n)
+    by_blocks(fill, n, n, x)
     return out
 
 
@@ -614,7 +616,7 @@ def _mirrored(lower: Array) -> Array:
         lower[rows, rows] = xp.tril(square) + xp.tril(square, k=-1).T
         lower[:a, rows] = lower[rows, :a].T
 
-    by_blocks(mirror, n, n)
+    by_blocks(mirror, n, n, lower)
     return lower
 
 

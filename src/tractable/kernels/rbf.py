@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import on_host
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.distributions.distribution import Distribution
 from tractable.kernels.hyperparameters import BOUNDS
@@ -67,14 +68,16 @@ class RBF(Stationary):
         return np.ones(n)
 
 
-def default_lengths(x: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def default_lengths(x: Array, weights: Array | None) -> np.ndarray:
     """Return √d times the standard deviation of each of d columns; 1 of a column that does not vary.
+
+    They are numbers of the host, wherever the rows are.
 
     Examples
     --------
     >>> default_lengths(np.array([[0.0], [2.0]]), None)
     array([1.])
     """
-    standardizer = Standardizer.from_moments(DiagonalMoments.of(x, weights))
+    standardizer = on_host(Standardizer.from_moments(DiagonalMoments.of(x, weights)))
     spread = np.where(standardizer.varies, 1.0 / standardizer.scale, 1.0)
     return np.sqrt(x.shape[1]) * spread

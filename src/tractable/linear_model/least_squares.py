@@ -39,11 +39,10 @@ from tractable.inference import (
     check_covariance_type,
     clustered_products,
     coefficient_names,
-    condition_number,
+    of_columns,
     sandwich,
     score_products,
     squared_factor,
-    variance_inflation,
     wald_interval,
 )
 from tractable.linear_model.noise_floor import without_rounding
@@ -265,6 +264,14 @@ class LinearPredictions(RegressorMixin):
         return fit
 
 
+def check_target(target: int | None, n_targets: int) -> int:
+    """Return the position of the target that is asked about; it is named where there are several."""
+    if target is None and n_targets > 1:
+        raise ValueError(f"target must be given, a number below {n_targets}: y has {n_targets} targets")
+    check_number("target", target or 0, least=0, most=n_targets - 1, whole=True)
+    return int(target or 0)
+
+
 def _infinite(x: Array, undetermined: Array, sign: float = 1.0) -> Array:
     """Return x, infinite for the rows whose linear predictor is not determined; medians stay."""
     xp = namespace_of(x)
@@ -450,7 +457,6 @@ class LinearRegression(LinearPredictions, LinearFit):
             t_dof = t_dof if n_clusters is None else n_clusters - 1.0
         total, intercept = float(self._total_squares()[t]), fit.has_intercept
         none = replace(fit, rss=fit.rss[t : t + 1], coef=fit.coef[t : t + 1])
-        first = [np.zeros(1)] if intercept else []
         table = RegressionSummary(
             model=type(self).__name__,
             names=coefficient_names(self, intercept=intercept),
@@ -466,14 +472,7 @@ class LinearRegression(LinearPredictions, LinearFit):
             residual_squares=float(fit.rss[t]),
             total_squares=total,
             has_intercept=intercept,
-            scales=np.concatenate([*first, to_numpy(self.statistic_.stddev)[: self.statistic_.dim]]),
-            inflation=np.concatenate(
-                [
-                    *(part + np.nan for part in first),
-                    variance_inflation(self.statistic_, fit_intercept=intercept),
-                ]
-            ),
-            condition_number=condition_number(self.statistic_, fit_intercept=intercept),
+            **of_columns(self.statistic_, intercept=intercept),
             coverage=coverage,
             notes=()
             if float(fit.rss[t]) > 0.0
@@ -564,11 +563,7 @@ class LinearRegression(LinearPredictions, LinearFit):
 
     def _target(self, target: int | None) -> int:
         """Return the position of the target that is asked about."""
-        n_targets = int(self._solution_.coef.shape[0])
-        if target is None and n_targets > 1:
-            raise ValueError(f"target must be given, a number below {n_targets}: y has {n_targets} targets")
-        check_number("target", target or 0, least=0, most=n_targets - 1, whole=True)
-        return int(target or 0)
+        return check_target(target, int(self._solution_.coef.shape[0]))
 
     def _total_squares(self) -> np.ndarray:
         """Return the squares of the targets, about their means where there is an intercept, (t,)."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.namespace import is_foreign_array, to_numpy
 from tractable.persistence.archive import ARRAY_KINDS, Archive
 from tractable.persistence.guarantees import check_guarantees
 from tractable.persistence.names import (
@@ -115,6 +116,9 @@ class _Encoder:
         self.arrays.append(np.asarray(x).view(np.dtype(x.dtype.str)))
         return {"array": len(self.arrays) - 1}
 
+    def write_foreign(self, x: Any, path: str) -> Any:
+        return self.write_array(to_numpy(x), path)
+
     def write_masked(self, x: np.ma.MaskedArray, path: str) -> Any:
         parts = (np.ma.getdata(x), np.ma.getmaskarray(x))
         return {"masked": [self.write_array(part, path) for part in parts]}
@@ -147,6 +151,7 @@ class _Encoder:
         return {"value": {"class": name_of(type(x)), "parameters": self.write_named(parameters(x), path)}}
 
     def write_estimator(self, x: Any, path: str) -> Any:
+        x = x if getattr(x, "_library_", None) is None else x.numpy()  # what was on a device loads anywhere
         given = x.get_params(deep=False)
         row = row_of(type(x))
         left = () if row is None else (*row.left_out, *(name for name, _ in row.rebuilt))
@@ -206,6 +211,7 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, str], Any]] = {
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[_Encoder, Any, str], Any]], ...] = (
     (lambda x: isinstance(x, np.generic), _Encoder.write_scalar),
+    (lambda x: not isinstance(x, type) and is_foreign_array(x), _Encoder.write_foreign),
     (lambda x: isinstance(x, np.dtype), _Encoder.write_dtype),
     # The name of a kind of numbers is data, and so is that of a family of distributions.
     (lambda x: isinstance(x, type) and issubclass(x, np.generic), _Encoder.write_numbers),

@@ -25,8 +25,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     What can be saved: estimators (their parameters and the learned attributes, whose names end in ``_``), the
     pipelines, column transformers, scalers, encoders and searches of scikit-learn around them, values, NumPy
     arrays, scalars and dtypes, None, booleans, numbers, strings, slices, ranges, and lists, tuples and
-    dictionaries of these. Functions are refused, since a file holds data and never code; so are random
-    generators, whose spawned children cannot be restored: give ``random_state`` an integer.
+    dictionaries of these. Models and arrays on a device are saved as NumPy's, and load anywhere. Functions
+    are refused, since a file holds data and never code; so are random generators, whose spawned children
+    cannot be restored: give ``random_state`` an integer.
 
     Parameters
     ----------

@@ -64,8 +64,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
       predicted against observed targets; without rows, the coefficients with their intervals;
     - Gaussian processes: the function with both bands, over several columns a slice along `column`; the parts
       of a sum with bands; the relevance of columns; the path of a search for a kernel;
-    - classifiers: the decision regions of two columns, or the class probabilities along one column; further
-      columns are held at their medians;
+    - classifiers: the decision regions of two columns, or the class probabilities along one column; rows of
+      more columns along their discriminants, those misclassified with circles;
     - pipelines that end in a regression, a classifier or a density: over their input columns;
     - mixtures and clusters: ellipses of components, centres with their cells, modes with their basins; of
       tables, categories by their names;
@@ -95,8 +95,9 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
         the probability of an interval (0.9), or `coverages`, those of regions; `label`, the name of a number;
         `labels`, those of the members of a batch. Regressions: `data` (or `X`) and `y`, the rows to draw and
         their targets, or the name of their column; `coverage`, of the band; `grid`, the points to draw it
-        at. Classifiers: `data` and `y`, the rows to draw and their classes; `dims`, the two columns to draw;
-        `limits`, of each; `levels`, the probabilities to draw contours of; `n_cells`, along each side.
+        at. Classifiers: `data` and `y`, the rows to draw and their classes; `dims`, two columns to draw, the
+        others held at their medians; `limits`, of each axis; `levels`, the probabilities to draw contours of;
+        `n_cells`, along each side.
         Mixtures by EM: ``show="responsibilities"``, `data` in the colours of their components;
         ``show="objective"``, the objective at every iteration. Conjugate models: ``show="predictive"``.
 

@@ -254,6 +254,36 @@ def _gets_worse(criteria: list[dict[str, float]]) -> bool:
     )
 
 
+def model_code(found: FittedMixtures, model: Any, away: Any) -> str:
+    """Return the lines that compute `rows` from `table`, and fit one mixture to them.
+
+    Parameters
+    ----------
+    found : FittedMixtures
+        The mixtures, of which `model` is one, or is like one.
+    model : estimator
+        The mixture.
+    away : index
+        The rows that it was not fitted to.
+    """
+    params: dict[str, Any] = {"n_init": 2, "random_state": 0}
+    if found.mixed:
+        params["unseen"] = "missing"
+    if model.covariance_prior is not None:
+        params = {"covariance_prior": model.covariance_prior, **params}
+    params = {"covariance_type": model.covariance_type, **params}
+    options = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    left = [int(i) for i in away]
+    fitted = f"rows.drop(index={left!r})" if left else "rows"
+    if found.n_fitted < len(found.rows.frame) - len(left):
+        fitted += f".sample({found.n_fitted}, random_state=0)"
+    return (
+        found.rows_code
+        + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
+        + f"model.fit({fitted})\n"
+    )
+
+
 def _gaussian_code(numbers: range, prior: str | None) -> str:
     options = "" if prior is None else f"covariance_prior={prior!r}, "
     return (

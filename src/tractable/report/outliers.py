@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from tractable.data.names import number_of
 from tractable.plotting.style import COLOURS, legend
-from tractable.report.mixtures import FittedMixtures, fitted_mixtures, why_no_mixture
+from tractable.report.mixtures import FittedMixtures, fitted_mixtures, model_code, why_no_mixture
 from tractable.report.page import (
     MAX_POINTS,
     MAX_VECTOR,
@@ -456,23 +456,9 @@ def _grid(
 
 
 def _code(table: Table, found: FittedMixtures, model: Any, left: np.ndarray) -> str:
-    params: dict[str, Any] = {"n_init": 2, "random_state": 0}
-    if found.mixed:
-        params["unseen"] = "missing"
-    if model.covariance_prior is not None:
-        params = {"covariance_prior": model.covariance_prior, **params}
-    params = {"covariance_type": model.covariance_type, **params}
-    options = ", ".join(f"{name}={value!r}" for name, value in params.items())
-    n = found.n_fitted
-    away = [int(i) for i in found.rows.frame.index[left]]
-    fitted = f"rows.drop(index={away!r})" if away else "rows"
-    if n < len(found.rows.frame) - len(away):
-        fitted += f".sample({n}, random_state=0)"
     return (
         code_head(table, imports_for(found.code))
-        + found.rows_code
-        + f"model = tractable.{type(model).__name__}({model.n_components}, {options})\n"
-        + f"model.fit({fitted})\n"
+        + model_code(found, model, found.rows.frame.index[left])
         + "log_density = model.score_samples(rows)\n"
         + f"print(rows.assign(log_density=log_density).nsmallest({MAX_LISTED}, 'log_density'))\n"
     )

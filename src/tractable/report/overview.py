@@ -1,6 +1,7 @@
 """Overview of a table: kinds of columns, missing entries, duplicates, and marginal distributions."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -296,7 +297,8 @@ def _column_picture(table: Table, column: Column) -> Picture | None:
     shown, counts = np.unique(values, return_counts=True)
     bars = [(number_text(v, 6), int(n)) for v, n in zip(shown, counts, strict=True)]
     levels = tuple(text for text, _ in bars)
-    return _bars(column.name, bars, len(values), "different values", levels=levels)
+    values_of = {text: (float(v), float(v)) for text, v in zip(levels, shown, strict=True)}
+    return _bars(column.name, bars, len(values), "different values", levels=levels, standing_for=values_of)
 
 
 def _shows_density(table: Table, column: Column) -> bool:
@@ -408,14 +410,17 @@ def _heaps(column: Column, values: np.ndarray) -> Picture:
     shown, counts = np.unique(values, return_counts=True)
     width = max(0.8 * float(np.diff(shown).min()), MIN_BAR * float(np.ptp(shown)))
     with canvas(width=3.6, height=2.3) as (figure, ax):
-        ax.bar(shown, counts / len(values), width=width, color=COLOURS[0])
+        drawn = ax.bar(shown, counts / len(values), width=width, color=COLOURS[0])
         _finish(ax, name)
         caption = f"{_moments_text(column, values)}; a bar for each of {len(shown)} values"
         most, second = np.sort(counts)[[-1, -2]] / len(values)
         if most > MAX_RATIO * second:
             ax.set_ylim(0.0, 2.0 * second)
             caption += f"; {most:.0%} are {number_text(shown[counts.argmax()])}, a bar that is cut off"
-        return picture_of(figure, alt=f"frequencies of {name}: {caption}", caption=caption)
+        bars = _named(drawn, [(float(v), float(v)) for v in shown])
+        return picture_of(
+            figure, alt=f"frequencies of {name}: {caption}", caption=caption, bars=bars, column=name
+        )
 
 
 def _moments_text(column: Column, values: np.ndarray) -> str:
@@ -487,7 +492,32 @@ def _curve(column: Column, values: np.ndarray) -> Picture:
             caption += f"; logarithmic axis{f' without {zeros:,} that are 0' if zeros else ''}"
         if outside:
             caption += f"; {number_of(outside, 'far value is', 'far values are')} beyond the picture"
-        return picture_of(figure, alt=f"density of {column.name}: {caption}", caption=caption)
+        ends = [(float(a), float(b)) for a, b in pairwise(at(edges))]
+        bars = _named(_targets(ax, ends), ends)
+        return picture_of(
+            figure,
+            alt=f"density of {column.name}: {caption}",
+            caption=caption,
+            bars=bars,
+            column=column.name,
+        )
+
+
+def _targets(ax: Any, ends: list[tuple[float, float]]) -> Any:
+    """Return what is to be clicked for the rows of each bin: bars that are not seen, as high as the axes."""
+    height = ax.get_ylim()[1]
+    low, high = np.array(ends).T
+    view = ax.get_xlim()
+    found = ax.bar(low, height, width=high - low, align="edge", fc="none", ec="none")
+    ax.set(xlim=view, ylim=(0.0, height))
+    return found
+
+
+def _named(drawn: Any, bars: list[Any]) -> tuple[Any, ...]:
+    """Name the bars of a drawing, so that the page finds them, and return what they stand for."""
+    for i, (patch, _) in enumerate(zip(drawn, bars, strict=False)):
+        patch.set_gid(f"bar-{i}")
+    return tuple(bars)
 
 
 def view_limits(values: np.ndarray) -> tuple[float, float, int]:
@@ -525,6 +555,7 @@ def _bars(
     things: str = "categories",
     *,
     levels: tuple[str, ...] = (),
+    standing_for: dict[str, Any] | None = None,
 ) -> Picture:
     """Draw the frequencies of categories, or of few numbers, with Wilson intervals of 90 %."""
     most = MAX_BARS if len(counts) > MAX_BARS + 1 else len(counts)  # no bar for "1 other"
@@ -537,7 +568,7 @@ def _bars(
     low, high = _wilson(numbers, n)
     positions, share = np.arange(len(labels))[::-1], numbers / n
     with canvas(width=3.6, height=max(1.3, 0.75 + 0.2 * len(labels))) as (figure, ax):
-        ax.barh(positions, share, color=COLOURS[4], height=0.72)
+        drawn = ax.barh(positions, share, color=COLOURS[4], height=0.72)
         ax.hlines(positions, low, high, color=COLOURS[7], lw=1.2)
         ax.set_yticks(positions, labels)
         ax.tick_params(axis="y", length=0)
@@ -546,7 +577,8 @@ def _bars(
         ax.set_title(shortened(name), fontsize=10, loc="left", fontweight="bold")
         words = ", ".join(f"{label} {part:.0%}" for label, part in zip(labels[:3], share[:3], strict=True))
         caption = f"{len(counts)} {things}, n = {n:,}"
-        return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption)
+        bars = _named(drawn, [(standing_for or {}).get(label, label) for label, _ in shown])
+        return picture_of(figure, alt=f"shares of {name}: {words}", caption=caption, bars=bars, column=name)
 
 
 def _in_order(counts: list[tuple[str, int]], levels: tuple[str, ...]) -> list[tuple[str, int]]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import json
 import math
 import re
 import warnings
@@ -24,8 +25,12 @@ MAX_VECTOR, MAX_POINTS = 1_500, 4_000
 #: The size of one picture; a larger drawing is stored as pixels.
 MAX_BYTES = 300_000
 
-#: Nothing is fetched and no script is run, whatever text the data contains.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+#: Nothing is fetched, and no script is run and no style sheet used but the page's own, known by their hashes,
+#: whatever text the data contains. Elements may have a style of their own: drawings need it.
+POLICY = (
+    "default-src 'none'; img-src data:; script-src '{script}'; style-src 'unsafe-inline'; "
+    "style-src-elem '{style}'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
 
 #: Sections in the order in which their findings are summarised, and findings in the summary, at most.
 SUMMARY, MAX_FINDINGS = ("models", "dependence", "clusters", "outliers", "overview", "map"), 5
@@ -42,8 +47,7 @@ PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
 <link rel="icon" href="data:,">
-<style>
-{style}</style>
+<style>{style}</style>
 </head>
 <body>
 <header>
@@ -53,9 +57,18 @@ PAGE = """<!doctype html>
 {sections}
 </main>
 <footer>Made by tractable {version}.</footer>
+<script type="application/json" id="page-data">{data}</script>
+<script>{script}</script>
 </body>
 </html>
 """
+
+
+#: Where the script builds the panel of a section; it takes the namespace of drawings from the one here.
+PANEL = (
+    '<div class="panel" data-panel><svg class="unseen"></svg>'
+    "<noscript>The controls need JavaScript, which is off; all other sections do not.</noscript></div>"
+)
 
 
 @value
@@ -74,6 +87,10 @@ class Picture:
         Whether it takes the whole width of the page.
     width : float
         The width of the figure, in pixels of 1/96 inch.
+    bars : tuple of str or of pairs of numbers
+        What the bars with the gids ``bar-0``, ``bar-1``, … stand for: a category, or numbers from … to ….
+    column : str
+        The column that they are of.
     """
 
     svg: str
@@ -81,11 +98,15 @@ class Picture:
     caption: str = ""
     wide: bool = False
     width: float = 400.0
+    bars: tuple[Any, ...] = ()
+    column: str = ""
 
 
 @value
 class Grid:
     """A table of text: a title, the names of its columns, and rows of as many entries.
+
+    With `clusters` the first entry of each row is the number of a cluster, whose rows the page lists.
 
     Examples
     --------
@@ -97,6 +118,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     note: str = ""
+    clusters: bool = False
 
 
 @value
@@ -128,6 +150,8 @@ class Section:
     headline : str
         The result in a sentence or two, for the summary of the page, empty if there is no finding; the first
         sentence of `meaning` when not given.
+    data : dict
+        What the script of the page reads for this section, as in JSON.
     """
 
     key: str
@@ -141,6 +165,7 @@ class Section:
     notes: tuple[str, ...] = ()
     findings: Any = None
     headline: str | None = None
+    data: Any = None
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -197,9 +222,12 @@ def canvas(
 
 
 def picture_of(
-    figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False
+    figure: Any, alt: str, caption: str = "", *, wide: bool = False, pixels: bool = False, **bars: Any
 ) -> Picture:
-    """Return a matplotlib figure as a picture: SVG, or PNG with `pixels` or if the SVG is too large."""
+    """Return a matplotlib figure as a picture: SVG, or PNG with `pixels` or if the SVG is too large.
+
+    `bars` and `column` are those of `Picture`.
+    """
     show_literally(figure)
     _write_plain_numbers(figure)
     with warnings.catch_warnings():
@@ -209,7 +237,7 @@ def picture_of(
         if pixels or len(drawn.encode()) > MAX_BYTES:
             drawn = _image(figure)
     width = 96.0 * float(figure.get_figwidth())
-    return Picture(svg=drawn, alt=alt, caption=caption, wide=wide, width=width)
+    return Picture(svg=drawn, alt=alt, caption=caption, wide=wide, width=width, **bars)
 
 
 def _write_plain_numbers(figure: Any) -> None:
@@ -245,7 +273,9 @@ def _svg(figure: Any) -> str:
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, count=1, flags=re.DOTALL)
+    # The page's style sheet has what the drawing's own says; its policy allows no other.
+    for part in ("metadata", "style"):
+        text = re.sub(rf"<{part}\b.*?</{part}>\s*", "", text, count=1, flags=re.DOTALL)
     head, _, rest = text.partition(">")
     head = re.sub(r'\s(?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)
     return _unique_ids(f"{head}>{rest}").strip()
@@ -378,23 +408,47 @@ def summary_of(sections: Sequence[Section]) -> tuple[str, ...]:
     return tuple([*headlines[:1], *warned.values(), *headlines[1:]][:MAX_FINDINGS])
 
 
-def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, lead: str = "") -> str:
+def page(
+    title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, lead: str = "", rows: Any = None
+) -> str:
     """Return a report as one HTML file; every text is escaped.
+
+    Parameters
+    ----------
+    title : str
+        The title and the first heading.
+    sections : sequence of Section
+        The sections, in order.
+    notes : sequence of str
+        Notes on the whole, above the contents.
+    lead : str
+        A line below the title.
+    rows : dict
+        Rows of the table, as the script of the page reads them.
 
     Examples
     --------
     >>> words = {"done": "Nothing.", "meaning": "1 < 2", "assumptions": "None.", "code": "1 < 2"}
     >>> text = page("On <i>", [Section(key="a", title="A", **words)])
-    >>> "On &lt;i&gt;" in text, "<p>1 &lt; 2</p>" in text, "<script" in text
-    (True, True, False)
+    >>> "On &lt;i&gt;" in text, "<p>1 &lt; 2</p>" in text, text.count("<script")
+    (True, True, 2)
     """
     from tractable import __version__
+
+    style, script = (
+        (files("tractable.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
+    )
+    data: dict[str, Any] = {} if rows is None else {"rows": rows}
+    for section in sections:
+        data.update(section.data or {})
 
     items = "".join(f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a></li>' for s in sections)
     return PAGE.format(
         title=escape(title),
-        policy=escape(POLICY),
-        style=(files("tractable.report") / "page.css").read_text(encoding="utf-8"),
+        policy=escape(POLICY.format(script=_hash(script), style=_hash(style))),
+        style=style,
+        script=script,
+        data=json_text(data),
         lead=f'<p class="lead">{escape(lead)}</p>\n' if lead else "",
         summary=_summary(sections),
         notes=_notes(notes),
@@ -402,6 +456,25 @@ def page(title: str, sections: Sequence[Section], notes: Sequence[str] = (), *, 
         sections="\n".join(_section(section) for section in sections),
         version=escape(__version__),
     )
+
+
+def _hash(text: str) -> str:
+    """Return the hash of a script or style sheet, as a content security policy names it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def json_text(data: Any) -> str:
+    """Return data as JSON that may stand in a ``script`` element: no character of it begins or ends markup.
+
+    Examples
+    --------
+    >>> "<" in json_text({"k": "</script>"}), json.loads(json_text({"k": "</script>"}))
+    (False, {'k': '</script>'})
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
 
 
 def _section(section: Section) -> str:
@@ -414,6 +487,7 @@ def _section(section: Section) -> str:
         f'<section id="{escape(section.key)}">',
         f"<h2>{escape(section.title)}</h2>",
         f'<div class="meaning">{paragraphs}</div>',
+        PANEL if section.data else "",
         f'<div class="pictures" style="--width: {columns:.0f}px">\n{drawn}\n</div>' if drawn else "",
         *(_grid(grid) for grid in section.tables),
         _notes(section.notes),
@@ -435,7 +509,9 @@ def _figure(picture: Picture) -> str:
     kind = "wide" if picture.wide else "plain"
     size = f"--width: {picture.width:.0f}px"
     drawing = f'<div class="drawing" role="img" aria-label="{escape(picture.alt)}">{picture.svg}</div>'
-    return f'<figure class="{kind}" style="{size}">{drawing}{caption}</figure>'
+    bars = json_text({"column": picture.column, "bars": picture.bars}) if picture.bars else ""
+    data = f' data-bars="{escape(bars)}"' if bars else ""
+    return f'<figure class="{kind}" style="{size}"{data}>{drawing}{caption}</figure>'
 
 
 def _grid(grid: Grid) -> str:
@@ -446,7 +522,8 @@ def _grid(grid: Grid) -> str:
     )
     title = f"<caption>{escape(grid.title)}</caption>" if grid.title else ""
     note = f'<p class="small">{escape(grid.note)}</p>' if grid.note else ""
-    table = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    kind = ' data-rows="cluster"' if grid.clusters else ""
+    table = f"<table{kind}>{title}<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
     return f'<div class="scroll" tabindex="0">{table}</div>{note}'
 
 

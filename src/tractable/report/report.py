@@ -17,6 +17,7 @@ from tractable.primitives.threads import single_threaded_blas
 from tractable.report.page import Section, page
 from tractable.report.reading import MAX_ROWS, Progress, read_table, table_of
 from tractable.report.table import Table
+from tractable.report.what_if import rows_data
 from tractable.value import parameters, value
 
 #: The sections in order, with the text of the progress: each is a module with `section(table, *, target=None,
@@ -28,6 +29,7 @@ SECTIONS = (
     ("map", "computing principal components"),
     ("outliers", "looking for outliers"),
     ("models", "comparing models of the target"),
+    ("what_if", "preparing the questions to the table"),
 )
 
 #: The table of the report when none is given.
@@ -84,7 +86,7 @@ def make_report(
     progress: Progress | None = None,
     random_state: Any = 0,
 ) -> ReportSummary:
-    """Write a report on a table: one HTML file without scripts or network.
+    """Write a report on a table: one HTML file that needs no network.
 
     Parameters
     ----------
@@ -133,9 +135,10 @@ def make_report(
     table = _table(data, chosen, rng, progress)
     target, warned = _predictable(table, target)
     sections, failed = _sections(table, target, rng, report_progress)
+    rows = _rows(table, target, failed)
     notes = (*table.notes, *warned, *failed)
     title = f"Report on {Path(table.path).name}"
-    text = page(title, sections, notes, lead=_lead(table, target))
+    text = page(title, sections, notes, lead=_lead(table, target), rows=rows)
     report_progress("writing the page", 0.99)
     _write(path, text)
     return ReportSummary(
@@ -215,6 +218,16 @@ def _sections(
         elif hasattr(module, "why_not"):
             failed.append(module.why_not(table, target))
     return made, failed
+
+
+def _rows(table: Table, target: str | None, failed: list[str]) -> dict[str, Any] | None:
+    """Return the rows of the page; None, and a note more, if that fails."""
+    try:
+        return rows_data(table, target)
+    except Exception as error:  # noqa: BLE001  (as above)
+        logging.getLogger("tractable").warning("the rows of the report failed: %r", error)
+        failed.append("The rows of this table could not be written into the page.")
+        return None
 
 
 def _lead(table: Table, target: str | None) -> str:

@@ -20,8 +20,12 @@ _ALIKE = {"b": "number", "i": "number", "u": "number", "f": "number", "U": "word
 def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels that occur, in order, and the code of each row's label: its position among them.
 
-    Small codes are counted and objects hashed, in linear time; others are sorted.
+    Small codes are counted and objects hashed, in linear time; others are sorted. Of labels on a device the
+    codes are there, and the labels that occur are NumPy's.
     """
+    if is_foreign_array(labels):
+        unique = namespace_of(labels).unique_inverse(labels)
+        return to_numpy(unique.values), unique.inverse_indices
     if labels.dtype in (np.uint8, np.uint16):
         counts = np.bincount(labels)
         found = np.nonzero(counts)[0]

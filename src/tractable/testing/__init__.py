@@ -24,6 +24,7 @@ from tractable.testing.reference_posteriors import (
     ReferencePosterior,
     check_reference,
 )
+from tractable.testing.regression_table_laws import check_regression_table
 from tractable.testing.sampler_laws import (
     Calibration,
     SampledTarget,
@@ -59,6 +60,7 @@ __all__ = [
     "check_process",
     "check_product",
     "check_reference",
+    "check_regression_table",
     "check_sampler",
     "check_statistic",
     "check_table",

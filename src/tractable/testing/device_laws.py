@@ -1,11 +1,13 @@
 """Laws of estimators on arrays of other libraries, on the host or on a device: the answers of NumPy's arrays.
 
 Rows, targets and weights of a library give fitted arrays and predictions of that library, equal to those of
-the same numbers in NumPy.
+the same numbers in NumPy. So do rows with missing entries, where a model takes them, and several classes.
 """
 
 from collections.abc import Callable
 from functools import partial
+from inspect import getattr_static
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,17 @@ import numpy as np
 from tractable.arrays.devices import map_arrays
 from tractable.arrays.namespace import is_array_api_obj, to_numpy
 from tractable.base.estimator import RECORDS
+from tractable.persistence import load, save
 from tractable.testing.estimator_laws import assert_close, cloned, example, learn, quiet
 
 #: What is asked of a fitted model, with one answer a row.
 QUESTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
 
-#: A search: as many steps here as there, from one start.
-SEARCH = {"max_iter": 4, "n_init": 1}
+#: A search: as many steps here as there, from one start; of hyper-parameters, those it starts with.
+SEARCH = {"max_iter": 4, "n_init": 1, "optimizer": None}
+
+#: How many entries are missing.
+HOLES = 0.2
 
 #: How closely answers agree, in double precision.
 DIGITS = 1e-9
@@ -33,38 +39,76 @@ def answers_are_those_of_the_host(
     # A long search multiplies rounding, which also decides between starts that end alike.
     same = {name: n for name, n in SEARCH.items() if name in estimator.get_params(deep=False)}
     estimator = cloned(estimator).set_params(**same)
+    compare_fits(estimator, X, y, None, asarray, owns)
     weights = rng.integers(1, 4, len(X)).astype(float)
-    for more in ({}, {"sample_weight": weights}):
-        given = {name: asarray(x) for name, x in more.items()}
-        with quiet():
-            host = learn(cloned(estimator), X, y, **more)
-            other = learn(cloned(estimator), asarray(X), None if y is None else asarray(y), **given)
-        compare(host, other, X, asarray, owns)
-        back = other.numpy()
-        for name in asked(host):
-            assert_close(_table(getattr(back, name)(X)), _table(getattr(host, name)(X)), DIGITS)
+    compare_fits(estimator, *harder(estimator, X, y, rng), weights, asarray, owns)
 
 
-def compare(
-    host: Any, other: Any, X: np.ndarray, asarray: Callable[[Any], Any], owns: Callable[[Any], bool]
+def harder(estimator: Any, X: Any, y: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return the rows with missing entries, and with three classes, where a model takes them."""
+    tags = estimator.__sklearn_tags__()
+    if tags.input_tags.allow_nan:
+        X = np.where(rng.random(X.shape) < HOLES, np.nan, X)
+    if tags.estimator_type == "classifier" and tags.classifier_tags.multi_class:
+        y = y + (rng.random(len(y)) < 1.0 / 3.0)
+    return X, y
+
+
+def compare_fits(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    asarray: Callable[[Any], Any],
+    owns: Callable[[Any], bool],
 ) -> None:
+    """Raise unless a fit to arrays of another library is that of NumPy's, and stays so when it is moved."""
+    more = {} if sample_weight is None else {"sample_weight": sample_weight}
+    there = {name: asarray(x) for name, x in more.items()}
+    own = None if y is None else asarray(y)
+    with quiet():
+        host = learn(cloned(estimator), X, y, **more)
+        other = learn(cloned(estimator), asarray(X), own, **there)
+    answers = {name: _table(getattr(host, name)(X)) for name in QUESTIONS if hasattr(host, name)}
+    compare(answers, other, asarray(X), owns)
+    if hasattr(host, "score"):
+        assert_close(np.array([other.score(asarray(X), own)]), np.array([host.score(X, y)]), DIGITS)
+    name, wanted = next(iter(answers.items()))
+    for back in (other.numpy(), _saved_and_loaded(other)):
+        assert_close(_table(getattr(back, name)(X)), wanted, DIGITS)
+
+
+def compare(answers: dict[str, np.ndarray], other: Any, X: Any, owns: Callable[[Any], bool]) -> None:
     """Raise unless a model of arrays of another library gives the host's answers, in that library."""
-    for name in asked(host):
-        found, wanted = getattr(other, name)(asarray(X)), getattr(host, name)(X)
+    for name, wanted in answers.items():
+        found = getattr(other, name)(X)
         if not owns(found):
             raise AssertionError(f"{name} returns {type(found).__name__}, not an array of the rows' library")
-        assert_close(_table(to_numpy(found)), _table(wanted), DIGITS)
-    for name, x in vars(other).items():
-        if name.endswith("_") and not name.startswith("_") and name not in RECORDS:
-            map_arrays(x, partial(_owned, owns=owns, name=name))
-    if hasattr(host, "sample"):
+        assert_close(_table(to_numpy(found)), wanted, DIGITS)
+    for name in learned_names(other):
+        map_arrays(getattr(other, name, None), partial(_owned, owns=owns, name=name))
+    if hasattr(other, "sample"):
         drawn = other.sample(3, random_state=0)
         _owned(drawn[0] if isinstance(drawn, tuple) else drawn, owns, "sample")
 
 
-def asked(estimator: Any) -> list[str]:
-    """Return which questions a fitted model answers."""
-    return [name for name in QUESTIONS if hasattr(estimator, name)]
+def learned_names(estimator: Any) -> list[str]:
+    """Return the names of what users read of a fitted model: attributes and properties that end in ``_``."""
+    kind = type(estimator)
+    computed = [name for name in dir(kind) if isinstance(getattr_static(kind, name), property)]
+    stay = (*RECORDS, "theta_") if hasattr(estimator, "kernel_") else RECORDS  # hyper-parameters of a kernel
+    return [
+        name
+        for name in (*vars(estimator), *computed)
+        if name.endswith("_") and not name.startswith("_") and name not in stay
+    ]
+
+
+def _saved_and_loaded(estimator: Any) -> Any:
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/model"
+        save(estimator, path)
+        return load(path)
 
 
 def _owned(array: Any, owns: Callable[[Any], bool], name: str) -> Any:

@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.grouping import by_pattern
-from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
@@ -144,12 +144,10 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         rows = check_query(self, X, allow_nan=True)
         xp = namespace_of(rows)
         if bool(xp.any(xp.isnan(rows))):
-            if is_foreign_array(rows):
-                raise ValueError("X contains NaN; transform completes rows of NumPy, and X is on a device")
-            structure = self.class_distributions_.structure
+            means, structure = on_host((self.means_, self.class_distributions_.structure))
             # Predictive scale matrices of classes are multiples of one: regressions are the same.
             structure = structure[0] if structure.batch_shape else structure
-            rows = _expected_rows(rows, self.means_, structure, self.predict_proba(rows))
+            rows = _expected_rows(rows, means, structure, self.predict_proba(rows))
         return (rows - self.xbar_) @ self.scalings_[:, : self._n_features_out]
 
     @by_blocks
@@ -162,23 +160,24 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         linear = self._linear_scores() if self.estimate == "ml" else None
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)
-        if is_foreign_array(rows):
-            xp = namespace_of(rows)
-            return self.distribution_.log_joint(rows) if bool(xp.any(xp.isnan(rows))) else linear(rows)
-        missing = np.isnan(rows)
-        if not missing.any():
+        xp = namespace_of(rows)
+        missing = xp.isnan(rows)
+        if not bool(xp.any(missing)):
             return linear(rows)
-        found, structure = np.empty((len(rows), len(self.classes_))), self.class_distributions_.structure
-        for observed, members in by_pattern(~missing):
+        given = self.means_, self.class_prior_, self.class_distributions_.structure
+        means, priors, structure = on_host(given)
+        found, order = [], []
+        for observed, members in by_pattern(to_numpy(~missing)):
             o = np.flatnonzero(observed)
+            own = xp.take(xp.take(rows, beside(members, rows), axis=0), beside(o, rows), axis=1)
             if len(o) == rows.shape[1]:
-                found[members] = linear(rows[members])
+                found.append(linear(own))
             elif len(o):
-                part = linear_scores(self.means_[:, o], self.class_prior_, structure.marginal(o.tolist()))
-                found[members] = part(rows[np.ix_(members, o)])
+                found.append(linear_scores(means[:, o], priors, structure.marginal(o.tolist()))(own))
             else:
-                found[members] = log_priors(self.class_prior_)
-        return found
+                found.append(xp.broadcast_to(beside(log_priors(priors), rows), (len(members), len(priors))))
+            order.append(members)
+        return _reordered(found, order)
 
     @property
     def _n_features_out(self) -> int:
@@ -267,15 +266,23 @@ def _expected_rows(rows: np.ndarray, means: np.ndarray, within: Full, p: np.ndar
     ...                Full(matrix=np.array([[1.0, 0.5], [0.5, 1.0]])), np.ones((1, 1)))
     array([[2.5, 1. ]])
     """
-    found = rows.copy()
-    first = means[0]
-    for observed, members in by_pattern(~np.isnan(rows)):
+    xp, found, order = namespace_of(rows), [], []
+    # About the first mean, which keeps the digits of classes far from the origin.
+    first, away = beside((means[0], means - means[0]), rows)
+    for observed, members in by_pattern(to_numpy(~xp.isnan(rows))):
         o, m = np.flatnonzero(observed), np.flatnonzero(~observed)
-        if not len(m):
-            continue
-        # About the first mean, which keeps the digits of classes far from the origin.
-        expected = p[members] @ (means - first)
-        gain = within.condition(o)[0] if len(o) else np.zeros((len(m), 0))
-        step = rows[np.ix_(members, o)] - first[o] - expected[:, o]
-        found[np.ix_(members, m)] = first[m] + expected[:, m] + step @ gain.T
-    return found
+        gain = np.zeros((len(o), len(observed)))
+        if len(o) and len(m):
+            gain[:, m] = within.condition(o)[0].T
+        here, seen, gain, kept = beside((members, o, gain, observed), rows)
+        own, expected = xp.take(rows, here, axis=0), first + xp.take(p, here, axis=0) @ away
+        step = xp.take(own - expected, seen, axis=1) @ gain
+        found.append(xp.where(kept, own, expected + step))
+        order.append(members)
+    return _reordered(found, order)
+
+
+def _reordered(parts: list[Any], order: list[np.ndarray]) -> Any:
+    """Return rows that are given in parts, of which each has its positions, in their order."""
+    both = namespace_of(parts[0]).concat(parts)
+    return namespace_of(both).take(both, beside(np.argsort(np.concatenate(order)), both), axis=0)

@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.error_function import erfc
 from tractable.arrays.log_space import sigmoid
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -19,6 +21,7 @@ from tractable.base import (
     check_choice,
     check_columns,
     check_number,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.classification.labelled_rows import labelled_rows
@@ -35,15 +38,19 @@ from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
 from tractable.inference import (
+    ROBUST,
     Influence,
     RegressionSummary,
     check_covariance_type,
-    clustered_products,
     coefficient_names,
+    products_of_scores,
     sandwich,
-    score_products,
+    squared_factor,
     wald_interval,
+    weighted_condition_number,
+    weighted_inflation,
 )
+from tractable.primitives import as_double
 
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12
@@ -152,6 +159,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _learns_on_host = True
 
     def __init__(
         self,
@@ -214,7 +222,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Standard errors of the intercepts; 0 where there are none."""
         errors = self._std_errors()
         has_intercept = errors.shape[1] > self.coef_.shape[1]
-        return errors[:, 0] if has_intercept else np.zeros(len(errors))
+        return errors[:, 0] if has_intercept else 0.0 * self.intercept_
 
     @property
     def z_values_(self) -> np.ndarray:
@@ -230,9 +238,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     @property
     def p_values_(self) -> np.ndarray:
         """Probability of a z-value as far from 0, or farther, were the coefficient 0 (Wald's test)."""
-        from scipy.special import erfc
-
-        return erfc(np.abs(self.z_values_) / np.sqrt(2.0))
+        return erfc(abs(self.z_values_) / 2.0**0.5)
 
     def coef_interval(self, coverage: float = 0.95) -> np.ndarray:
         """Return the interval (..., 2) of each coefficient with confidence `coverage` (Wald's).
@@ -279,8 +285,13 @@ class LogisticRegression(ClassifierMixin, Estimator):
         reference : label, optional
             The class that others are compared with, of three classes or more.
         """
+        if is_foreign_array(getattr(self, "coef_", None)):  # the table is read on the host
+            options: Any = {"covariance": covariance, "clusters": clusters}
+            return self.numpy().summary(
+                X, y, sample_weight, coverage=coverage, reference=reference, **options
+            )
         self._check_intervals(few=True)
-        kind = check_covariance_type(covariance, clusters, ("HC0", "HC1"))
+        kind = check_covariance_type(covariance, clusters)
         unpenalised, k = bool(np.isinf(self.C)), len(self.classes_)
         self._std_errors()  # there may be too many
         found = np.asarray(self.parameter_covariance_)
@@ -307,7 +318,15 @@ class LogisticRegression(ClassifierMixin, Estimator):
             )
         n_parameters = self._n_parameters
         weighted = "sandwich of class weights" if self._weighs_classes_ else kind
-        return RegressionSummary(
+        compared = [i for i, label in enumerate(self.classes_.tolist()) if k == 2 or label != reference]
+        own = np.asarray(self._information_)[compared[: len(contrasts)]]
+        inflation = np.full((len(own), width), np.nan)
+        inflation[:, int(intercept) :] = [weighted_inflation(part, fit_intercept=intercept) for part in own]
+        condition = max(
+            weighted_condition_number(part, self._center_, self._scale_, fit_intercept=intercept)
+            for part in own
+        )
+        table = RegressionSummary(
             model=type(self).__name__,
             names=names,
             coefficients=carry @ parameters.reshape(-1),
@@ -321,10 +340,14 @@ class LogisticRegression(ClassifierMixin, Estimator):
             has_intercept=intercept,
             n_intercepts=(k - 1) * intercept,
             scales=np.tile(np.append(np.zeros(int(intercept)), self._stddev_), len(contrasts)),
+            inflation=inflation.reshape(-1),
+            condition_number=condition,
             tested=unpenalised,
             coverage=coverage,
             notes=tuple(notes),
         )
+        table.warn_of_collinearity()
+        return table
 
     def robust_covariance(
         self,
@@ -338,20 +361,21 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Return a covariance of the parameters, as `parameter_covariance_`, that holds of a wrong model too.
 
         By a pass over the rows of the fit: A⁻¹ (Σ s sᵀ) A⁻¹ with the curvature A and the gradients s of the
-        rows; HC1 times n / (n - p), as R has it. Of clusters, whose rows may depend on each other, the
-        products are of sums over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters.
+        rows; HC1 times n / (n - p), HC2 and HC3, of two classes, with s over √(1 - h) and over 1 - h, h the
+        leverage, as R has them. Of clusters, whose rows may depend on each other, the products are of sums
+        over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters.
 
         Parameters
         ----------
         X, y, sample_weight
             The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
-        covariance : {"HC0", "HC1", "clustered"}, optional
+        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
             Which; "HC0" when not given, "clustered" where there are clusters.
         clusters : array of shape (n_samples,) or column name, optional
             The cluster of each row.
         """
         kind = covariance or ("HC0" if clusters is None else "clustered")
-        check_choice("covariance", kind, ("HC0", "HC1", "clustered"))
+        check_choice("covariance", kind, (*ROBUST, "clustered"))
         self._check_intervals(few=True)
         return self._robust_covariance(X, y, sample_weight, covariance=kind, clusters=clusters)
 
@@ -370,17 +394,13 @@ class LogisticRegression(ClassifierMixin, Estimator):
         if len(self.classes_) > 2 or self.link != "logit":
             raise ValueError("influence is of two classes by link='logit'")
         held = self._coded_rows(X, y, sample_weight).collect()
-        x, z = np.asarray(held.X, dtype=np.float64), np.asarray(held.X, dtype=np.float64) - self._center_
-        covariance = np.asarray(self._centered_covariance_)
-        if len(covariance) > self.coef_.size:
-            z = np.column_stack([np.ones(len(z)), z])
-        p = sigmoid(self.intercept_ + x @ self.coef_[0])
-        spread = p * sigmoid(-(self.intercept_ + x @ self.coef_[0]))
-        known = np.isfinite(np.diagonal(covariance))
-        leverage = spread * np.sum((z[:, known] @ covariance[np.ix_(known, known)]) * z[:, known], axis=1)
+        x = np.asarray(held.X, dtype=np.float64)
+        eta = self.intercept_ + x @ self.coef_[0]
+        p, spread = sigmoid(eta), sigmoid(eta) * sigmoid(-eta)
+        leverage = _leverage(x, spread, self._center_, np.asarray(self._centered_covariance_))
         with np.errstate(divide="ignore", invalid="ignore"):
             residuals = np.where(spread > 0.0, (held.y - p) / np.sqrt(spread), 0.0)
-        return Influence.of(residuals, np.minimum(leverage, 1.0), n_parameters=self._n_parameters)
+        return Influence.of(residuals, leverage, n_parameters=self._n_parameters)
 
     @by_blocks
     def proba_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
@@ -399,6 +419,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 "the rows; fit with class_weight=None"
             )
         self._std_errors()
+        refuse_foreign(X)
         x = np.asarray(check_columns(self, X), dtype=np.float64)
         covariance, z = self._centered_covariance_, x - self._center_
         if len(covariance) > self.coef_.size:
@@ -461,6 +482,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._center_ = problem.standardizer.shift
         self._centered_covariance_: Any = inferred.centered_covariance
         self.separable_, self._rank_ = inferred.separable, inferred.rank
+        self._information_, self._scale_ = inferred.information, problem.standardizer.scale
         if inferred.separating is not None:
             separating = problem.to_columns(inferred.separating)
             self.separating_coef_, self.separating_intercept_ = separating
@@ -483,11 +505,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise FitInterrupted
 
     def _link(self) -> Logit | Probit:
-        return link_of(self.link, len(self.classes_))
+        return link_of(self.link, self.classes_.shape[0])
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = check_columns(self, X)
-        return self._link().log_scores(self.intercept_ + np.asarray(rows, dtype=np.float64) @ self.coef_.T)
+        rows = as_double(check_columns(self, X))
+        return self._link().log_scores(self.intercept_ + rows @ self.coef_.T)
 
     def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the names of the coefficients, and the matrix from those of the classes to them."""
@@ -511,6 +533,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         """Return the rows of the fit as a source whose targets are class codes."""
         if X is None:
             raise ValueError("X must be given: the rows of the fit")
+        refuse_foreign(X)
         subject = copy.copy(self)
         data, classes = labelled_rows(subject, X, y, sample_weight)
         if subject.n_features_in_ != self.n_features_in_ or not np.array_equal(classes, self.classes_):
@@ -527,16 +550,16 @@ class LogisticRegression(ClassifierMixin, Estimator):
         if isinstance(clusters, str):
             X, clusters, _ = split_frame(X, clusters, None)
         data, centered = self._coded_rows(X, y, sample_weight), np.asarray(self._centered_covariance_)
-        coef, n_clusters = self.coef_, None
+        coef = self.coef_
         if len(centered) > coef.size:
             coef = np.column_stack([self.intercept_ + self.coef_ @ self._center_, coef])
         scaling = self._center_, np.ones_like(self._center_)
         of = partial(_scores, link=self._link(), coef=coef, scaling=scaling)
-        if clusters is None:
-            products = fold(partial(_products, of=of), data, label="robust covariance")
-        else:
-            held = data.collect()
-            products, n_clusters = clustered_products(of(held.X, held.y), held.weights, clusters)
+        if covariance in ("HC2", "HC3"):
+            if len(coef) > 1 or self.link != "logit":
+                raise ValueError(f"covariance={covariance!r} is of two classes by link='logit'")
+            of = partial(of, kind=covariance, covariance=centered)
+        products, n_clusters = products_of_scores(of, data, clusters)
         n, p, known = (
             float(np.sum(self._class_count_)),
             self._n_parameters,
@@ -608,7 +631,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
             raise ValueError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
-        return np.sqrt(np.diagonal(self.parameter_covariance_)).reshape(len(self.coef_), -1)
+        xp = namespace_of(self.coef_)
+        return xp.reshape(xp.sqrt(xp.linalg.diagonal(self.parameter_covariance_)), (self.coef_.shape[0], -1))
 
 
 def link_of(link: str, n_classes: int) -> Logit | Probit:
@@ -617,15 +641,33 @@ def link_of(link: str, n_classes: int) -> Logit | Probit:
 
 
 def _scores(
-    x: Any, codes: Any, *, link: Logit | Probit, coef: np.ndarray, scaling: tuple[np.ndarray, np.ndarray]
+    x: Any,
+    codes: Any,
+    *,
+    link: Logit | Probit,
+    coef: np.ndarray,
+    scaling: tuple[np.ndarray, np.ndarray],
+    kind: str = "HC0",
+    covariance: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the gradient of each row's loss by all coefficients, (n, c p)."""
-    z, r = link.residuals(np.asarray(x, dtype=np.float64), codes, scaling, coef)
+    """Return the gradient of each row's loss by all coefficients, (n, c p), with the factors of the kind."""
+    x = np.asarray(x, dtype=np.float64)
+    z, r = link.residuals(x, codes, scaling, coef)
+    if covariance is not None:
+        eta = z @ coef[0]
+        leverage = _leverage(x, sigmoid(eta) * sigmoid(-eta), scaling[0], covariance)
+        r = r * np.sqrt(squared_factor(kind, leverage))[:, None]
     return (r[:, :, None] * z[:, None, :]).reshape(len(z), -1)
 
 
-def _products(x: Any, codes: Any, weights: Any = None, *, of: Any) -> np.ndarray:
-    return score_products(of(x, codes), weights)
+def _leverage(x: np.ndarray, spread: np.ndarray, center: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return the leverage of rows of two classes, p (1 - p) zᵀ V z, V the covariance of centred rows."""
+    z = x - center
+    if len(covariance) > z.shape[1]:
+        z = np.column_stack([np.ones(len(z)), z])
+    known = np.isfinite(np.diagonal(covariance))
+    within = np.sum((z[:, known] @ covariance[np.ix_(known, known)]) * z[:, known], axis=1)
+    return np.minimum(spread * within, 1.0)
 
 
 def _mapped(carry: np.ndarray, covariance: np.ndarray, open_: np.ndarray) -> np.ndarray:

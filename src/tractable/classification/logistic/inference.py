@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays.namespace import device, namespace_of, to_numpy
 from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
@@ -33,6 +34,7 @@ class FitInference:
     covariance: np.ndarray | None  # of intercepts and coefficients in the units of the columns
     centered_covariance: np.ndarray | None  # for rows less their center, with 0 for coefficients held at 0
     log_likelihood: float
+    information: np.ndarray | None  # of each class's coefficients of standardized columns, the others held
     rank: int | None  # how many parameters the rows determine; None where it is not known
     separating: np.ndarray | None  # free coefficients that separate the classes, where looked for and found
     separable: bool | None  # None where it is not known
@@ -42,10 +44,12 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     """Return the covariance by the curvature over all rows, and, without a penalty, test for separability."""
     coef = found.x
     penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
-    covariance = centered = separating = hessian = rank = None
+    covariance = centered = separating = hessian = rank = own = None
     if problem.few_parameters:
         ridge = np.diag(np.tile(problem.ridge, len(coef)))
-        hessian = problem.information(coef) + ridge
+        information = problem.information(coef)
+        own = _own_information(problem, coef, information)
+        hessian = information + ridge
         variability = None if problem.class_factors is None else _variability(problem, coef, ridge)
         shift = problem.standardizer.shift
         options: Any = {"variability": variability}
@@ -64,10 +68,22 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
         covariance=covariance,
         centered_covariance=centered,
         log_likelihood=penalty - found.value * problem.weight,
+        information=own,
         rank=rank,
         separating=separating,
         separable=True if separating is not None else False if known else None,
     )
+
+
+def _own_information(problem: LogisticProblem, coef: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """Return the information of the coefficients of each class, those of the others held, (classes, p, p).
+
+    It is XᵀWX with the weights p (1 - p) of the probabilities p of the class.
+    """
+    c, width = coef.shape
+    axes = np.linalg.pinv(problem.link.class_coef(np.eye(c)))  # (c, classes)
+    across = np.tensordot(axes.T, information.reshape(c, width, c, width), axes=1)
+    return np.einsum("kibj,bk->kij", across, axes)
 
 
 def _variability(problem: LogisticProblem, coef: np.ndarray, ridge: np.ndarray) -> np.ndarray:
@@ -98,16 +114,16 @@ def _gradient_variance(
 ) -> np.ndarray:
     """Return Σ_n w_n Σ_k p_k f_k² (r_k ⊗ z)(r_k ⊗ z)ᵀ of a block whose weights are w_n f of its class."""
     z, _ = link.residuals(x, codes, scaling, coef)
+    xp = namespace_of(z)
     log_q = link.log_proba(z @ coef.T)
-    log_p = log_q - np.log(factors)
-    p = np.exp(log_p - log_sum_exp(log_p)[:, None])
-    frequency = weights / factors[codes]
-    found = np.zeros((coef.size, coef.size))
-    for k, factor in enumerate(factors):
-        _, r = link.residuals(x, np.full(len(codes), k), scaling, coef)
-        terms = (r[:, :, None] * z[:, None, :]).reshape(len(z), -1)
-        found += (terms * (frequency * p[:, k] * factor**2)[:, None]).T @ terms
-    return found
+    log_p = log_q - xp.log(factors)
+    p = xp.exp(log_p - log_sum_exp(log_p)[:, None])
+    frequency, found = weights / xp.take(factors, codes), []
+    for k in range(factors.shape[0]):
+        _, r = link.residuals(x, xp.full_like(codes, k), scaling, coef)
+        terms = xp.reshape(r[:, :, None] * z[:, None, :], (z.shape[0], -1))
+        found.append((terms * (frequency * p[:, k] * factors[k] ** 2)[:, None]).T @ terms)
+    return sum(found)
 
 
 def _parameter_covariance(
@@ -191,8 +207,10 @@ class _Margins:
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any = None, **options: Any) -> "_Margins":
         relative = _relative_margins(x, codes, weights, **options)[2]
-        low, high = np.min(relative, initial=np.inf), np.max(relative, initial=-np.inf)
-        return cls(low=float(low), high=float(high))
+        if not relative.shape[0]:
+            return cls(low=np.inf, high=-np.inf)
+        xp = namespace_of(relative)
+        return cls(low=float(xp.min(relative)), high=float(xp.max(relative)))
 
     def __add__(self, other: "_Margins") -> "_Margins":
         return _Margins(low=min(self.low, other.low), high=max(self.high, other.high))
@@ -207,13 +225,15 @@ class _Boundary:
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any = None, *, near: float, **options: Any) -> "_Boundary":
         z, codes, relative, others = _relative_margins(x, codes, weights, **options)
-        close = np.abs(relative) <= near
+        xp = namespace_of(z)
+        close = xp.abs(relative) <= near
 
         def factor(a: int, b: int) -> np.ndarray:
             one, other = (codes == a)[:, None] & (others == b), (codes == b)[:, None] & (others == a)
-            return np.linalg.qr(z[np.any(close & (one | other), axis=1)], mode="r")  # type: ignore[return-value]
+            own = xp.nonzero(xp.any(close & (one | other), axis=1))[0]
+            return to_numpy(xp.linalg.qr(xp.take(z, own, axis=0))[1])
 
-        pairs = combinations(range(len(options["contrasts"])), 2)
+        pairs = combinations(range(options["contrasts"].shape[0]), 2)
         return cls(factors={pair: factor(*pair) for pair in pairs})
 
     def __add__(self, other: "_Boundary") -> "_Boundary":
@@ -237,9 +257,10 @@ def _relative_margins(
     """Return unit rows z, their classes, η_own - η_other for each other class, and those classes."""
     x, codes = (x, codes) if weights is None else (x[weights > 0], codes[weights > 0])
     z = design(x, scaling, coef.shape[1])
-    size = np.sum(np.abs(z), axis=1, keepdims=True)
-    z = z / np.where(size > 0.0, size, 1.0)
-    eta = z @ (contrasts @ coef).T
-    others = (codes[:, None] + np.arange(1, eta.shape[1])) % eta.shape[1]
-    own = np.take_along_axis(eta, codes[:, None], axis=1)
-    return z, codes, own - np.take_along_axis(eta, others, axis=1), others
+    xp = namespace_of(z)
+    size = xp.sum(xp.abs(z), axis=1, keepdims=True)
+    z = z / xp.where(size > 0.0, size, 1.0)
+    eta, codes = z @ (contrasts @ coef).T, xp.astype(codes, xp.int64)
+    others = (codes[:, None] + xp.arange(1, eta.shape[1], device=device(z))) % eta.shape[1]
+    own = xp.take_along_axis(eta, codes[:, None], axis=1)
+    return z, codes, own - xp.take_along_axis(eta, others, axis=1), others

@@ -1,15 +1,19 @@
 """The objective of logistic regression over a source of rows, and the search for its minimum."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
+from tractable.arrays.namespace import namespace_of, to_numpy
 from tractable.data import Batch, Source
-from tractable.data.arrays import ArraySource
+from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
@@ -17,6 +21,7 @@ from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
+from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
@@ -28,6 +33,9 @@ SMALL_BLOCK = 2**11
 SAMPLE, SAMPLE_PRODUCTS, SAMPLE_A_COEFFICIENT = 20_000, 2**29, 20
 #: With more parameters than this the curvature is replaced by a bound that needs the columns alone.
 MOST_PARAMETERS = 1500
+#: With more parameters than this, and a penalty, the curvature is computed twice and then corrected by
+#: differences of gradients: each computation takes as long as that many gradients.
+MOST_NEWTON = 64
 #: Coordinate descent holds a square matrix of this many parameters, at most.
 MOST_SPARSE = 5000
 #: A column that hardly varies in the sample is given at least this part of the median curvature.
@@ -38,6 +46,9 @@ LEAST_GRADIENT = 1e-8
 ROUGH, FEW = 1e-5, 10
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
+
+#: Sources whose rows are one array.
+IN_MEMORY = (ArraySource, DeviceArraySource)
 
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
 QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
@@ -59,10 +70,11 @@ class ClassSummary:
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
+        some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS, :]
         return cls(
             moments=DiagonalMoments.of(x, weights),
-            class_weight=np.bincount(codes, weights, minlength=n_classes),
-            some=np.asarray(counted[:: 1 + len(counted) // QUARTILE_ROWS], dtype=np.float64),
+            class_weight=weighted_counts(codes, counts(weights, as_rows(x[:, :1])), n_classes),
+            some=np.asarray(to_numpy(some), dtype=np.float64),
         )
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
@@ -115,7 +127,7 @@ class _ClassWeighted:
     factors: np.ndarray
 
     def __call__(self, batch: Batch) -> Batch:
-        factor = self.factors[batch.y]
+        factor = namespace_of(batch.y).take(beside(self.factors, batch.y), batch.y)
         return replace(batch, weights=factor if batch.weights is None else factor * batch.weights)
 
 
@@ -124,7 +136,7 @@ def with_class_weights(data: Source, factors: np.ndarray | None) -> Source:
     if factors is None:
         return data
     of = _ClassWeighted(factors=factors)
-    return of(data) if isinstance(data, ArraySource) else data.map(of)  # type: ignore[arg-type,return-value]
+    return of(data) if isinstance(data, IN_MEMORY) else data.map(of)  # type: ignore[arg-type,return-value]
 
 
 @value
@@ -234,18 +246,20 @@ class LogisticProblem:
     def sample(self) -> Source:
         """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
-        if isinstance(data, ArraySource):
+        if isinstance(data, IN_MEMORY):
             if data.n_rows <= self.sample_rows:
                 return data
             chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
-            x, codes = data.X[chosen], data.y[chosen]  # type: ignore[index]
-            w = None if data.weights is None else data.weights[chosen]
+            xp, chosen = namespace_of(data.X), beside(chosen, data.X)
+            x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
+            w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
             both, w = sample_rows(labelled, None, self.sample_rows, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
-        w = np.ones(len(x)) if w is None else w
-        return ArraySource(X=x, y=codes, weights=w * (self.weight / float(np.sum(w))))
+            data = ArraySource(X=x, y=codes)
+        w = counts(w, as_rows(x))
+        return replace(data, X=x, y=codes, weights=w * (self.weight / float(namespace_of(w).sum(w))))
 
     @property
     def exact(self) -> bool:
@@ -306,6 +320,8 @@ def _smooth_search(
 ) -> NewtonResult:
     if not problem.few_parameters:
         exact, options = False, {**options, "refresh": None, "memory": 20}
+    elif exact and problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON:
+        exact, options = False, {**options, "refresh": (0, 2)}
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
     return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 
@@ -363,9 +379,9 @@ def _gradient_terms(
 ) -> np.ndarray:
     """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    z, r = np.abs(z), np.column_stack([np.abs(residuals), np.ones(len(z))])
-    r = r if weights is None else r * weights[:, None]
-    return np.concatenate([r[:, :-1].T @ z, r[:, -1:].T @ np.minimum(z, 1.0)])
+    xp = namespace_of(z)
+    z, r, w = xp.abs(z), xp.abs(residuals), counts(weights, z)[:, None]
+    return xp.concat([(w * r).T @ z, w.T @ xp.clip(z, 0.0, 1.0)])
 
 
 def _gram(
@@ -380,7 +396,7 @@ def _gram(
     """Return Σ w z zᵀ, or its diagonal."""
     z = design(x, scaling, width)
     if diagonal:
-        return np.sum(z * z, axis=0) if weights is None else weights @ (z * z)
+        return counts(weights, z) @ (z * z)
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 

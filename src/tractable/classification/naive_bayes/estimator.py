@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.devices import beside, on_host
+from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
@@ -88,7 +90,6 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
     # Learning
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> ByClass:
-        refuse_foreign(X)
         reset, sparse = options["reset"], sparse_rows(self, X, y, sample_weight)
         if sparse is not None:
             require_targets(self, y)
@@ -107,9 +108,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
         block = min(BLOCK, batch_rows(subject.n_features_in_))
-        found = fold(
-            ClassStatistics(layout=subject._layout_), rows.data, rows.y, weights=rows.weights, rows=block
-        )
+        found = fold(ClassStatistics(layout=subject._layout_), rows.source, rows=block)
         return found if classes is None else found.named(classes)
 
     def _sparse_statistic(self, subject: Any, rows: Any, y: Any, *, reset: bool) -> ByClass | None:
@@ -197,7 +196,11 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
     @property
     def class_distributions_(self) -> Product:
         """p(x | C_k), one part a column, as a batch of the classes."""
-        return self._fitted_columns_.product(self._layout_.columns.names)
+        return self._with_classes(self._fitted_columns_.product(self._layout_.columns.names))
+
+    def _with_classes(self, learned: Any) -> Any:
+        """Return parameters, which are learned on the host, where those of the classes are."""
+        return beside(learned, self.class_prior_) if is_foreign_array(self.class_prior_) else learned
 
     @property
     def distribution_(self) -> Mixture:
@@ -233,19 +236,23 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
         log_weights = log_priors(self.class_prior_)
+        if relative:
+            scores = self._fitted_columns_.relative_scores
+        else:
+            scores = ColumnScores.of(self._fitted_columns_, on_host(log_weights))
         with np.errstate(over="ignore"):
-            if relative:
-                return map_rows(self._fitted_columns_.relative_scores, x) + log_weights
-            return map_rows(ColumnScores.of(self._fitted_columns_, log_weights), x)
+            found = map_rows(self._with_classes(scores), x)
+            return found + log_weights if relative else found
 
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""
-        refuse_foreign(X)
+        if not self._learns_on_host:
+            refuse_foreign(X)
         unseen = "extra" if self.unseen == "smooth" else self.unseen
         columns, fitted = self._layout_.columns, self._fitted_columns_
         if is_frame(X):
             X = coded_frame(X, columns, unseen, strict=True)
-        x = self._layout_.prepare(np.asarray(check_columns(self, X)))
+        x = self._layout_.prepare(check_columns(self, X))
         self._layout_.check_events(x)
         if not len(fitted.categorical):
             return x

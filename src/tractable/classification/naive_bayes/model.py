@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.gamma import gammaln
+from tractable.arrays.grouping import weighted_counts
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
@@ -42,7 +45,8 @@ from tractable.statistics import (
     column_varies,
 )
 from tractable.statistics.by_class import label_codes
-from tractable.statistics.rows import check_squares
+from tractable.statistics.rows import as_rows, as_weights, check_squares
+from tractable.statistics.rows import counts as row_weights
 from tractable.value import value
 
 #: Below, a sum of squares may have been lost.
@@ -93,14 +97,16 @@ class ClassStatistics:
 
     def __call__(self, x: Any, labels: Any, weights: Any = None) -> ByClass:
         """Summarise rows; those of weight zero have no class."""
-        x, labels = self.layout.prepare(np.asarray(x)), np.asarray(labels)
-        w = None if weights is None else np.asarray(weights, dtype=np.float64)
-        if w is not None and not np.all(w > 0.0):
-            some = w > 0.0
-            x, labels, w = x[some], labels[some], w[some]
+        xp = namespace_of(x)
+        if not is_foreign_array(x):
+            x, labels = np.asarray(x), np.asarray(labels)
+        x, w = self.layout.prepare(x), as_weights(weights, x)
+        if w is not None and not bool(xp.all(w > 0.0)):
+            some = xp.nonzero(w > 0.0)[0]
+            x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, codes = label_codes(labels)
         K, dim = len(found), int(x.shape[1])
-        total = np.bincount(codes, w, K).astype(np.float64)
+        total = on_host(weighted_counts(codes, row_weights(w, as_rows(x[:, :1])), K))
         groups = [
             group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
         ]
@@ -486,23 +492,27 @@ def moments_of_classes(
     x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
 ) -> list[DiagonalMoments]:
     """Return weight, mean and scatter of the observed entries of every class."""
+    xp = namespace_of(x)
     with np.errstate(invalid="ignore", over="ignore"):
-        weight, mean, scatter, total = class_moments(x, codes, n_classes, weights)
+        weight, mean, scatter, total = on_host(class_moments(x, codes, n_classes, weights))
     unseen = np.zeros(n_classes)
     if np.any(weight != total[:, None]):
-        if np.any(np.isinf(x)):
+        if bool(xp.any(xp.isinf(x))):
             raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
-        empty = np.isnan(x).all(axis=1)
-        unseen += np.bincount(codes[empty], None if weights is None else weights[empty], n_classes)
+        empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
+        one = xp.take(row_weights(weights, as_rows(x[:, :1])), empty)
+        unseen += on_host(weighted_counts(xp.take(codes, empty), one, n_classes))
     if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
-        not_negative = x.min(axis=0, initial=np.inf) >= 0.0
+        not_negative = on_host(xp.all(x >= 0.0, axis=0))
         for k in range(n_classes):
             # Where entries are not negative and their mean is zero, all are: no square was lost.
             some = ~((scatter[k] > SMALL) & (scatter[k] < np.inf)) & ~(not_negative & (mean[k] == 0.0))
-            own = codes == k
-            w = None if weights is None else weights[own]
             if some.any():
-                check_squares(scatter[k, some], x[np.ix_(own, some)], mean[k, some], w)
+                own = xp.nonzero(codes == k)[0]
+                w = None if weights is None else xp.take(weights, own)
+                columns = xp.take(xp.take(x, own, axis=0), beside(np.flatnonzero(some), x), axis=1)
+                squares, center = beside((scatter[k, some], mean[k, some]), x)
+                check_squares(squares, columns, center, w)
     return [
         DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=unseen[k])
         for k in range(n_classes)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
+from tractable.arrays.devices import on_host
 from tractable.arrays.random import either_seed_name
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
 from tractable.classification.class_priors import class_priors, log_priors
@@ -66,6 +67,8 @@ class GaussianNB(BaseNaiveBayes):
     (array([[7.5]]), array([-37.905]))
     """
 
+    _learns_on_host = True
+
     def __init__(
         self,
         *,
@@ -82,12 +85,12 @@ class GaussianNB(BaseNaiveBayes):
     @property
     def theta_(self) -> np.ndarray:
         """Means, (n_classes, n_features)."""
-        return self._fitted_columns_.mean
+        return self._with_classes(self._fitted_columns_.mean)
 
     @property
     def var_(self) -> np.ndarray:
         """Variances, (n_classes, n_features)."""
-        return self._fitted_columns_.variance
+        return self._with_classes(self._fitted_columns_.variance)
 
     @property
     def epsilon_(self) -> float:
@@ -99,13 +102,13 @@ class GaussianNB(BaseNaiveBayes):
     def coef_(self) -> np.ndarray:
         """Weights of the linear classifier of shared variances."""
         weights, _ = self._linear_weights()
-        return np.diff(weights, axis=0) if len(weights) == 2 else weights
+        return weights[1:, :] - weights[:1, :] if weights.shape[0] == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts of the linear classifier of shared variances."""
         _, bias = self._linear_weights()
-        return np.diff(bias) if len(bias) == 2 else bias
+        return bias[1:] - bias[:1] if bias.shape[0] == 2 else bias
 
     def linear_weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Return w (n_classes, n_features) and w_0 (n_classes,) with p(C_k | x) = softmax(w_k·x + w_k0).
@@ -123,10 +126,11 @@ class GaussianNB(BaseNaiveBayes):
             raise AttributeError(
                 "the classifier is linear where shared_variance=True, or a variance is given"
             )
-        mean, variance = self.theta_, self.var_[0]
+        mean, variance = self._fitted_columns_.mean, self._fitted_columns_.variance[0]
         middle = mean[0] + np.mean(mean - mean[0], axis=0)
         weights = (mean - middle) / variance
-        return weights, log_priors(self.class_prior_) - 0.5 * np.sum(weights * (mean + middle), axis=1)
+        bias = on_host(log_priors(self.class_prior_)) - 0.5 * np.sum(weights * (mean + middle), axis=1)
+        return self._with_classes((weights, bias))
 
     def _check_parameters(self) -> None:
         check_number("var_smoothing", self.var_smoothing, least=0.0)

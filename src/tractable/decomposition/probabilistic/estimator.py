@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.namespace import device, is_foreign_array, namespace_of
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import namespace_of
 from tractable.arrays.random import as_generator
 from tractable.arrays.svd import orientation
 from tractable.base import (
@@ -40,12 +41,6 @@ from tractable.value import replace
 
 #: Directions of ARD whose loadings are below this fraction of the longest have been pruned.
 PRUNED = 1e-2
-
-#: What is said of missing entries in an array of another library.
-MISSING_ON_DEVICE = (
-    "X contains NaN; missing entries are marginalised in NumPy arrays, and X is not moved to the host "
-    "silently: convert it, or leave out these rows"
-)
 
 
 class LatentFactors(
@@ -111,17 +106,18 @@ class LatentFactors(
             Where the randomness of draws comes from.
         """
         x, means, covariances = self._posterior(X)
-        missing = np.isnan(x)
+        xp = namespace_of(x)
+        missing = xp.isnan(x)
         if n_draws is not None:
             check_number("n_draws", n_draws, least=1, whole=True)
             rng = as_generator(random_state)
             return [self._drawn(x, means, covariances, rng) for _ in range(n_draws)]
-        filled = np.where(missing, means @ self.loadings_.T + self.mean_, x)
+        filled = xp.where(missing, means @ self.loadings_.T + self.mean_, x)
         if not return_std:
             return filled
         w = self.loadings_
-        spread = np.einsum("di,nij,dj->nd", w, covariances, w) + self.distribution_.structure.variances
-        return filled, np.where(missing, np.sqrt(spread), 0.0)
+        spread = xp.sum((w @ covariances) * w, axis=-1) + self.distribution_.structure.variances
+        return filled, xp.where(missing, xp.sqrt(spread), 0.0)
 
     def get_covariance(self) -> np.ndarray:
         """Return the covariance W Wᵀ + D, (n_features, n_features)."""
@@ -142,30 +138,17 @@ class LatentFactors(
         check_answerable(self)
         x = check_query(self, X)
         noise = self.distribution_.structure.variances
-        if is_foreign_array(x):
-            return x, *self._complete_posterior(x, noise)
         rows = IncompleteRows.of(x - self.mean_)
-        return x, *latent_posterior(rows, np.zeros_like(noise), self.loadings_, noise, len(x))
-
-    def _complete_posterior(self, x: Any, noise: Any) -> tuple[Any, Any]:
-        """Return means M⁻¹ Wᵀ D⁻¹ (x - μ) and covariances M⁻¹, M = I + Wᵀ D⁻¹ W, of rows on a device."""
-        xp = namespace_of(x)
-        if bool(xp.any(xp.isnan(x))):
-            raise ValueError(MISSING_ON_DEVICE)
-        scaled = self.loadings_ / noise[:, None]
-        precision = xp.eye(scaled.shape[1], dtype=x.dtype, device=device(x)) + self.loadings_.T @ scaled
-        covariance = xp.linalg.inv(precision)
-        return (x - self.mean_) @ (scaled @ covariance), xp.broadcast_to(
-            covariance, (x.shape[0], *covariance.shape)
-        )
+        return x, *latent_posterior(rows, 0.0 * noise, self.loadings_, noise, x.shape[0])
 
     def _drawn(
         self, x: np.ndarray, means: np.ndarray, covariances: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        lower = np.linalg.cholesky(covariances)
-        z = means + np.einsum("nij,nj->ni", lower, rng.standard_normal(means.shape))
-        noise = np.sqrt(self.distribution_.structure.variances) * rng.standard_normal(x.shape)
-        return np.where(np.isnan(x), z @ self.loadings_.T + self.mean_ + noise, x)
+        xp, shapes = namespace_of(x), (tuple(means.shape), tuple(x.shape))
+        latent, rest = beside(tuple(rng.standard_normal(shape) for shape in shapes), x)
+        z = means + (xp.linalg.cholesky(covariances) @ latent[:, :, None])[:, :, 0]
+        noise = xp.sqrt(self.distribution_.structure.variances) * rest
+        return xp.where(xp.isnan(x), z @ self.loadings_.T + self.mean_ + noise, x)
 
     @property
     def _n_features_out(self) -> int:
@@ -187,8 +170,6 @@ class LatentFactors(
         if rows is None:
             return self._problem(None, None, self._standardizer_)
         summary = fold(ColumnSummary.of, rows.source)
-        if rows.to_host and not summary.complete:
-            raise ValueError(MISSING_ON_DEVICE)
         summary.check_observed(getattr(self, "feature_names_in_", None))
         standardizer = self._standardizer_ if fitted else summary.standardizer(common=self._isotropic)
         return self._problem(rows.source, summary, standardizer)

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside, beside_rows, on_host
 from tractable.arrays.log_space import LOG_2PI
+from tractable.arrays.namespace import namespace_of
 from tractable.covariance import LowRankPlusDiagonal
 from tractable.covariance.low_rank import LEAST_NOISE, fit_factors
 from tractable.data import Batch, Source, Whole
@@ -20,6 +22,7 @@ from tractable.engines.em import EMProblem, squared_extrapolation
 from tractable.engines.fold import fold
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.principal_components import components_of
+from tractable.primitives import as_double
 from tractable.primitives.factors import FactorPass, IncompleteRows, factor_pass, unpacked
 from tractable.statistics import ColumnSummary, ScatterFactor, Standardizer
 from tractable.value import replace, value
@@ -154,14 +157,16 @@ class LatentEStep:
     penalty: float = 0.0
 
     def __call__(self, block: IncompleteRows) -> FactorSums:
-        expected = factor_pass(block, self.params.mean, self.params.loadings, self.params.noise)
+        params = self.params
+        expected = factor_pass(block, *beside((params.mean, params.loadings, params.noise), block.x))
+        counts, sums, squares, expected = on_host((block.counts, block.sums, block.squares, expected))
         return FactorSums(
-            counts=block.counts,
-            sums=block.sums,
-            squares=block.squares,
+            counts=counts,
+            sums=sums,
+            squares=squares,
             expected=expected,
-            weight=float(block.weights.sum()),
-            log_likelihood=expected.log_likelihood + float(block.counts @ self.log_scale),
+            weight=float(namespace_of(block.x).sum(block.weights)),
+            log_likelihood=expected.log_likelihood + float(counts @ self.log_scale),
             penalty=self.penalty,
             params=self.params,
         )
@@ -174,7 +179,8 @@ class GroupRows:
     standardizer: Standardizer
 
     def __call__(self, block: Batch) -> IncompleteRows:
-        return IncompleteRows.of(self.standardizer.transform(block.X), block.weights)
+        rows = beside(self.standardizer, block.X).transform(as_double(block.X))
+        return IncompleteRows.of(rows, block.weights)
 
 
 @value
@@ -183,9 +189,10 @@ class FilledMoments:
 
     standardizer: Standardizer
 
+    @beside_rows
     def __call__(self, block: Batch) -> ScatterFactor:
-        z = self.standardizer.transform(block.X)
-        return ScatterFactor.of(np.where(np.isnan(z), 0.0, z), block.weights)
+        xp, z = namespace_of(block.X), self.standardizer.transform(as_double(block.X))
+        return ScatterFactor.of(xp.where(xp.isnan(z), 0.0, z), block.weights)
 
 
 @value

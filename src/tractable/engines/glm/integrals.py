@@ -4,15 +4,20 @@ The predictive integrals of a Gaussian (Laplace) posterior, as logarithms: two c
 10, however small the probability; more by a fixed quasi-Monte Carlo rule.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 
 import numpy as np
 
-from tractable.arrays.log_space import LOG_2PI, log_sigmoid, log_softmax, sigmoid
+from tractable.arrays.devices import beside, on_accelerator
+from tractable.arrays.error_function import erfc, log_ndtr
+from tractable.arrays.log_space import LOG_2PI, log1p_exp, log_sigmoid, log_softmax, sigmoid
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.engines.mode_search import Ascent, golden_section, newton_ascent
 from tractable.engines.quadrature import gauss_hermite, gauss_legendre, integrate
 from tractable.engines.roots import bisect
+from tractable.primitives import as_double
 
 #: Up to this standard deviation a sigmoid is integrated by Gauss-Hermite quadrature with so many nodes.
 MOST_HERMITE, N_HERMITE = 1.0, 40
@@ -41,11 +46,13 @@ SHORT, N_STEPS, ROUNDING = 1e-9, 100, 64.0 * np.finfo(float).eps
 
 #: Standardised rows are shrunk to this size at most.
 LARGEST = 1e8
-#: Numbers that stay in cache.
-BLOCK = 100_000
+#: Numbers that stay in cache; and of a block on an accelerator, 256 MB.
+BLOCK, DEVICE_BLOCK = 100_000, 2**25
+
+SQRT_2PI = math.sqrt(2.0 * math.pi)
 
 
-def log_expected_sigmoid(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
+def log_expected_sigmoid(mean: Array, stddev: Array) -> Array:
     """Return log ∫ σ(a) N(a | mean, stddev²) da: the integral has 12 digits, however small it is.
 
     Gauss-Hermite quadrature for small standard deviations s. For larger ones σ is a step function and a
@@ -60,24 +67,27 @@ def log_expected_sigmoid(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
     >>> log_expected_sigmoid(np.array([-1000.0]), np.array([3.0]))  # e^(-1000 + 9/2)
     array([-995.5])
     """
-    mean, stddev = np.broadcast_arrays(np.asarray(mean, np.float64), np.asarray(stddev, np.float64))
-    low = -np.abs(mean)
-    with np.errstate(over="ignore"):
+    xp = namespace_of(mean, stddev)
+    shape = np.broadcast_shapes(np.shape(mean), np.shape(stddev))
+    mean, stddev = (xp.reshape(x, (-1,)) for x in xp.broadcast_arrays(as_double(mean), as_double(stddev)))
+    low = -xp.abs(mean)
+    with np.errstate(over="ignore", invalid="ignore"):
         square = stddev * stddev
-    tilted = low < -0.5 * square
-    near, log_factor = low.copy(), np.zeros(low.shape)
-    near[tilted] = -(low[tilted] + square[tilted])
-    log_factor[tilted] = low[tilted] + 0.5 * square[tilted]
-    found = np.empty(low.shape)
-    narrow = stddev <= MOST_HERMITE
-    found[narrow] = _in_blocks(_by_hermite, N_HERMITE, near[narrow], stddev[narrow])
-    for rule, own in ((_below_step, ~narrow & (near <= 0.0)), (_above_step, ~narrow & (near > 0.0))):
-        found[own] = _in_blocks(rule, N_LEGENDRE * (len(PANELS) - 1), near[own], stddev[own])
-    found += log_factor
-    return np.where(mean > 0.0, np.log1p(-np.exp(np.minimum(found, 0.0))), found)
+        tilted = low < -0.5 * square
+        near = xp.where(tilted, -(low + square), low)
+        log_factor = xp.where(tilted, low + 0.5 * square, 0.0)
+    narrow, width = stddev <= MOST_HERMITE, N_LEGENDRE * (len(PANELS) - 1)
+    rules = (
+        (narrow, partial(_in_blocks, _by_hermite, N_HERMITE)),
+        (~narrow & (near <= 0.0), partial(_in_blocks, _below_step, width)),
+        (~narrow & (near > 0.0), partial(_in_blocks, _above_step, width)),
+    )
+    found = _piecewise(rules, near, stddev) + log_factor
+    found = xp.where(mean > 0.0, xp.log1p(-xp.exp(xp.clip(found, max=0.0))), found)
+    return xp.reshape(found, shape)
 
 
-def log_expected_probit(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
+def log_expected_probit(mean: Array, stddev: Array) -> Array:
     """Return log ∫ Φ(a) N(a | mean, stddev²) da = log Φ(mean / √(1 + stddev²)), which is exact.
 
     Examples
@@ -85,12 +95,11 @@ def log_expected_probit(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
     >>> np.exp(log_expected_probit(np.array([1.0]), np.array([0.0]))).round(4)
     array([0.8413])
     """
-    from scipy.special import log_ndtr
+    xp = namespace_of(stddev)
+    return log_ndtr(mean / xp.hypot(xp.ones_like(stddev), stddev))
 
-    return log_ndtr(mean / np.hypot(1.0, stddev))
 
-
-def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
+def log_expected_softmax(mean: Array, root: Array, contrasts: Array) -> Array:
     """Return log E[softmax(contrasts @ a)] for a ~ N(mean, root rootᵀ), row by row.
 
     Three classes: a product of Gauss-Hermite rules up to a total standard deviation of 1.2, one axis in
@@ -122,180 +131,218 @@ def log_expected_softmax(mean: np.ndarray, root: np.ndarray, contrasts: np.ndarr
     center, spread = mean @ contrasts.T, contrasts @ root
     if mean.shape[1] != 2:
         return _by_points(center, spread)
-    found = np.empty(center.shape)
-    width = np.sqrt((root**2).sum(axis=(1, 2)))
-    below = -np.inf
+    xp = namespace_of(root)
+    width, below, rules = xp.sqrt(xp.sum(root**2, axis=(1, 2))), -np.inf, []
     for most, n_nodes in PRODUCT_NODES:
-        own = (width > below) & (width <= most)
-        found[own] = _by_product(center[own], spread[own], n_nodes)
+        rules.append(((width > below) & (width <= most), partial(_by_product, n_nodes=n_nodes)))
         below = most
-    wide = ~(width <= below)
-    orders = [[0, 1, 2], [1, 0, 2], [2, 0, 1]]  # each class first
-    each = center[wide][:, orders].reshape(-1, 3), spread[wide][:, orders].reshape(-1, 3, 2)
-    found[wide] = _in_blocks(_first_of_three, 200, *each).reshape(-1, 3)
-    return found
+    return _piecewise((*rules, (~(width <= below), _of_three)), center, spread)
 
 
-def limit_rows(z: np.ndarray) -> np.ndarray:
+def limit_rows(z: Array) -> Array:
     """Return standardised rows (n, p), those with entries beyond 1e8 shrunk along their own directions.
 
     So far out a sigmoid is a step function, whose expectation depends on the direction alone up to 1e-8.
     """
-    largest = np.max(np.abs(z), axis=1, keepdims=True, initial=0.0)
-    return z / np.maximum(largest / LARGEST, 1.0)
+    xp = namespace_of(z)
+    largest = xp.max(xp.abs(z), axis=1, keepdims=True) if z.shape[1] else 0.0 * z
+    return z / xp.clip(largest / LARGEST, min=1.0)
 
 
-def _by_hermite(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
-    nodes, weights = gauss_hermite(N_HERMITE)
-    found = np.log(sigmoid(mean[:, None] + stddev[:, None] * nodes) @ weights)
-    return np.where(stddev > 0.0, found, log_sigmoid(mean))
+def _by_hermite(mean: Array, stddev: Array) -> Array:
+    xp, (nodes, weights) = namespace_of(mean), beside(gauss_hermite(N_HERMITE), mean)
+    found = xp.log(sigmoid(mean[:, None] + stddev[:, None] * nodes) @ weights)
+    return xp.where(stddev > 0.0, found, log_sigmoid(mean))
 
 
-def _below_step(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
+def _below_step(mean: Array, stddev: Array) -> Array:
     """Return the logarithm for -s²/2 <= mean <= 0, relative to the density at 0."""
-    from scipy.special import log_ndtr
-
-    t, weights = _step_remainder()
+    xp, (t, weights) = namespace_of(mean), beside(_step_remainder(), mean)
     x, ratio = t / stddev[:, None], mean / stddev
     with np.errstate(under="ignore"):
-        rest = (np.exp(-0.5 * x * x) * np.sinh(-x * ratio[:, None])) @ (2.0 * weights)
-        rest = rest / (np.sqrt(2.0 * np.pi) * stddev)
+        rest = (xp.exp(-0.5 * x * x) * xp.sinh(-x * ratio[:, None])) @ (2.0 * weights)
+        rest = rest / (SQRT_2PI * stddev)
     with np.errstate(divide="ignore"):
-        return np.logaddexp(log_ndtr(ratio), np.log(rest) - 0.5 * ratio * ratio)
+        return xp.logaddexp(log_ndtr(ratio), xp.log(rest) - 0.5 * ratio * ratio)
 
 
-def _above_step(mean: np.ndarray, stddev: np.ndarray) -> np.ndarray:
-    from scipy.special import ndtr
-
-    t, weights = _step_remainder()
+def _above_step(mean: Array, stddev: Array) -> Array:
+    xp, (t, weights) = namespace_of(mean), beside(_step_remainder(), mean)
     m, s = mean[:, None], stddev[:, None]
     with np.errstate(under="ignore", over="ignore"):
-        below, above = (np.exp(-0.5 * ((sign * t - m) / s) ** 2) for sign in (-1.0, 1.0))
-    return np.log(ndtr(mean / stddev) + ((below - above) @ weights) / (np.sqrt(2.0 * np.pi) * stddev))
+        below, above = (xp.exp(-0.5 * ((sign * t - m) / s) ** 2) for sign in (-1.0, 1.0))
+    step = 0.5 * erfc(-mean / stddev / 2.0**0.5)
+    return xp.log(step + ((below - above) @ weights) / (SQRT_2PI * stddev))
 
 
-def _by_product(center: np.ndarray, spread: np.ndarray, n_nodes: int) -> np.ndarray:
+def _by_product(center: Array, spread: Array, n_nodes: int) -> Array:
     """Return log Σ_q weight_q softmax(center + spread · node_q) over a product rule on two axes."""
-    points, weights = _product_rule(n_nodes)
+    xp, (points, weights) = namespace_of(center), beside(_product_rule(n_nodes), center)
 
-    def of(c: np.ndarray, r: np.ndarray) -> np.ndarray:
-        c = c - c.max(axis=1, keepdims=True)
+    def of(c: Array, r: Array) -> Array:
+        c = c - xp.max(c, axis=1, keepdims=True)
         # The factor exp(c) is taken out of the sum: it may be too small for a number.
-        p = np.exp(np.matmul(r, points.T))
+        p = xp.exp(r @ points.T)
         with np.errstate(under="ignore"):
-            p /= np.matmul(np.exp(c)[:, None, :], p)
-        return c + np.log(p @ weights)
+            p = p / (xp.exp(c)[:, None, :] @ p)
+        return c + xp.log(p @ weights)
 
-    return _in_blocks(of, len(points) * center.shape[1], center, spread).reshape(center.shape)
+    return _in_blocks(of, points.shape[0] * center.shape[1], center, spread)
 
 
-def _first_of_three(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _of_three(center: Array, spread: Array) -> Array:
+    """Return log E[softmax] of three classes, each of them as the first."""
+    xp, n = namespace_of(center), center.shape[0]
+    orders = beside(np.array([0, 1, 2, 1, 0, 2, 2, 0, 1]), center)
+    first = xp.reshape(xp.take(center, orders, axis=1), (3 * n, 3))
+    found = _in_blocks(
+        _first_of_three, 200, first, xp.reshape(xp.take(spread, orders, axis=1), (3 * n, 3, 2))
+    )
+    return xp.reshape(found, (n, 3))
+
+
+def _first_of_three(center: Array, spread: Array) -> Array:
     """Return log E[1 / (1 + e^u + e^v)], u and v the differences of the other classes to the first.
 
     With v the one of larger variance, 1 / (1 + e^u + e^v) = σ(-v) σ(log(1 + e^v) - u), and the expectation
     over Gaussian u given v is `log_expected_sigmoid`. What is left is an integral over v of a log-concave
     function; panels between its ends are halved until the halves agree with the whole.
     """
-    differences, roots = center[:, 1:] - center[:, :1], spread[:, 1:] - spread[:, :1]
-    wider = np.argmax(np.sum(roots**2, axis=2), axis=1)
-    rows = np.arange(len(differences))
-    (m, r), (mu, q) = ((differences[rows, j], roots[rows, j]) for j in (wider, 1 - wider))
-    s = np.linalg.norm(r, axis=1)
-    slope = np.sum(q * r, axis=1) / s
-    rest = np.abs(q[:, 0] * r[:, 1] - q[:, 1] * r[:, 0]) / s
+    xp = namespace_of(center)
+    differences, roots = center[:, 1:] - center[:, :1], spread[:, 1:, :] - spread[:, :1, :]
+    sizes = xp.sum(roots**2, axis=2)
+    second = sizes[:, 1] > sizes[:, 0]
+    (m, r), (mu, q) = (
+        (
+            xp.where(mine, differences[:, 1], differences[:, 0]),
+            xp.where(mine[:, None], roots[:, 1, :], roots[:, 0, :]),
+        )
+        for mine in (second, ~second)
+    )
+    s = xp.sqrt(xp.sum(r * r, axis=1))
+    slope = xp.sum(q * r, axis=1) / s
+    rest = xp.abs(q[:, 0] * r[:, 1] - q[:, 1] * r[:, 0]) / s
 
-    def logs(z: np.ndarray, i: np.ndarray = rows) -> np.ndarray:
-        soft = np.logaddexp(0.0, m[i] + s[i] * z)
-        return log_expected_sigmoid(soft - mu[i] - slope[i] * z, rest[i]) - soft - 0.5 * z * z
+    def logs(z: Array, i: Array | None = None) -> Array:
+        own = (m, s, mu, slope, rest)
+        m_i, s_i, mu_i, slope_i, rest_i = own if i is None else (xp.take(x, i) for x in own)
+        soft = log1p_exp(m_i + s_i * z)
+        return log_expected_sigmoid(soft - mu_i - slope_i * z, rest_i) - soft - 0.5 * z * z
 
     mode = golden_section(logs, -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
     largest = logs(mode)
 
-    def end(side: float) -> np.ndarray:
+    def end(side: float) -> Array:
         """Return where the integrand has fallen by DEPTH: at most 9 away from its mode, as a normal."""
-        near, far = (np.full(len(mode), np.log(distance)) for distance in (1e-7, 9.0))
-        fallen = bisect(lambda t: ~(logs(mode + side * np.exp(t)) > largest - DEPTH), near, far, max_iter=16)
-        return mode + side * np.exp(fallen)
+        near, far = (xp.full_like(mode, math.log(distance)) for distance in (1e-7, 9.0))
+        fallen = bisect(lambda t: ~(logs(mode + side * xp.exp(t)) > largest - DEPTH), near, far, max_iter=16)
+        return mode + side * xp.exp(fallen)
 
     low, high = end(-1.0), end(1.0)
     # The integrand bends about v = 0, and where the two terms of the argument of u are equal.
     with np.errstate(divide="ignore", invalid="ignore"):
-        bends = np.nan_to_num([-m / s, -mu / slope, (mu - m) / (s - slope)], posinf=1e9, neginf=-1e9)
-    reach = BEND * np.stack([np.ones(len(s)), *[np.maximum(1.0, rest)] * 2]) / s
-    breaks = np.clip(np.stack([low, high, mode, *(bends - reach), *(bends + reach)]), low, high)
+        bends = xp.stack([-m / s, -mu / slope, (mu - m) / (s - slope)])
+    bends = xp.clip(xp.where(xp.isnan(bends), 0.0, bends), -1e9, 1e9)
+    reach = BEND * xp.stack([xp.ones_like(s), *[xp.clip(rest, min=1.0)] * 2]) / s
+    breaks = xp.concat([xp.stack([low, high, mode]), bends - reach, bends + reach])
+    breaks = xp.minimum(xp.maximum(breaks, low), high)
     # Terms that are subtracted have no more digits than this.
-    size = np.abs(m) + np.abs(mu) + s * (np.abs(mode) + 9.0)
-    tolerance = np.maximum(TOLERANCE, 64.0 * np.finfo(float).eps * size)
+    size = xp.abs(m) + xp.abs(mu) + s * (xp.abs(mode) + 9.0)
+    tolerance = xp.clip(64.0 * float(np.finfo(float).eps) * size, min=TOLERANCE)
 
-    def relative(z: np.ndarray, i: np.ndarray) -> np.ndarray:
-        return np.exp(logs(z, i) - largest[i])
+    def relative(z: Array, i: Array) -> Array:
+        return xp.exp(logs(z, i) - xp.take(largest, i))
 
-    found = integrate(relative, np.sort(breaks.T, axis=1), rtol=tolerance, n_nodes=N_NODES)
-    return largest + np.log(found.value) - 0.5 * LOG_2PI
+    found = integrate(relative, xp.sort(breaks.T, axis=1), rtol=tolerance, n_nodes=N_NODES)
+    return largest + xp.log(found.value) - 0.5 * LOG_2PI
 
 
-def _by_points(center: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _by_points(center: Array, spread: Array) -> Array:
     """Return log E[softmax(center + spread z)] by the Halton sequence, of rare classes by another."""
-    points = _normal_points(spread.shape[2], N_POINTS)
+    xp, k = namespace_of(center), center.shape[1]
+    points = beside(_normal_points(spread.shape[2], N_POINTS), center)
 
-    def of(c: np.ndarray, r: np.ndarray) -> np.ndarray:
-        p = np.matmul(r, points.T)  # classes first: sums over them are sums of long rows
+    def of(c: Array, r: Array) -> Array:
+        p = r @ points.T  # classes first: sums over them are sums of long rows
         p += c[:, :, None]
-        p -= p.max(axis=1, keepdims=True)
-        np.exp(p, out=p)
-        p /= p.sum(axis=1, keepdims=True)
-        return p.mean(axis=2)
+        p -= xp.max(p, axis=1, keepdims=True)
+        p = xp.exp(p)
+        p /= xp.sum(p, axis=1, keepdims=True)
+        return xp.mean(p, axis=2)
 
-    p = _in_blocks(of, len(points) * center.shape[1], center, spread).reshape(center.shape)
-    rows, classes = np.nonzero(p < RARE * min(1.0, FEW_CLASSES / center.shape[1]))
-    with np.errstate(divide="ignore"):
-        found = np.log(p)
-    width = N_RARE * center.shape[1]
-    found[rows, classes] = _in_blocks(_rare, width, center[rows], spread[rows], classes)
-    return log_softmax(found)  # two rules do not sum to one exactly
+    def rare(_: Array, cell: Array) -> Array:
+        row = cell // k
+        return _in_blocks(
+            _rare, N_RARE * k, xp.take(center, row, axis=0), xp.take(spread, row, axis=0), cell % k
+        )
+
+    p = xp.reshape(_in_blocks(of, points.shape[0] * k, center, spread), (-1,))
+    scarce, cells = p < RARE * min(1.0, FEW_CLASSES / k), xp.arange(p.shape[0], device=device(p))
+    found = _piecewise(((~scarce, lambda own, _: xp.log(own)), (scarce, rare)), p, cells)
+    return log_softmax(xp.reshape(found, center.shape))  # two rules do not sum to one exactly
 
 
-def _rare(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _rare(center: Array, spread: Array, classes: Array) -> Array:
     """Return log E[softmax_k] of a class a row, by points about the mode z* of softmax_k times the normal.
 
     E[h(z)] = E[h(z + z*) e^(-z*·z - z*²/2)] of standard normal z.
     """
-    mode = _rare_mode(center, spread, classes)
-    points = _normal_points(spread.shape[2], N_RARE)
-    a = np.matmul(spread, points.T) + (center + np.matmul(spread, mode[:, :, None])[..., 0])[:, :, None]
-    own = np.take_along_axis(a, classes[:, None, None], axis=1)[:, 0]
-    peak = a.max(axis=1)
-    logs = own - peak - np.log(np.exp(a - peak[:, None, :]).sum(axis=1)) - mode @ points.T
-    most = logs.max(axis=1)
-    average = np.exp(logs - most[:, None]).mean(axis=1)
-    return most + np.log(average) - 0.5 * np.sum(mode * mode, axis=1)
+    xp, mode = namespace_of(center), _rare_mode(center, spread, classes)
+    points = beside(_normal_points(spread.shape[2], N_RARE), center)
+    a = spread @ points.T + (center + (spread @ mode[:, :, None])[..., 0])[:, :, None]
+    own = xp.sum(_one_of(classes, center)[:, :, None] * a, axis=1)
+    peak = xp.max(a, axis=1)
+    logs = own - peak - xp.log(xp.sum(xp.exp(a - peak[:, None, :]), axis=1)) - mode @ points.T
+    most = xp.max(logs, axis=1)
+    average = xp.mean(xp.exp(logs - most[:, None]), axis=1)
+    return most + xp.log(average) - 0.5 * xp.sum(mode * mode, axis=1)
 
 
-def _rare_mode(center: np.ndarray, spread: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _one_of(classes: Array, center: Array) -> Array:
+    """Return ones for the class of each row, and zeros for the others, (n, K)."""
+    xp = namespace_of(center)
+    return xp.astype(classes[:, None] == xp.arange(center.shape[1], device=device(center)), center.dtype)
+
+
+def _rare_mode(center: Array, spread: Array, classes: Array) -> Array:
     """Return argmax_z log softmax_k(center + spread z) - z²/2 of each row, by Newton's method."""
-    own = np.eye(center.shape[1])[classes]
-    identity = np.eye(spread.shape[2])
+    xp, own = namespace_of(center), _one_of(classes, center)
+    identity = xp.eye(spread.shape[2], dtype=center.dtype, device=device(center))
 
-    def ascent(z: np.ndarray, rows: np.ndarray) -> Ascent:
-        root, one = spread[rows], own[rows]
-        logs = log_softmax(center[rows] + np.matmul(root, z[:, :, None])[..., 0])
-        p = np.exp(logs)
-        gradient = np.matmul((one - p)[:, None, :], root)[:, 0] - z
-        away = np.sqrt(p)[:, :, None] * (root - np.matmul(p[:, None, :], root))
-        curvature = np.swapaxes(away, 1, 2) @ away
+    def ascent(z: Array, rows: Array) -> Ascent:
+        middle, root, one = (xp.take(x, rows, axis=0) for x in (center, spread, own))
+        logs = log_softmax(middle + (root @ z[:, :, None])[..., 0])
+        p = xp.exp(logs)
+        gradient = ((one - p)[:, None, :] @ root)[:, 0, :] - z
+        away = xp.sqrt(p)[:, :, None] * (root - p[:, None, :] @ root)
+        curvature = xp.matrix_transpose(away) @ away
         # Beside a curvature of 1e16 that of the normal is lost to rounding: no matrix may be singular.
-        ridge = 1.0 + ROUNDING * np.trace(curvature, axis1=1, axis2=2)
-        step = np.linalg.solve(curvature + ridge[:, None, None] * identity, gradient[:, :, None])[..., 0]
-        return Ascent(np.sum(logs * one, axis=1) - 0.5 * np.sum(z * z, axis=1), gradient, step)
+        ridge = 1.0 + ROUNDING * xp.linalg.trace(curvature)
+        step = xp.linalg.solve(curvature + ridge[:, None, None] * identity, gradient[:, :, None])[..., 0]
+        return Ascent(xp.sum(logs * one, axis=1) - 0.5 * xp.sum(z * z, axis=1), gradient, step)
 
-    return newton_ascent(ascent, np.zeros((len(center), spread.shape[2])), tol=SHORT, max_iter=N_STEPS)[0]
+    return newton_ascent(ascent, xp.zeros_like(spread[:, 0, :]), tol=SHORT, max_iter=N_STEPS)[0]
 
 
-def _in_blocks(of: Callable[..., np.ndarray], width: int, *arrays: np.ndarray) -> np.ndarray:
+def _in_blocks(of: Callable[..., Array], width: int, *arrays: Array) -> Array:
     """Apply a function of rows that makes `width` numbers of each, a few rows at a time."""
-    step = max(1, BLOCK // width)
-    parts = [of(*(a[i : i + step] for a in arrays)) for i in range(0, len(arrays[0]), step)]
-    return np.concatenate(parts) if parts else np.empty(0)
+    n = arrays[0].shape[0]
+    step = max(1, (DEVICE_BLOCK if on_accelerator(arrays[0]) else BLOCK) // width)
+    parts = [of(*(a[i : min(i + step, n), ...] for a in arrays)) for i in range(0, max(n, 1), step)]
+    return namespace_of(arrays[0]).concat(parts)
+
+
+def _piecewise(rules: Iterable[tuple[Array, Callable[..., Array]]], *arrays: Array) -> Array:
+    """Apply to each row the one of several functions whose condition (n,) holds for it."""
+    xp, found, rows = namespace_of(arrays[0]), [], []
+    for condition, rule in rules:
+        own = xp.nonzero(condition)[0]
+        if own.shape[0]:
+            found.append(rule(*(xp.take(a, own, axis=0) for a in arrays)))
+            rows.append(own)
+    if len(rows) < 2:
+        return found[0] if rows else arrays[0]
+    return xp.take(xp.concat(found), xp.argsort(xp.concat(rows)), axis=0)
 
 
 @lru_cache

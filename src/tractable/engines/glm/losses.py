@@ -149,9 +149,9 @@ class Logit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z = design(x, scaling, coef.shape[1])
-        wrong = softmax(z @ (self.contrasts @ coef).T)
-        wrong[np.arange(len(z)), codes] -= 1.0
-        return z, wrong @ self.contrasts
+        xp, k = namespace_of(z), self.contrasts.shape[0]
+        own = xp.astype(codes[:, None] == xp.arange(k, device=device(z)), xp.float64)
+        return z, (softmax(z @ (self.contrasts @ coef).T) - own) @ self.contrasts
 
     def class_coef(self, coef: np.ndarray) -> np.ndarray:
         """Return the coefficients that users read: one row for two classes, else one a class."""
@@ -163,7 +163,8 @@ class Logit:
 
     def log_scores(self, eta: np.ndarray) -> np.ndarray:
         """Return log p(C_k | x) up to a number a row, of linear predictors (n, 1) or (n, K)."""
-        return np.column_stack([np.zeros(len(eta)), eta]) if eta.shape[1] == 1 else eta
+        xp = namespace_of(eta)
+        return xp.concat([xp.zeros_like(eta), eta], axis=1) if eta.shape[1] == 1 else eta
 
     def log_proba(self, eta: np.ndarray) -> np.ndarray:
         """Return log p(C_k | x), (n, K), of the linear predictors of free coefficients, (n, c)."""
@@ -204,7 +205,7 @@ class Probit:
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, _ = probit_loss(margin)
         w = counts(weights, z)
-        return float(w @ loss), ((w * sign * slope) @ z)[None, :]
+        return w @ loss, ((w * sign * slope) @ z)[None, :]
 
     def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
         """Return the Hessian, Σ w h (h + m) z zᵀ with the hazard h = φ(m) / Φ(m) of the margin m.
@@ -238,7 +239,7 @@ class Probit:
 
     def log_scores(self, eta: np.ndarray) -> np.ndarray:
         """Return log Φ(∓η), (n, 2)."""
-        return np.column_stack([log_ndtr(-eta[:, 0]), log_ndtr(eta[:, 0])])
+        return namespace_of(eta).stack([log_ndtr(-eta[:, 0]), log_ndtr(eta[:, 0])], axis=1)
 
     log_proba = log_scores
 
@@ -253,14 +254,15 @@ class Probit:
 
     def _margins(self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray) -> tuple[np.ndarray, ...]:
         z = design(x, scaling, coef.shape[1])
-        sign = 2.0 * np.asarray(codes) - 1.0
-        return z, sign, sign * (z @ coef[0])
+        sign = 2.0 * namespace_of(z).astype(codes, z.dtype) - 1.0
+        return z, sign, sign * (z @ coef[0, :])
 
 
 def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
     """Return standardised rows, behind a column of ones where `width` says that there is an intercept."""
     z = (as_rows(x) - scaling[0]) * scaling[1]
-    return z if z.shape[1] == width else np.column_stack([np.ones(len(z)), z])
+    xp = namespace_of(z)
+    return z if z.shape[1] == width else xp.concat([xp.ones_like(z[:, :1]), z], axis=1)
 
 
 def helmert_contrasts(k: int) -> np.ndarray:
@@ -316,7 +318,7 @@ def _others(scores: np.ndarray) -> np.ndarray:
 
 def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return -log Φ(m) and its first two derivatives, by the ratio φ(m)/Φ(m)."""
-    log_probability = log_ndtr(margin)
+    xp, log_probability = namespace_of(margin), log_ndtr(margin)
     with np.errstate(under="ignore"):
-        ratio = np.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_probability)
-    return -log_probability, -ratio, np.clip(ratio * (ratio + margin), 0.0, 1.0)
+        ratio = xp.exp(-0.5 * margin**2 - HALF_LOG_2PI - log_probability)
+    return -log_probability, -ratio, xp.clip(ratio * (ratio + margin), 0.0, 1.0)

@@ -1,7 +1,9 @@
 """Generalised linear models: Poisson, gamma and negative binomial regression."""
 
+import copy
 import warnings
 from abc import abstractmethod
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,19 +27,31 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.regressor import check_levels, spread
 from tractable.base.validation import as_rows_source, refuse_foreign
 from tractable.data import Source, is_frame
-from tractable.data.frames import select_columns
+from tractable.data.frames import select_columns, split_frame
 from tractable.distributions import Gamma, Mixture, NegativeBinomial
+from tractable.engines import fold
 from tractable.engines.glm.families import (
     Family,
     FamilyFit,
     GammaFamily,
     NegativeBinomialFamily,
     PoissonFamily,
+    expand_rows,
 )
 from tractable.engines.glm.laplace import mapped_covariance
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
-from tractable.inference import RegressionSummary, coefficient_names, wald_interval
+from tractable.inference import (
+    ROBUST,
+    Influence,
+    RegressionSummary,
+    check_covariance_type,
+    coefficient_names,
+    wald_interval,
+    weighted_condition_number,
+    weighted_inflation,
+)
+from tractable.linear_model.generalized.inference import RowScores, robust_covariance
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
     FamilyProblem,
@@ -48,7 +62,9 @@ from tractable.linear_model.generalized.problem import (
     null_deviance,
     separating_direction,
     summarize_targets,
+    without_columns,
 )
+from tractable.statistics import Standardizer
 from tractable.value import replace, value
 
 #: Counts, in all, for each parameter, from which normal intervals have their coverage.
@@ -262,7 +278,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         from scipy.special import erfc, stdtr
 
         z = np.abs(self.z_values_)
-        return 2.0 * stdtr(self.residual_dof_, -z) if self._learned_ else erfc(z / np.sqrt(2.0))
+        return erfc(z / np.sqrt(2.0)) if np.isinf(self._t_dof) else 2.0 * stdtr(self._t_dof, -z)
 
     @property
     def aic_(self) -> float:
@@ -289,38 +305,159 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         self._check_intervals()
         return wald_interval(self.intercept_, self.intercept_std_error_, coverage, self._t_dof)
 
-    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        exposure: Any = None,
+        covariance: str | None = None,
+        clusters: Any = None,
+        coverage: float = 0.95,
+    ) -> RegressionSummary:
         """Return the regression table: coefficients, standard errors, tests, intervals, deviance.
 
-        With a penalty the covariance is that of the posterior, and there are no tests.
+        With a penalty the covariance is that of the posterior, and there are no tests. A
+        `CollinearityWarning` says where columns are so nearly dependent that standard errors are more than
+        ten times as large.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, covariance, clusters
+            As in `robust_covariance`, for a covariance that is not "nonrobust".
+        coverage : float
+            Of the intervals.
         """
         check_answerable(self)
-        first = [0.0] if self._has_intercept_ else []
-        varies, scale = self._standardizer_.varies, self._standardizer_.scale
-        return RegressionSummary(
+        kind = check_covariance_type(covariance, clusters)
+        found, t_dof = self.parameter_covariance_, None if np.isinf(self._t_dof) else self._t_dof
+        if kind != "nonrobust":
+            rows = (X, y, sample_weight, exposure)
+            found, n_clusters = self._robust_covariance(rows, covariance=kind, clusters=clusters)
+            t_dof = t_dof if t_dof is None or n_clusters is None else n_clusters - 1.0
+        first, intercept = [0.0] if self._has_intercept_ else [], {"fit_intercept": self._has_intercept_}
+        shift, scale, varies = (getattr(self._standardizer_, name) for name in ("shift", "scale", "varies"))
+        table = RegressionSummary(
             model=type(self).__name__,
             names=coefficient_names(self, intercept=self._has_intercept_),
             coefficients=np.append([self.intercept_] if first else [], self.coef_),
-            covariance=self.parameter_covariance_,
+            covariance=found,
             n_rows=self._weight_,
             n_parameters=self._n_parameters_,
             residual_dof=self.residual_dof_,
             log_likelihood=self.log_likelihood_,
             null_log_likelihood=self._null_log_likelihood_,
-            t_dof=self.residual_dof_ if self._learned_ else None,
-            covariance_type="nonrobust" if self.alpha == 0.0 else "posterior",
+            t_dof=t_dof,
+            covariance_type=kind if self.alpha == 0.0 else "posterior",
+            deviance=self.deviance_,
+            null_deviance=self.null_deviance_ if first else None,
+            dispersion=None if self._fitted_family.unit_dispersion else self.dispersion_,
             has_intercept=self._has_intercept_,
+            n_intercepts=len(first) + int(self._n_parameters_ > self.effective_dof_),
             scales=np.append(first, np.where(varies, 1.0 / np.where(varies, scale, 1.0), 0.0)),
-            statistics={
-                "deviance": self.deviance_,
-                "null deviance": self.null_deviance_,
-                "Pearson's χ²": self.pearson_chi2_,
-                "dispersion": self.dispersion_,
-            },
+            inflation=np.append([np.nan] * len(first), weighted_inflation(self._information_, **intercept)),
+            condition_number=weighted_condition_number(self._information_, shift, scale, **intercept),
+            statistics={"Pearson's χ²": self.pearson_chi2_, "dispersion": self.dispersion_},
             tested=self.alpha == 0.0,
             coverage=coverage,
             notes=self._notes(),
         )
+        table.warn_of_collinearity()
+        return table
+
+    def robust_covariance(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        exposure: Any = None,
+        covariance: str | None = None,
+        clusters: Any = None,
+    ) -> np.ndarray:
+        """Return a covariance of intercept and coefficients that holds where variances are not the family's.
+
+        By two passes over the rows of the fit: A⁻¹ (Σ f s sᵀ) A⁻¹ with the curvature A of the likelihood, the
+        gradients s of the rows, and the factor f of the kind: 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2)
+        or 1 / (1 - h)² (HC3) with the leverage h. Of clusters, whose rows may depend on each other, the
+        products are of sums over each cluster, times G / (G - 1) · (n - 1) / (n - p) for G clusters. A
+        dispersion that maximises the likelihood is one of the parameters.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure
+            The rows of the fit, as in `fit`. Clusters need rows in memory, or a source that is read into it.
+        covariance : {"HC0", "HC1", "HC2", "HC3", "clustered"}, optional
+            Which; "HC0" when not given, "clustered" where there are clusters.
+        clusters : array of shape (n_samples,) or column name, optional
+            The cluster of each row.
+        """
+        check_answerable(self)
+        kind = covariance or ("HC0" if clusters is None else "clustered")
+        check_choice("covariance", kind, (*ROBUST, "clustered"))
+        rows = (X, y, sample_weight, exposure)
+        return self._robust_covariance(rows, covariance=kind, clusters=clusters)[0]
+
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, exposure: Any = None
+    ) -> Influence:
+        """Return each row's influence: leverage, studentized Pearson residuals, Cook's distance, DFFITS.
+
+        By one Newton step without the row (Pregibon).
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure
+            The rows of the fit, as in `fit`; a source is read into memory.
+        """
+        check_answerable(self)
+        data = self._rows_of_fit(X, y, sample_weight, exposure, what="influence")
+        of, held = self._row_scores(data), data.collect()
+        phi = 1.0 if self._fitted_family.unit_dispersion else self.dispersion_
+        return of.influence(held.X, held.y, dispersion=phi)
+
+    def _robust_covariance(
+        self, rows: tuple[Any, ...], *, covariance: str, clusters: Any
+    ) -> tuple[np.ndarray, int | None]:
+        X, y, sample_weight, exposure = rows
+        if isinstance(clusters, str):
+            X, clusters, _ = split_frame(X, clusters, None)
+        data = self._rows_of_fit(X, y, sample_weight, exposure, what="a robust covariance")
+        of = replace(self._row_scores(data), kind=covariance)
+        found, n_clusters = robust_covariance(of, data, clusters, n_rows=self._weight_)
+        mapping = _to_columns(self._standardizer_, has_intercept=self._has_intercept_)
+        known = np.isfinite(np.diagonal(self.parameter_covariance_))
+        found = np.where(known[:, None] & known, mapping @ found @ mapping.T, np.nan)
+        found[~known, ~known] = np.inf
+        return found, n_clusters
+
+    def _row_scores(self, data: Source) -> RowScores:
+        family, coef, standardizer = self._fitted_family, self._center_coef_, self._standardizer_
+        scaling = standardizer.shift, standardizer.scale
+        learned = self._learned_ and family.unit_dispersion
+        of = partial(expand_rows, family=family, coef=coef, scaling=scaling, learn_dispersion=learned)
+        curvature, p = np.asarray(fold(of, data).curvature), len(coef)
+        root, joint = (curvature_root(part)[0] for part in (curvature[:p, :p], curvature))
+        return RowScores(
+            family=family, coef=coef, scaling=scaling, root=root, joint_root=joint, learned=learned
+        )
+
+    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, exposure: Any, *, what: str) -> Source:
+        if self.alpha > 0.0:
+            raise ValueError(f"{what} is of maximum likelihood, without a penalty: alpha is {self.alpha:g}")
+        if self.separable_:
+            raise ValueError(f"y has counts of zero that columns separate from the others: {what} has no fit")
+        if X is None:
+            raise ValueError("X must be given: the rows of the fit")
+        subject = copy.copy(self)
+        data = GeneralizedLinearRegression._validated(subject, X, y, sample_weight, exposure)
+        if subject.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"X must be the rows of the fit, of {self.n_features_in_} columns; got "
+                f"{subject.n_features_in_}"
+            )
+        return data
 
     def _notes(self) -> tuple[str, ...]:
         if self.separable_:
@@ -403,16 +540,16 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         self.null_deviance_ = null_deviance(problem, summary)
         self._set_covariance(problem, found, rows)
         self.log_likelihood_ = self._log_likelihood(rows)
-        # Without columns another dispersion is the likeliest, and of a penalty nothing is tested.
-        null = None if self._learned_ or self.alpha > 0.0 else replace(rows, deviance=self.null_deviance_)
-        self._null_log_likelihood_ = None if null is None else self._log_likelihood(null)
+        tested = self.alpha == 0.0 and problem.has_intercept
+        self._null_log_likelihood_ = self._null_likelihood(problem, summary, rows) if tested else None
         self._excess_, self._squares_ = rows.excess, rows.squares
 
     def _set_covariance(self, problem: FamilyProblem, found: NewtonResult, rows: FamilyFit) -> None:
         """Set degrees of freedom, dispersion and the covariance of the parameters."""
         penalty = np.diag(problem.ridge * problem.weight)
         root, _ = curvature_root(rows.information + penalty)
-        self.effective_dof_ = float(np.sum(root * (rows.information @ root)))
+        shrunk = self.alpha > 0.0
+        self.effective_dof_ = float(np.sum(root * (rows.information @ root)) if shrunk else root.shape[1])
         self.residual_dof_ = problem.weight - self.effective_dof_
         self._n_parameters_ = self.effective_dof_
         self._set_dispersion(problem.family, rows)
@@ -420,10 +557,8 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         information = self._information(problem, found, rows) + penalty
         root, self._undetermined_ = curvature_root(information)
         self._root_ = np.sqrt(phi) * root
-        shift, scale = problem.standardizer.shift, problem.standardizer.scale
-        mapping = np.diag(np.append(np.ones(int(problem.has_intercept)), scale))
-        if problem.has_intercept:
-            mapping[0, 1:] = -shift * scale
+        self._information_ = rows.information
+        mapping = _to_columns(problem.standardizer, has_intercept=problem.has_intercept)
         known = np.ones(len(penalty), dtype=bool)
         with np.errstate(invalid="ignore"):  # a dispersion of zero, of parameters that are not determined
             covariance = phi * mapped_covariance(information, mapping, known)
@@ -442,6 +577,12 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
 
     def _log_likelihood(self, rows: FamilyFit) -> float:
         return rows.log_saturated - 0.5 * rows.deviance
+
+    def _null_likelihood(
+        self, problem: FamilyProblem, summary: TargetSummary, rows: FamilyFit
+    ) -> float | None:
+        """Return the log-likelihood of the intercept alone, or None where it is not to be compared."""
+        return self._log_likelihood(replace(rows, deviance=self.null_deviance_))
 
     def _warn_fitted(self, problem: FamilyProblem, found: NewtonResult) -> None:
         name = type(self).__name__
@@ -480,8 +621,8 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
 
     @property
     def _t_dof(self) -> float:
-        """Degrees of freedom of tests and intervals: those of a dispersion that was learned."""
-        return float(self.residual_dof_) if self._learned_ else np.inf
+        """Degrees of freedom of tests and intervals: those of a dispersion that scales all variances."""
+        return np.inf if self._fitted_family.unit_dispersion else float(self.residual_dof_)
 
     def _query(self, X: Any, exposure: Any) -> tuple[np.ndarray, Any]:
         check_fitted(self)
@@ -768,6 +909,15 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
         self.dispersion_std_error_ = float(self.dispersion_ / np.sqrt(left)) if left > 0.0 else np.inf
         return joint[:p, :p] - np.outer(joint[:p, p], joint[:p, p]) / joint[p, p]
 
+    def _null_likelihood(
+        self, problem: FamilyProblem, summary: TargetSummary, rows: FamilyFit
+    ) -> float | None:
+        if self.dispersion is not None:
+            return super()._null_likelihood(problem, summary, rows)
+        bare = without_columns(problem)
+        bare, found = self._maximized(replace(bare, family=PoissonFamily()), summary)
+        return self._log_likelihood(bare.fit_summary(found.x[:1]))
+
     def _set_dispersion(self, family: Family, rows: FamilyFit) -> None:
         self.dispersion_ = getattr(family, "dispersion", 0.0)
         self.dispersion_std_error_ = 0.0
@@ -891,6 +1041,11 @@ class GammaRegression(GeneralizedLinearRegression):
         found, self._learned_ = 0.0 if exact else rows.pearson, True
         self.dispersion_ = found / self.residual_dof_ if self.residual_dof_ > 0.0 else np.nan
 
+    def _null_likelihood(
+        self, problem: FamilyProblem, summary: TargetSummary, rows: FamilyFit
+    ) -> float | None:
+        return None  # F compares the deviances: Pearson's dispersion maximises no likelihood
+
     def _log_likelihood(self, rows: FamilyFit) -> float:
         from scipy.special import gammaln
 
@@ -955,6 +1110,14 @@ def _check_enough_counts(total: float, n_parameters: float, alpha: float) -> Non
             f"y has {total:g} counts in all, too few rows or too small counts for intervals without a "
             f"penalty, which need {least:g}, {FEWEST_COUNTS:g} a parameter; alpha > 0 has intervals"
         )
+
+
+def _to_columns(standardizer: Standardizer, *, has_intercept: bool) -> np.ndarray:
+    """Return the matrix from the parameters of standardized columns to those of the columns."""
+    mapping = np.diag(np.append(np.ones(int(has_intercept)), standardizer.scale))
+    if has_intercept:
+        mapping[0, 1:] = -standardizer.shift * standardizer.scale
+    return mapping
 
 
 def _column_of(X: Any, name: str) -> tuple[Any, Any]:

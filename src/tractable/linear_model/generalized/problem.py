@@ -260,6 +260,17 @@ def maximize_jointly(
     return found, family
 
 
+def without_columns(problem: FamilyProblem) -> FamilyProblem:
+    """Return the problem of the intercept alone."""
+    return replace(
+        problem,
+        data=problem.data.map(_without_columns, n_features=0),
+        standardizer=Standardizer.identity(0),
+        has_intercept=True,
+        alpha=0.0,
+    )
+
+
 def null_deviance(problem: FamilyProblem, summary: TargetSummary) -> float:
     """Return the deviance of the model without columns, whose intercept is free; the exposures stay."""
     family = problem.family
@@ -268,15 +279,8 @@ def null_deviance(problem: FamilyProblem, summary: TargetSummary) -> float:
     else:
         mean = summary.ratio / summary.weight
     eta = np.array([np.log(mean) if family.link == "log" else 1.0 / mean])
-    bare = replace(
-        problem,
-        data=problem.data.map(_without_columns, n_features=0),
-        standardizer=Standardizer.identity(0),
-        has_intercept=True,
-        alpha=0.0,
-    )
     if summary.has_exposure and isinstance(family, NegativeBinomialFamily):
-        eta = _search(bare, eta, tol=1e-12, max_iter=50).x
+        eta = _search(without_columns(problem), eta, tol=1e-12, max_iter=50).x
     of = partial(_deviance, family=family, mean=eta)
     return float(fold(of, problem.data, rows=BLOCK))
 

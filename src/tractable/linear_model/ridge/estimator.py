@@ -7,14 +7,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 
-from tractable.base import Estimator, ModelTags, Rows, all_or_nothing, check_rows, refuse_foreign
+from tractable.arrays.namespace import to_numpy
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_fitted,
+    check_rows,
+    refuse_foreign,
+)
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
-from tractable.linear_model.least_squares import LinearPredictions
+from tractable.inference import RegressionSummary, coefficient_names, of_columns
+from tractable.linear_model.least_squares import LinearPredictions, check_target
 from tractable.linear_model.ridge.leave_one_out import METHODS, left_out_errors, search
-from tractable.linear_model.ridge.solution import ridge
+from tractable.linear_model.ridge.solution import RidgeSolution, ridge
 from tractable.linear_model.rows import (
     LinearFit,
     as_floats,
@@ -123,6 +133,24 @@ class Ridge(LinearPredictions, LinearFit):
         if alpha == float("inf"):
             raise ValueError(f"prior_variance must be larger, got {prior_variance!r}: alpha overflows")
         return cls(alpha=alpha, **options)
+
+    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+        """Return the table of the posterior: coefficients, their scales and intervals, R²; no tests.
+
+        Student's t of `residual_dof_` degrees of freedom about the coefficients, under the prior
+        coef ~ N(0, σ²/α) with `noise_variance_` for σ²: the intervals are those of `coef_interval`, and a
+        coefficient that is shrunk has no p-value. Without a penalty there are the tests of least squares.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        columns = of_columns(self.statistic_, intercept=bool(self.fit_intercept))
+        return _posterior_table(self, self._solution_with_noise(), coverage, target, columns)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
@@ -285,6 +313,19 @@ class RidgeCV(LinearPredictions, Estimator):
         self.effective_dof_ = found.solution.effective_dof
         return self
 
+    def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
+        """Return the table of the posterior at the penalty that was chosen, as `Ridge.summary`.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        target : int, optional
+            Which target, where there are several.
+        """
+        check_fitted(self)
+        return _posterior_table(self, self._solution_with_noise(), coverage, target, {})
+
     @property
     def _intercept(self) -> dict[str, bool]:
         return {
@@ -412,3 +453,28 @@ def _held(rows: Rows) -> Rows:
 def _some(rows: Rows, some: np.ndarray) -> Rows:
     weights = None if rows.weights is None else rows.weights[some]
     return Rows(data=rows.data[some], y=rows.y[some], weights=weights)
+
+
+def _posterior_table(
+    model: Any, fit: RidgeSolution, coverage: float, target: int | None, columns: dict[str, Any]
+) -> RegressionSummary:
+    t, intercept, shrunk = check_target(target, int(fit.coef.shape[0])), fit.has_intercept, fit.alpha > 0.0
+    own = [float(fit.intercept[t])] if intercept else []
+    return RegressionSummary(
+        model=type(model).__name__,
+        names=coefficient_names(model, intercept=intercept),
+        coefficients=np.append(own, to_numpy(fit.coef)[t]),
+        covariance=fit.parameter_covariance(t),
+        n_rows=fit.n_rows,
+        n_parameters=fit.effective_dof,
+        residual_dof=fit.residual_dof,
+        t_dof=fit.residual_dof,
+        covariance_type="posterior" if shrunk else "nonrobust",
+        residual_squares=float(fit.rss[t]),
+        total_squares=float(fit.target_squares[t]),
+        has_intercept=fit.centering.free_intercept,
+        statistics={"penalty alpha": float(fit.alpha)},
+        tested=not shrunk,
+        coverage=coverage,
+        **columns,
+    )

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
@@ -141,6 +143,7 @@ class RidgeSolution:
     coef: Array  # (t, d)
     intercept: Array  # (t,)
     rss: Array  # (t,), residual sum of squares
+    target_squares: Array  # (t,), of the targets, about their means where the intercept is free
     weight: float  # total weight of the rows, n
     alpha: float
     effective_dof: float  # trace of the hat matrix: the effective number of parameters
@@ -174,6 +177,7 @@ class RidgeSolution:
             coef=coef,
             intercept=intercept,
             rss=without_rounding(rss, lengths, centering.offset, parts["weight"]),
+            target_squares=lengths**2,
             effective_dof=centering.free_intercept + dof,
             centering=centering,
             **parts,
@@ -208,9 +212,33 @@ class RidgeSolution:
     def intercept_std_errors(self) -> Array:
         """Scales of the posterior of the intercepts, (t,); zeros without one."""
         xp = namespace_of(self.coef)
-        if not (self.centering.free_intercept or self.centering.ones):
+        if not self.has_intercept:
             return xp.zeros_like(self.noise_variance)
         return xp.sqrt(self.noise_variance * self.leverage(xp.zeros_like(self.coef[:1, :]))[0])
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether there is an intercept, penalised or not."""
+        return self.centering.free_intercept or self.centering.ones
+
+    def parameter_covariance(self, target: int) -> np.ndarray:
+        """Return the covariance of intercept and coefficients of a target: σ² (XᵀX + αI)⁻¹, in all columns.
+
+        Infinite on the diagonal, and NaN beside it, for what rows and penalty do not determine.
+        """
+        xp, centre, d = namespace_of(self.coef), self.centering.centre, self.coef.shape[1]
+        z = xp.eye(d, dtype=self.coef.dtype, device=device(self.coef))
+        if self.centering.free_intercept:  # offset - centreᵀ coef
+            z = xp.concat([-centre[None, :], z])
+        elif self.centering.ones:
+            z = xp.eye(d + 1, dtype=self.coef.dtype, device=device(self.coef))
+        known = np.isfinite(to_numpy(self.inverse.quadratic(z, xp.abs(z))))
+        found = to_numpy(self.inverse.inner(z))
+        if self.centering.free_intercept:
+            found = found + np.pad([[1.0 / self.weight]], (0, d))
+        found = np.where(known[:, None] & known, float(self.noise_variance[target]) * found, np.nan)
+        found[~known, ~known] = np.inf
+        return found
 
     def predict(self, x: Array) -> Array:
         """Return the predictions at the rows of x, (n, t)."""

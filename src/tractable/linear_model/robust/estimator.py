@@ -23,7 +23,7 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
-from tractable.inference import wald_interval
+from tractable.inference import RegressionSummary, coefficient_names, of_columns, wald_interval
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.m_estimates import TUNING, m_estimate
 from tractable.linear_model.robust.noise import NOISES
@@ -139,6 +139,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
     n_init, random_state = 1, None
     _params_: RobustParameters
     _target_: Standardizer
+    _factor_: Any
     _posterior_: RobustPosterior
 
     @property
@@ -241,6 +242,65 @@ class RobustRegression(RegressorMixin, EMEstimator):
         check_fitted(self)
         errors, dof = self._errors_of(np.zeros((1, self.n_features_in_)), slopes=False)
         return wald_interval(self.intercept_, float(errors[0]), coverage, dof)
+
+    def summary(self, *, coverage: float = 0.95) -> RegressionSummary:
+        """Return the regression table: coefficients, standard errors, intervals, and tests of M-estimates.
+
+        Huber's and Tukey's M-estimates have Huber's asymptotic covariance, as statsmodels' RLM, and t tests.
+        Of Laplace's and Student's noise the covariance is that of the posterior with a flat prior, whose
+        intervals are those of `coef_interval`, and there are no tests. Gaussian noise has the table of least
+        squares.
+
+        Parameters
+        ----------
+        coverage : float
+            Of the intervals.
+        """
+        check_fitted(self)
+        self._check_predictable(np.asarray(self._least_squares_.centre)[None, :])
+        whole, intercept = self._least_squares_, bool(self.fit_intercept)
+        covariance, dof = self._parameter_covariance()
+        n_parameters = float(whole.rank + whole.has_intercept)
+        table = RegressionSummary(
+            model=f"{type(self).__name__}({self.noise!r})",
+            names=coefficient_names(self, intercept=intercept),
+            coefficients=np.append([self.intercept_] if intercept else [], self.coef_),
+            covariance=covariance,
+            n_rows=float(whole.weight),
+            n_parameters=n_parameters,
+            residual_dof=float(whole.weight) - n_parameters,
+            t_dof=dof,
+            covariance_type={"gaussian": "nonrobust", "laplace": "posterior", "student": "posterior"}.get(
+                self.noise, "asymptotic"
+            ),
+            has_intercept=intercept,
+            **of_columns(self._factor_, intercept=intercept),
+            statistics={"scale": self.scale_, **({"dof": self.dof_} if self.noise == "student" else {})},
+            tested=self.noise in ("gaussian", *TUNING),
+            coverage=coverage,
+        )
+        table.warn_of_collinearity()
+        return table
+
+    def _parameter_covariance(self) -> tuple[np.ndarray, float]:
+        """Return the covariance of intercept and coefficients, and the degrees of freedom of intervals."""
+        whole, unit, d = self._least_squares_, 1.0 / float(self._target_.scale), self.n_features_in_
+        origin = independent_columns(np.zeros((1, d)), whole)
+        columns = independent_columns(np.eye(d), whole) - origin
+        errors = self._errors_of(np.eye(d), slopes=True)
+        known = np.isfinite(errors[0])
+        if self.fit_intercept:
+            columns = np.concatenate([origin, columns])
+            known = np.append(np.isfinite(self.intercept_std_error_), known)
+        if self.noise in ("laplace", "student"):
+            columns = columns @ self._posterior_.root
+            variance = 1.0
+        else:
+            variance = self._variance_ if self.noise in TUNING else float(whole.noise_variance[0])
+        found = unit**2 * variance * (columns @ columns.T)
+        found = np.where(known[:, None] & known, found, np.nan)
+        found[~known, ~known] = np.inf
+        return found, errors[1]
 
     def _errors_of(self, rows: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, float]:
         """Return standard errors of linear predictors at rows, or of differences to that at 0, and ν."""
@@ -389,14 +449,14 @@ class RobustRegression(RegressorMixin, EMEstimator):
         self.dof_ = {"gaussian": np.inf, "laplace": np.nan}.get(
             self.noise, getattr(self.noise_, "dof", np.nan)
         )
-        self._forget("_least_squares_", "_posterior_", "row_weights_")
+        self._forget("_least_squares_", "_factor_", "_posterior_", "row_weights_")
         if problem.data is not None:
             self._set_rows(problem, exact=exact)
 
     def _set_rows(self, problem: RobustProblem, *, exact: bool) -> None:
         """Set what the rows of a fit determine besides the likeliest parameters."""
         whole, step = problem.least_squares, problem.expect(self._params_)
-        self._least_squares_ = whole
+        self._least_squares_, self._factor_ = whole, problem.rows
         if problem.data.in_memory:
             held = problem.data.collect()
             self.row_weights_ = np.ones(held.n_rows) if exact else step.row_weights(held)

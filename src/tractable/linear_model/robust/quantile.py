@@ -19,7 +19,7 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.engines import LeastSquares, least_squares
-from tractable.inference import RegressionSummary, coefficient_names
+from tractable.inference import RegressionSummary, coefficient_names, of_columns
 from tractable.linear_model.robust.least_absolute import best_vertex
 from tractable.linear_model.robust.steps import LEAST_SCALE, independent_columns
 from tractable.linear_model.rows import check_factor, check_one_target, check_rows_in_memory, linear_factor
@@ -136,6 +136,7 @@ class QuantileRegression(RegressorMixin, Estimator):
             self.coef_ = check_coefficients(unit * (np.asarray(whole.root) @ beta[first:]))
         at_center = shift + unit * float(beta[0]) / np.sqrt(float(whole.weight)) if first else 0.0
         self.intercept_ = at_center - float(self.coef_ @ np.asarray(whole.centre)) if first else 0.0
+        self._factor_ = factor
         self._center_, self._at_center_ = np.asarray(whole.centre), at_center
         self._weight_, self._rank_ = float(whole.weight), whole.rank + first
         residuals = t - phi @ beta
@@ -192,7 +193,7 @@ class QuantileRegression(RegressorMixin, Estimator):
         """Return the regression table: coefficients, standard errors, tests and intervals."""
         check_fitted(self)
         intercept = bool(self.fit_intercept)
-        return RegressionSummary(
+        table = RegressionSummary(
             model=type(self).__name__,
             names=coefficient_names(self, intercept=intercept),
             coefficients=np.append([self.intercept_] if intercept else [], self.coef_),
@@ -203,6 +204,7 @@ class QuantileRegression(RegressorMixin, Estimator):
             t_dof=self._weight_ - self._rank_,
             covariance_type="kernel",
             has_intercept=intercept,
+            **of_columns(self._factor_, intercept=intercept),
             statistics={
                 "quantile": self.quantile,
                 "mean pinball loss": self.loss_,
@@ -210,6 +212,8 @@ class QuantileRegression(RegressorMixin, Estimator):
             },
             coverage=coverage,
         )
+        table.warn_of_collinearity()
+        return table
 
     def _minimized(self, phi: np.ndarray, t: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return the coefficients of orthonormal columns that have the least pinball loss."""

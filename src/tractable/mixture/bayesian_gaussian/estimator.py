@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside, on_host
 from tractable.base import DegenerateCovarianceWarning, Rows, check_choice
 from tractable.covariance.shapes import collapsed_components, variance_floor
 from tractable.distributions import Mixture
@@ -183,12 +184,14 @@ class BayesianGaussianMixture(BaseGaussianMixture):
     @property
     def posterior_(self) -> MixturePosterior:
         """The factors of q, as distributions."""
-        return posterior(self._params_, self.means_, self._structure())
+        means, structure = on_host((self.means_, self._structure()))
+        return beside(posterior(self._params_, means, structure), self.means_)
 
     @property
     def predictive_(self) -> Mixture:
         """The density of a new row with the parameters integrated out."""
-        return predictive(self._params_, self.means_, self._structure(), self._names())
+        means, structure = on_host((self.means_, self._structure()))
+        return beside(predictive(self._params_, means, structure, self._names()), self.means_)
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> PosteriorSampler:
         """Return how weights, means and covariances are sampled: see `tractable.sample_posterior`."""

@@ -1,5 +1,6 @@
-"""Classifiers: decision regions over two columns, class probabilities along one, or coefficients."""
+"""Classifiers: decision regions over two columns or discriminants, probabilities along one, coefficients."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from tractable.base import check_fitted
-from tractable.classification import BayesClassifier, LinearDiscriminantFunction
+from tractable.base import DegenerateCovarianceWarning, check_fitted
+from tractable.classification import BayesClassifier, LinearDiscriminant, LinearDiscriminantFunction
 from tractable.gaussian_process import GaussianProcessClassifier
 from tractable.neighbors import KNeighborsClassifier
 from tractable.plotting.columns import (
@@ -32,6 +33,7 @@ from tractable.plotting.rows import (
     with_column_names,
 )
 from tractable.plotting.style import COLOURS, MAX_INSIDE, finish, legend_label, title
+from tractable.value import value
 
 #: Probabilities whose contours are drawn, and cells along each side of the image of the regions.
 LEVELS, N_CELLS = (0.75, 0.9, 0.99), 200
@@ -44,6 +46,12 @@ RUG = 0.24
 
 #: Marks of more rows than this have no white edges.
 MAX_EDGED = 1_000
+
+#: Regions over a plane are drawn if they decide this fraction of the rows as the classifier does.
+LEAST_AGREEMENT = 0.9
+
+#: Letters of the name of a column in the label of a direction.
+MAX_LETTERS = 28
 
 #: From positions of the drawn columns to the class probabilities and the scores whose largest decides.
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -65,9 +73,11 @@ def _classifier(
 ) -> Any:
     """Draw the decisions along one column or over two, with rows `data` of classes `y`.
 
-    Further columns are held at their medians. Categories are at their codes and counts at whole numbers;
-    rows with missing entries are not drawn. Without rows, a linear classifier that has no distribution of
-    the rows is drawn by its coefficients. The votes of neighbours have no contours.
+    Of more than two columns the axes are the discriminants of the rows, and rows that are misclassified have
+    circles; with `dims` they are two columns, and the others are held at their medians. Categories are at
+    their codes and counts at whole numbers; rows with missing entries are not drawn. Without rows, a linear
+    classifier that has no distribution of the rows is drawn by its coefficients. The votes of neighbours
+    have no contours.
     """
     check_fitted(x)
     rows, neighbours = rows_argument(data, X), isinstance(x, KNeighborsClassifier)
@@ -152,6 +162,9 @@ def _draw(
     if rows is not None:
         complete = np.isfinite(rows).all(axis=1)
         rows, codes = rows[complete], None if codes is None else codes[complete]
+    levels = LEVELS if levels is None else levels
+    if dims is None and len(names) > 2:
+        return _draw_plane(x, ax, axes, labels, rows, codes, limits, levels, n_cells)
     typical = _typical_rows(x, axes, rows, needed=limits is None or len(names) > len(columns))
     shown = [axes[j] for j in columns]
     around = None if typical is None else typical[:, columns]
@@ -163,16 +176,171 @@ def _draw(
         return _decisions(x, axes, full, len(labels))
 
     over = None if rows is None else rows[:, columns]
+    others = [name for j, name in enumerate(names) if j not in columns]
     if len(columns) == 1:
         _draw_along_one(x, ax, evaluate, shown[0], labels, over, codes, low[0], high[0])
     else:
-        levels = LEVELS if levels is None else levels
-        _draw_over_two(x, ax, evaluate, shown, labels, over, codes, low, high, levels, n_cells)
-    others = [name for j, name in enumerate(names) if j not in columns]
+        _draw_over_two(x, ax, evaluate, shown, low, high, levels, n_cells)
+        wrong = _misclassified(x, axes, rows, codes, labels) if others else None
+        _draw_class_rows(ax, None if over is None else jittered(shown, over), codes, labels, wrong)
     if others:
         which = others[0] if len(others) == 1 else f"the {len(others)} other columns"
         title(ax, f"{which} in the middle")
     return ax
+
+
+def _draw_plane(
+    x: Any,
+    ax: Any,
+    axes: list[ColumnAxis],
+    labels: np.ndarray,
+    rows: np.ndarray | None,
+    codes: np.ndarray | None,
+    limits: Any,
+    levels: Any,
+    n_cells: int,
+) -> Any:
+    """Draw the rows of more than two columns along their discriminants, those misclassified with circles.
+
+    The regions are the decisions at the mean of the rows given the two coordinates. They are left out where
+    they would be misleading: where they decide many of the rows otherwise than the classifier does, which
+    sees all directions, and where there are categories, which have no mean.
+    """
+    typical: Any = _typical_rows(x, axes, rows, needed=True)
+    predicted = _predicted(x, axes, typical, labels)
+    plane = DiscriminantPlane.of(axes, typical, predicted if codes is None else codes)
+    along = plane.coordinates(axes, typical)
+    sides = [ColumnAxis(name=label) for label in plane.labels]
+    low, high = _limits(sides, along, limits, given=rows is not None)
+
+    def evaluate(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _decisions(x, axes, plane.mean_rows(positions), len(labels))
+
+    if any(axis.categories is not None for axis in axes):
+        note = "no regions: categories have no mean"
+    elif (agree := float(np.mean(evaluate(along)[1].argmax(axis=1) == predicted))) < LEAST_AGREEMENT:
+        note = f"no regions: these two directions alone give the same decision for {agree:.0%} of rows"
+    else:
+        note = "regions: the other directions at their mean, given these two"
+        _draw_over_two(x, ax, evaluate, sides, low, high, levels, n_cells)
+    wrong = None if codes is None else predicted != codes
+    _draw_class_rows(ax, None if rows is None else along, codes, labels, wrong)
+    ends = [side.grid(*edges, 2) for side, edges in zip(sides, zip(low, high, strict=True), strict=True)]
+    ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1], xlim=ends[0], ylim=ends[1])
+    title(ax, note)
+    return ax
+
+
+@value
+class DiscriminantPlane:
+    """The two directions that separate classes best, and the mean of the rows at each point of the plane.
+
+    With two classes there is one such direction; the other is the one of the greatest variance among those
+    uncorrelated with it. Categories take part by their indicators.
+    """
+
+    labels: tuple[str, str]
+    center: np.ndarray  # (p,), of the numbers and indicators
+    directions: np.ndarray  # (p, 2)
+    mean: np.ndarray  # (d,), of the rows
+    slopes: np.ndarray  # (2, d), of the regression of the rows on their coordinates
+
+    @classmethod
+    def of(cls, axes: Sequence[ColumnAxis], rows: np.ndarray, codes: np.ndarray) -> "DiscriminantPlane":
+        """Return the plane of rows with these classes."""
+        encoded, names = _indicators(axes, rows)
+        center, spread = encoded.mean(axis=0), encoded.std(axis=0)
+        varies = spread > 1e-12 * np.abs(encoded).max(axis=0)
+        scale = np.where(varies, spread, np.inf)  # a constant column takes no part
+        standard = (encoded - center) / scale
+        found, kinds = [], []
+        if len(np.unique(codes)) > 1 and varies.any():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DegenerateCovarianceWarning)
+                model = LinearDiscriminant(shrinkage="auto").fit(standard[:, varies], codes)
+            for j, share in enumerate(model.explained_variance_ratio_[:2]):
+                direction = np.zeros(len(center))
+                direction[varies] = model.scalings_[:, j]
+                found.append(direction)
+                kinds.append(f"discriminant {j + 1}: {share:.0%} of the separation")
+        while len(found) < 2:
+            direction, share = _principal_direction(standard, np.array(found))
+            found.append(direction)
+            kinds.append(f"principal direction of the rest: {share:.0%} of the variance")
+        along = standard @ np.array(found).T
+        labels = [f"{kind}\n{_leading(names, standard, z)}" for kind, z in zip(kinds, along.T, strict=True)]
+        mean = rows.mean(axis=0)
+        slopes = np.linalg.lstsq(along, rows - mean, rcond=None)[0]
+        return cls(
+            labels=(labels[0], labels[1]),
+            center=center,
+            directions=np.array(found).T / scale[:, None],
+            mean=mean,
+            slopes=slopes,
+        )
+
+    def coordinates(self, axes: Sequence[ColumnAxis], rows: np.ndarray) -> np.ndarray:
+        """Return the coordinates (n, 2) of rows."""
+        return (_indicators(axes, rows)[0] - self.center) @ self.directions
+
+    def mean_rows(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return the mean of the rows given their coordinates, by linear regression."""
+        return self.mean + coordinates @ self.slopes
+
+
+def _indicators(axes: Sequence[ColumnAxis], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return numbers as they are and an indicator for each category, (n, p), and their names."""
+    parts, names = [], []
+    for axis, column in zip(axes, rows.T, strict=True):
+        if axis.categories is None:
+            parts.append(column[:, None])
+            names.append(axis.name)
+        else:
+            parts.append(np.equal(column[:, None], np.arange(len(axis.categories))).astype(float))
+            names += [f"{axis.name}={category}" for category in axis.categories]
+    return np.concatenate(parts, axis=1), names
+
+
+def _principal_direction(standard: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the direction of greatest variance among those uncorrelated with the ones before.
+
+    Also its fraction of the variance of all columns.
+    """
+    remove = np.eye(standard.shape[1])  # rows times this: what is left of them
+    if len(before):
+        remove -= before.T @ np.linalg.lstsq(standard @ before.T, standard, rcond=None)[0]
+    rest = standard @ remove
+    _, variances, axes = np.linalg.svd(rest.T @ rest)
+    axis = axes[0] * (-1.0 if axes[0][np.argmax(np.abs(axes[0]))] < 0 else 1.0)
+    return remove @ axis, float(variances[0] / (np.sum(standard**2) or 1.0))
+
+
+def _leading(names: Sequence[str], standard: np.ndarray, along: np.ndarray) -> str:
+    """Return the two columns that are most correlated with a direction, with the signs."""
+    products = standard.T @ along
+    largest = np.argsort(-np.abs(products), kind="stable")[:2]
+    signs = ["+" if products[j] >= 0 else "−" for j in largest]
+    shown = [names[j] if len(names[j]) <= MAX_LETTERS else f"{names[j][:MAX_LETTERS]}…" for j in largest]
+    return ", ".join(f"{sign} {name}" for sign, name in zip(signs, shown, strict=True))
+
+
+def _predicted(x: Any, axes: list[ColumnAxis], rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the positions among the classes of what the classifier predicts for rows."""
+    if not hasattr(x, "predict"):
+        return _decisions(x, axes, rows, len(labels))[1].argmax(axis=1)
+    said = x.predict(rows_from_positions(axes, getattr(x, "feature_names_in_", None), rows))
+    found = _class_codes(labels, rows, said)
+    assert found is not None
+    return found
+
+
+def _misclassified(
+    x: Any, axes: list[ColumnAxis], rows: np.ndarray | None, codes: np.ndarray | None, labels: np.ndarray
+) -> np.ndarray | None:
+    """Return which rows the classifier assigns to another class than their own, if that is known."""
+    if rows is None or codes is None:
+        return None
+    return _predicted(x, axes, rows, labels) != codes
 
 
 def _draw_over_two(
@@ -180,22 +348,18 @@ def _draw_over_two(
     ax: Any,
     evaluate: Evaluate,
     axes: list[ColumnAxis],
-    labels: np.ndarray,
-    rows: np.ndarray | None,
-    codes: np.ndarray | None,
     low: np.ndarray,
     high: np.ndarray,
     levels: Any,
     n_cells: int,
 ) -> None:
-    """Draw the decision regions over two columns, with rows."""
+    """Draw the decision regions over two axes."""
     sides = [axes[j].grid(low[j], high[j], n_cells) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*sides), axis=-1)
     probabilities, scores = (part.reshape(*grid.shape[:2], -1) for part in evaluate(grid.reshape(-1, 2)))
     _draw_regions(ax, sides, probabilities)
     smooth = hasattr(x, "predict_proba") and not any(axis.discrete for axis in axes)
     _draw_boundaries(ax, sides, scores, levels if smooth else ())
-    _draw_class_rows(ax, None if rows is None else jittered(axes, rows), codes, labels)
     ax.set(xlabel=axes[0].name, ylabel=axes[1].name, xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
     for axis, drawn in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
         axis.label_ticks(drawn)
@@ -334,10 +498,16 @@ def _draw_boundaries(
         ax.clabel(lines, fmt=lambda level: f"{level:.0%}", fontsize=7)
 
 
-def _draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None, labels: np.ndarray) -> None:
+def _draw_class_rows(
+    ax: Any,
+    rows: np.ndarray | None,
+    codes: np.ndarray | None,
+    labels: np.ndarray,
+    wrong: np.ndarray | None = None,
+) -> None:
     """Draw rows of two columns in the colour and marker of their classes, if these are known.
 
-    The legend names the classes in any case.
+    The legend names the classes in any case. Rows that are `wrong`, misclassified, have circles.
     """
     if rows is not None and codes is None:
         draw_rows(ax, rows, s=12, color="0.3")
@@ -350,6 +520,9 @@ def _draw_class_rows(ax: Any, rows: np.ndarray | None, codes: np.ndarray | None,
             own_rows = rows[drawn[codes[drawn] == code]]
         style = {"color": class_colour(code), "marker": class_marker(code), "label": legend_label(name)}
         ax.scatter(*own_rows.T, s=18, ec="white", lw=edge, alpha=opacity(len(drawn)), **style)
+    if rows is not None and wrong is not None:
+        said = f"misclassified: {np.sum(wrong):,} of {len(wrong):,}"
+        ax.scatter(*rows[drawn[wrong[drawn]]].T, s=70, fc="none", ec="black", lw=0.9, label=said)
     finish(ax, boxed=True, head=note)
 
 

@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.linalg import product
-from tractable.primitives import runs_compiled
+from tractable.arrays.namespace import device, namespace_of, to_numpy
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.factors import agnostic
 from tractable.value import value
 
@@ -52,20 +54,22 @@ class IncompleteRows:
         >>> rows.x.tolist(), rows.masks.tolist(), rows.order.tolist()
         ([[0.0, 3.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 1.0]], [1, 0])
         """
-        seen = ~np.isnan(x)
+        xp = namespace_of(x)
+        seen = to_numpy(~xp.isnan(x))
         some = np.flatnonzero(seen.any(axis=1))
         order, numbers, masks = sorted_by_pattern(seen[some])
         order = some[order]
-        w = np.ones(len(order)) if weights is None else np.asarray(weights, dtype=np.float64)[order]
-        filled = np.where(seen[order], x[order], 0.0)
-        counted = seen[order].T @ w
+        here, mask = beside((order, seen[order].astype(np.float64)), x)
+        rows = xp.take(x, here, axis=0)
+        w = xp.ones_like(rows[:, 0]) if weights is None else xp.take(as_double(weights), here)
+        filled = xp.where(mask > 0.0, rows, 0.0)
         return cls(
             x=filled,
-            masks=masks.astype(np.float64),
+            masks=beside(masks.astype(np.float64), x),
             begins=np.concatenate([[0], np.cumsum(numbers)]),
             order=order,
             weights=w,
-            counts=counted,
+            counts=w @ mask,
             sums=w @ filled,
             squares=w @ filled**2,
         )
@@ -112,26 +116,26 @@ def factor_pass(
     >>> found.latent_first.tolist(), found.latent_second.tolist()  # E[z] = 1, E[z²] = 1 + 1/2
     ([1.0], [1.5])
     """
-    r = loadings.shape[1]
+    xp, r = namespace_of(rows.x), loadings.shape[1]
     scaled, shift, matrices = _small_matrices(rows, mean, loadings, noise)
     b = product(rows.x, scaled)
-    work = 8 * len(rows.x) * (r + 1) ** 2
+    work = 8 * rows.x.shape[0] * (r + 1) ** 2
     moments: Any = agnostic.latent_moments
     if runs_compiled(rows.x, work):
         from tractable.primitives.factors.compiled import latent_moments
 
         moments = latent_moments
     z, first, second, explained, log_det = moments(matrices, shift, b, rows.begins, rows.weights)
-    observed = np.log(2.0 * np.pi * noise) + mean**2 / noise
+    observed = xp.log(2.0 * np.pi * noise) + mean**2 / noise
     squares = rows.squares / noise - 2.0 * rows.sums * (mean / noise) + rows.counts * observed
-    sums = product(rows.masks.T, np.concatenate([first, second], axis=1))
+    sums = product(rows.masks.T, xp.concat([first, second], axis=1))
     return FactorPass(
         first=sums[:, :r],
         second=sums[:, r:],
         cross=product(rows.x.T, z),
-        latent_first=first.sum(axis=0),
-        latent_second=second.sum(axis=0),
-        log_likelihood=-0.5 * float(squares.sum() - explained + log_det),
+        latent_first=xp.sum(first, axis=0),
+        latent_second=xp.sum(second, axis=0),
+        log_likelihood=-0.5 * float(xp.sum(squares) - explained + log_det),
     )
 
 
@@ -150,25 +154,32 @@ def latent_posterior(
     >>> means.tolist(), covariances.tolist()
     ([[1.0], [0.0]], [[[0.5]], [[1.0]]])
     """
-    r = loadings.shape[1]
+    xp, r = namespace_of(rows.x), loadings.shape[1]
     scaled, shift, matrices = _small_matrices(rows, mean, loadings, noise)
-    inverse, pattern = np.linalg.inv(unpacked(matrices, r)), agnostic.patterns_of(rows.begins)
-    means, covariances = np.zeros((n, r)), np.broadcast_to(np.eye(r), (n, r, r)).copy()
-    covariances[rows.order] = inverse[pattern]
-    means[rows.order] = np.einsum("nij,nj->ni", inverse[pattern], product(rows.x, scaled) - shift[pattern])
-    return means, covariances
+    inverse = xp.linalg.inv(unpacked(matrices, r))
+    pattern = beside(agnostic.patterns_of(rows.begins), inverse)
+    own = xp.take(inverse, pattern, axis=0)
+    means = own @ (product(rows.x, scaled) - xp.take(shift, pattern, axis=0))[:, :, None]
+    # Of rows without an entry the prior, behind those with some.
+    empty = np.setdiff1d(np.arange(n), rows.order)
+    back = beside(np.argsort(np.concatenate([rows.order, empty])), inverse)
+    eye = xp.eye(r, dtype=inverse.dtype, device=device(inverse))
+    rest = xp.broadcast_to(eye, (len(empty), r, r))
+    means = xp.concat([means[:, :, 0], 0.0 * rest[:, :, 0]])
+    return xp.take(means, back, axis=0), xp.take(xp.concat([own, rest]), back, axis=0)
 
 
 def _small_matrices(
     rows: IncompleteRows, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return D⁻¹W, (d, r); and W_oᵀ D_o⁻¹ μ_o, (P, r), and M, packed, (P, q), of each pattern."""
-    r = loadings.shape[1]
-    i, j = np.tril_indices(r)
+    xp, r = namespace_of(loadings), loadings.shape[1]
+    lower = np.tril_indices(r)
+    i, j, one = beside((*lower, np.equal(*lower).astype(np.float64)), loadings)
     scaled = loadings / noise[:, None]
-    columns = np.concatenate([scaled * mean[:, None], scaled[:, i] * loadings[:, j]], axis=1)
-    found = product(rows.masks, columns)
-    return scaled, found[:, :r], found[:, r:] + (i == j)
+    pairs = xp.take(scaled, i, axis=1) * xp.take(loadings, j, axis=1)
+    found = product(rows.masks, xp.concat([scaled * mean[:, None], pairs], axis=1))
+    return scaled, found[:, :r], found[:, r:] + one
 
 
 def unpacked(triangles: np.ndarray, r: int) -> np.ndarray:
@@ -180,6 +191,8 @@ def unpacked(triangles: np.ndarray, r: int) -> np.ndarray:
     [[1.0, 2.0], [2.0, 3.0]]
     """
     i, j = np.tril_indices(r)
-    out = np.empty((*triangles.shape[:-1], r, r))
-    out[..., i, j] = out[..., j, i] = triangles
-    return out
+    place = np.empty((r, r), dtype=np.int64)
+    place[i, j] = place[j, i] = np.arange(len(i))
+    xp = namespace_of(triangles)
+    found = xp.take(triangles, beside(place.ravel(), triangles), axis=-1)
+    return xp.reshape(found, (*triangles.shape[:-1], r, r))

@@ -1,6 +1,10 @@
-"""The small matrices of `tractable.primitives.factors` in NumPy, all patterns at once."""
+"""The small matrices of `tractable.primitives.factors` in the array API, all patterns at once."""
 
 import numpy as np
+
+from tractable.arrays.devices import beside
+from tractable.arrays.grouping import sums_by_label
+from tractable.arrays.namespace import is_numpy_array, namespace_of
 
 
 def latent_moments(
@@ -31,18 +35,24 @@ def latent_moments(
     log_det : float
         Σ w log |M|.
     """
-    r = b.shape[1]
-    i, j = np.tril_indices(r)
-    full = np.empty((len(matrices), r, r))
-    full[:, i, j] = full[:, j, i] = matrices
-    inverse, logs = np.linalg.inv(full), np.linalg.slogdet(full)[1]
-    pattern = patterns_of(begins)
-    centred = b - shift[pattern]
-    z = np.einsum("nij,nj->ni", inverse[pattern], centred)
+    xp, r, lower = namespace_of(b), b.shape[1], np.tril_indices(b.shape[1])
+    place = np.empty((r, r), dtype=np.int64)
+    place[lower] = place.T[lower] = np.arange(len(lower[0]))
+    pattern, place, i, j, packed = beside(
+        (patterns_of(begins), place.ravel(), *lower, lower[0] * r + lower[1]), b
+    )
+    full = xp.reshape(xp.take(matrices, place, axis=1), (-1, r, r))
+    inverse, logs = xp.linalg.inv(full), xp.linalg.slogdet(full)[1]
+    centred = b - xp.take(shift, pattern, axis=0)
+    z = (xp.take(inverse, pattern, axis=0) @ centred[:, :, None])[:, :, 0]
     wz = z * w[:, None]
-    second = wz[:, i] * z[:, j] + w[:, None] * inverse[pattern][:, i, j]
-    totals = [np.add.reduceat(part, begins[:-1], axis=0) if len(part) else part for part in (wz, second)]
-    return wz, totals[0], totals[1], float(np.sum(wz * centred)), float(w @ logs[pattern])
+    spread = xp.take(xp.take(xp.reshape(inverse, (-1, r * r)), packed, axis=1), pattern, axis=0)
+    second = xp.take(wz, i, axis=1) * xp.take(z, j, axis=1) + w[:, None] * spread
+    if is_numpy_array(b) and len(b):
+        totals = [np.add.reduceat(part, begins[:-1], axis=0) for part in (wz, second)]
+    else:
+        totals = [sums_by_label(pattern, part, len(begins) - 1) for part in (wz, second)]
+    return wz, *totals, float(xp.sum(wz * centred)), float(w @ xp.take(logs, pattern))
 
 
 def patterns_of(begins: np.ndarray) -> np.ndarray:

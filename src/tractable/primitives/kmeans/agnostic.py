@@ -8,12 +8,21 @@ import numpy as np
 from array_api_extra import at
 
 from tractable.arrays.grouping import sums_by_label, weighted_counts
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT, as_double, squared_distances
 
 #: Pairs of rows and centres on a device up to which ties that rounding decided are looked at again: each look
 #: at all pairs of many rows takes as long as their product.
 MOST_DOUBTED = 2**24
+
+#: Rows of a device whose products with all centres are held at a time.
+DEVICE_ROWS = 2**20
+
+#: Rows whose mean is at most so far from the origin, in units of their spread, lose no digits by it.
+NEAR = 4.0
+
+#: Squared distances to centres that are at least this share of those to the origin have twelve digits.
+LEAST_SHARE = 1e-4
 
 
 def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
@@ -50,6 +59,8 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 @SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
+    if is_torch_array(x) and x.shape[0] * centers.shape[0] > MOST_DOUBTED:
+        return _assign_many(as_double(x), weights, shift, scale, centers)
     z = (as_double(x) - shift) * scale
     labels = nearest(z, centers)
     w = xp.ones_like(z[:, 0]) if weights is None else weights
@@ -83,6 +94,47 @@ def reassign(
     sums = came @ z[rows] - went @ z[rows[known]]
     counts = came.sum(axis=1) - went.sum(axis=1)
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict[str, Any]:
+    """Give many rows of a device to their nearest centres, in one product and few passes over the rows.
+
+    Rows whose mean is near the origin are not shifted. Squared distances are |x|² + |c|² - 2 c·x, and by
+    differences, two more passes, where rows are so much nearer to their centres that those lose digits.
+    """
+    import torch
+
+    direct = float(torch.max(torch.abs(shift))) * scale <= NEAR
+    own = centers / scale + shift if direct else centers
+    squares, k = torch.sum(own * own, dim=1), len(own)
+    labels = torch.empty(len(x), dtype=torch.int64, device=x.device)
+    sums, counts, length, cost = (
+        torch.zeros_like(own),
+        *(torch.zeros_like(y) for y in (squares, *squares[:2])),
+    )
+    step = max(1, min(DEVICE_ROWS, 2**30 // max(own.shape)))
+    parts = [slice(start, start + step) for start in range(0, len(x), step)]
+
+    def rows(part: slice) -> Any:
+        return x[part, :] if direct else (x[part, :] - shift) * scale
+
+    for part in parts:
+        z, w = rows(part), None if weights is None else weights[part]
+        least, labels[part] = torch.min(torch.addmm(squares, z, own.T, alpha=-2.0), dim=1)
+        weighted = z if w is None else z * w[:, None]
+        sums.index_add_(0, labels[part], weighted)
+        counts += torch.bincount(labels[part], w, minlength=k)
+        length += torch.dot(weighted.reshape(-1), z.reshape(-1))
+        cost += torch.sum(least) if w is None else torch.dot(w, least)
+    cost += length
+    if not cost > LEAST_SHARE * length:
+        cost = torch.zeros_like(length)
+        for part in parts:
+            apart = torch.linalg.vector_norm(rows(part) - own[labels[part]], dim=1) ** 2
+            cost += torch.sum(apart) if weights is None else torch.dot(weights[part], apart)
+    if direct:
+        sums, cost = (sums - counts[:, None] * shift) * scale, cost * scale**2
+    return {"labels": labels, "sums": sums, "counts": counts, "cost": cost}
 
 
 def nearest(z: Array, centers: Array) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import softmax
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.primitives import SILENT
 
 
@@ -39,9 +39,17 @@ def sparse_class_sums(X: Any, codes: Any, n_classes: int, weights: Any = None) -
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
-    z = (x[:, None, :] - means) * scales
+    if is_numpy_array(x):
+        return _diagonal_terms(x[:, None, :], means, scales, log_norms)
+    each = range(means.shape[0])  # one class after the other: no array is larger than the rows
+    return xp.stack([_diagonal_terms(x, means[k, :], scales[k, :], log_norms[k, :]) for k in each], axis=1)
+
+
+def _diagonal_terms(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
+    xp = namespace_of(x)
+    z = (x - means) * scales
     terms = log_norms - 0.5 * z * z
-    return xp.sum(xp.where(xp.isnan(x)[:, None, :], xp.zeros_like(terms), terms), axis=-1)
+    return xp.sum(xp.where(xp.isnan(x), xp.zeros_like(terms), terms), axis=-1)
 
 
 @SILENT

@@ -52,11 +52,34 @@ def up_to(every: Array, radii: Array) -> tuple[Array, Array, Array]:
     return rows, xp.take(xp.reshape(ranks, (-1,)), flat), xp.take(xp.reshape(every, (-1,)), flat)
 
 
+#: The distances that SciPy adds up coordinate by coordinate too: the same bits as the loop below, sooner.
+IN_SCIPY = {"euclidean": "euclidean", "manhattan": "cityblock", "chebyshev": "chebyshev"}
+
+
 def distances(x: Array, points: Array, form: str = "euclidean", order: float = 2.0) -> Array:
     """Return the distances of all pairs, (m, n), coordinate by coordinate."""
+    if is_numpy_array(x) and x.dtype == points.dtype == np.float64 and form in IN_SCIPY:
+        return _in_scipy(x, points, form)
     xp = namespace_of(x, points)
-    total = xp.zeros_like(x[:, :1] - points[:, 0])
-    steps = [xp.abs(x[:, j : j + 1] - points[:, j]) for j in range(x.shape[1])]
+    return _of_steps(xp, [xp.abs(x[:, j : j + 1] - points[:, j]) for j in range(x.shape[1])], form, order)
+
+
+def _in_scipy(x: np.ndarray, points: np.ndarray, form: str) -> np.ndarray:
+    """Return the distances of all pairs; those whose squares may have overflowed or vanished once more."""
+    from scipy.spatial.distance import cdist
+
+    every = cdist(x, points, IN_SCIPY[form])
+    if form == "euclidean":
+        edge = _edge(np, every)
+        rows, columns = np.nonzero((every < 1.0 / edge) | ~(every < edge))
+        if len(rows):
+            every[rows, columns] = _of_steps(np, list(np.abs(x[rows] - points[columns]).T), form)
+    return every
+
+
+def _of_steps(xp: Any, steps: list[Array], form: str, order: float = 2.0) -> Array:
+    """Return the distances of pairs, given how far apart they are in each coordinate."""
+    total = xp.zeros_like(steps[0])
     if form == "euclidean":
         return _euclidean(xp, steps, total)
     for step in steps:
@@ -67,7 +90,7 @@ def distances(x: Array, points: Array, form: str = "euclidean", order: float = 2
         else:
             total = xp.maximum(total, step)
     if form == "hamming":
-        return total / x.shape[1]
+        return total / len(steps)
     return _minkowski(xp, steps, total, order) if form == "minkowski" else total
 
 
@@ -76,13 +99,18 @@ def _euclidean(xp: Any, steps: list[Array], zeros: Array) -> Array:
     largest = zeros
     for step in steps:
         largest = xp.maximum(largest, step)
-    edge = float(xp.finfo(zeros.dtype).max) ** 0.4
+    edge = _edge(xp, zeros)
     extreme = (largest > edge) | ((largest < 1.0 / edge) & (largest > 0.0))
     unit = xp.where(extreme, largest, xp.ones_like(largest))
     total = zeros
     for step in steps:
         total = total + (step / unit) ** 2
     return unit * xp.sqrt(total)
+
+
+def _edge(xp: Any, of: Array) -> float:
+    """Return a distance below which squares do not overflow, and above whose inverse none vanishes."""
+    return float(xp.finfo(of.dtype).max) ** 0.4
 
 
 def _minkowski(xp: Any, steps: list[Array], largest: Array, order: float) -> Array:

@@ -1,0 +1,902 @@
+// The script of a report: sorting and searching its tables, the rows behind its bars, and the panel in which
+// the joint distribution of the columns is asked. It fetches nothing, and writes text as text alone.
+"use strict";
+{
+  const data = JSON.parse(document.getElementById("page-data").textContent);
+
+  // Numbers ---------------------------------------------------------------------------------------------
+
+  const LOG_2PI = Math.log(2 * Math.PI);
+  const sum = (xs) => xs.reduce((a, b) => a + b, 0);
+  const range = (n) => Array.from({ length: n }, (_, i) => i);
+  const isKnown = (x) => x !== null && !Number.isNaN(x);
+
+  function logSumExp(xs) {
+    const peak = Math.max(...xs);
+    return Number.isFinite(peak) ? peak + Math.log(sum(xs.map((x) => Math.exp(x - peak)))) : peak;
+  }
+
+  // 1 - erf x: a series of positive terms for small x, a continued fraction for large.
+  function erfc(x) {
+    if (x < 0) return 2 - erfc(-x);
+    if (x > 27) return 0;
+    if (x < 2.5) {
+      let term = x, total = x;
+      for (let n = 1; term > 1e-17 * total; n++) {
+        term *= (2 * x * x) / (2 * n + 1);
+        total += term;
+      }
+      return 1 - (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * total;
+    }
+    let fraction = x;
+    for (let k = 40; k > 0; k--) fraction = x + k / 2 / fraction;
+    return Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction);
+  }
+
+  // The lower factor L of a covariance L Lᵀ, by rows.
+  function cholesky(a) {
+    const n = a.length, l = range(n).map(() => new Float64Array(n));
+    for (let i = 0; i < n; i++) {
+      for (let j = 0; j <= i; j++) {
+        let s = a[i][j];
+        for (let k = 0; k < j; k++) s -= l[i][k] * l[j][k];
+        l[i][j] = i === j ? Math.sqrt(Math.max(s, Number.MIN_VALUE)) : s / l[j][j];
+      }
+    }
+    return l;
+  }
+
+  // L⁻¹ b, and L⁻ᵀ b.
+  function forward(l, b) {
+    const x = Float64Array.from(b);
+    for (let i = 0; i < x.length; i++) {
+      for (let k = 0; k < i; k++) x[i] -= l[i][k] * x[k];
+      x[i] /= l[i][i];
+    }
+    return x;
+  }
+
+  function backward(l, b) {
+    const x = Float64Array.from(b);
+    for (let i = x.length - 1; i >= 0; i--) {
+      for (let k = i + 1; k < x.length; k++) x[i] -= l[k][i] * x[k];
+      x[i] /= l[i][i];
+    }
+    return x;
+  }
+
+  function dot(a, b) {
+    let total = 0;
+    for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+    return total;
+  }
+
+  const halfLogDet = (l) => sum(l.map((row, i) => Math.log(row[i])));
+
+  // The joint distribution ------------------------------------------------------------------------------
+
+  // A mixture of normal numbers: p(x) = Σ w_k N(x | m_k, s_k²).
+  class NumberMixture {
+    constructor(weights, means, deviations) {
+      Object.assign(this, { weights, means, deviations });
+    }
+
+    average(f) {
+      let total = 0;
+      for (let k = 0; k < this.weights.length; k++) {
+        if (this.weights[k] > 0) total += this.weights[k] * f(this.means[k], this.deviations[k]);
+      }
+      return total;
+    }
+
+    get mean() {
+      return this.average((m) => m);
+    }
+
+    density(x) {
+      return this.average((m, s) => Math.exp(-0.5 * ((x - m) / s) ** 2 - 0.5 * LOG_2PI) / s);
+    }
+
+    cdf(x) {
+      return this.average((m, s) => 0.5 * erfc((m - x) / (s * Math.SQRT2)));
+    }
+
+    // Newton's method, by halves where it would leave the bracket.
+    quantile(q) {
+      const present = range(this.weights.length).filter((k) => this.weights[k] > 0);
+      let low = Math.min(...present.map((k) => this.means[k] - 9 * this.deviations[k]));
+      let high = Math.max(...present.map((k) => this.means[k] + 9 * this.deviations[k]));
+      const least = 1e-15 * Math.max(Math.abs(low), Math.abs(high));
+      let x = Math.min(Math.max(this.mean, low), high);
+      for (let i = 0; i < 200 && high - low > least; i++) {
+        const excess = this.cdf(x) - q;
+        if (excess > 0) high = x;
+        else low = x;
+        let next = x - excess / this.density(x);
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        if (Math.abs(next - x) <= least) return next;
+        x = next;
+      }
+      return x;
+    }
+  }
+
+  // p(row) = Σ_k π_k N(x | μ_k, Σ_k) Π_j p_kj(c_j). A row has a number or a code a column, NaN where it is free.
+  class JointModel {
+    constructor({ weights, normal, means, covariances, tables }, columns) {
+      Object.assign(this, { weights, normal, means, covariances, columns });
+      this.logWeights = weights.map(Math.log);
+      this.categorical = Object.keys(tables).map(Number).sort((a, b) => a - b);
+      this.tables = tables;
+      this.logTables = Object.fromEntries(
+        this.categorical.map((j) => [j, tables[j].map((row) => row.map(Math.log))]));
+    }
+
+    // The factors of Σ_k over some of the numbers, and what else does not depend on a row's entries.
+    factors(fixed) {
+      const key = fixed.join();
+      if (this.factored?.key !== key) {
+        const of = this.covariances.map((S) => cholesky(fixed.map((i) => fixed.map((j) => S[i][j]))));
+        this.factored = { key, of, logs: of.map((l) => -halfLogDet(l) - 0.5 * fixed.length * LOG_2PI) };
+      }
+      return this.factored;
+    }
+
+    fixedNumbers(row) {
+      return range(this.normal.length).filter((i) => isKnown(row[this.normal[i]]));
+    }
+
+    // log π_k p_k of the entries that a row has, and L_k⁻¹ (x - μ_k).
+    logJoint(row, fixed, { of, logs }) {
+      const given = this.categorical.filter((j) => isKnown(row[j]));
+      const whitened = [];
+      const joint = this.weights.map((_, k) => {
+        const z = forward(of[k], fixed.map((i) => row[this.normal[i]] - this.means[k][i]));
+        whitened.push(z);
+        let log = this.logWeights[k] + logs[k] - 0.5 * dot(z, z);
+        for (const j of given) log += this.logTables[j][k][row[j]];
+        return log;
+      });
+      return { joint, whitened };
+    }
+
+    logDensity(row) {
+      const fixed = this.fixedNumbers(row);
+      return logSumExp(this.logJoint(row, fixed, this.factors(fixed)).joint);
+    }
+
+    // The other columns given the entries of a row: by column a mixture of numbers, or probabilities.
+    condition(row) {
+      const fixed = this.fixedNumbers(row), factors = this.factors(fixed);
+      const { joint, whitened } = this.logJoint(row, fixed, factors);
+      const logDensity = logSumExp(joint);
+      // Where no component explains the entries, the weights stay as they are.
+      const weights = Number.isFinite(logDensity) ? joint.map((log) => Math.exp(log - logDensity)) : this.weights;
+      const of = range(this.columns.length).map(() => null);
+      this.normal.forEach((j, b) => {
+        if (isKnown(row[j])) return;
+        const means = [], deviations = [];
+        this.covariances.forEach((S, k) => {
+          const w = forward(factors.of[k], fixed.map((i) => S[i][b]));
+          means.push(this.means[k][b] + dot(w, whitened[k]));
+          deviations.push(Math.sqrt(S[b][b] - dot(w, w)));
+        });
+        of[j] = new NumberMixture(weights, means, deviations);
+      });
+      for (const j of this.categorical) {
+        if (!isKnown(row[j])) {
+          of[j] = this.columns[j].levels.map((_, c) => sum(weights.map((w, k) => w * this.tables[j][k][c])));
+        }
+      }
+      return { logDensity, weights, of };
+    }
+
+    // One column given the entries of the others.
+    conditionOthers(row, j) {
+      return this.condition(row.map((x, i) => (i === j ? NaN : x))).of[j];
+    }
+
+    // Σ_k⁻¹ and the whole factors, for completions.
+    get precisions() {
+      this.inverted ??= this.covariances.map((S) => {
+        const l = cholesky(S), unit = (i) => S.map((_, j) => +(i === j));
+        return { of: S.map((_, i) => backward(l, forward(l, unit(i)))), log: -halfLogDet(l) };
+      });
+      return this.inverted;
+    }
+
+    // The row with its free entries at the highest mode that EM finds from each component's.
+    complete(row) {
+      const free = range(this.normal.length).filter((i) => !isKnown(row[this.normal[i]]));
+      const open = this.categorical.filter((j) => !isKnown(row[j]));
+      const given = this.condition(row);
+      const starts = given.weights.map((weight, k) => {
+        const start = [...row];
+        for (const i of free) start[this.normal[i]] = given.of[this.normal[i]].means[k];
+        for (const j of open) start[j] = best(this.tables[j][k]);
+        return { start, weight };
+      });
+      let found = null;
+      for (const { start, weight } of starts) {
+        if (weight < 1e-12) continue;
+        const one = this.climb(start, free, open);
+        if (found === null || one.log > found.log) found = one;
+      }
+      return found;
+    }
+
+    // log π_k p_k of a whole row, by the precisions.
+    logWhole(row) {
+      return this.precisions.map(({ of, log }, k) => {
+        const step = this.normal.map((j, i) => row[j] - this.means[k][i]);
+        let total = this.logWeights[k] + log - 0.5 * step.length * LOG_2PI;
+        for (let i = 0; i < step.length; i++) total -= 0.5 * step[i] * dot(of[i], step);
+        for (const j of this.categorical) total += this.logTables[j][k][row[j]];
+        return total;
+      });
+    }
+
+    climb(start, free, open) {
+      let row = start, joint = this.logWhole(row), log = logSumExp(joint);
+      for (let step = 0; step < 500; step++) {
+        const next = this.shifted(row, joint.map((x) => Math.exp(x - log)), free, open);
+        const after = this.logWhole(next), higher = logSumExp(after);
+        const moved = higher - log;
+        if (moved >= 0) [row, joint, log] = [next, after, higher];
+        if (!(moved > 1e-14 * Math.abs(log))) {
+          const jump = this.jump(row, log, open);
+          if (jump === null) break;
+          [row, joint, log] = jump;
+        }
+      }
+      return { row, log };
+    }
+
+    // One step of EM for the free entries: the precision-weighted mean, and the best category of each column.
+    shifted(row, weights, free, open) {
+      const next = [...row], n = free.length;
+      if (n) {
+        const a = range(n).map(() => new Float64Array(n)), b = new Float64Array(n);
+        weights.forEach((w, k) => {
+          if (w < 1e-300) return;
+          const P = this.precisions[k].of;
+          const step = this.normal.map((j, i) => this.means[k][i] - row[j]);
+          free.forEach((i, at) => {
+            b[at] += w * dot(P[i], step);
+            free.forEach((j, to) => { a[at][to] += w * P[i][j]; });
+          });
+        });
+        const l = cholesky(a), change = backward(l, forward(l, b));
+        free.forEach((i, at) => { next[this.normal[i]] += change[at]; });
+      }
+      for (const j of open) {
+        next[j] = best(this.columns[j].levels.map((_, c) =>
+          sum(weights.map((w, k) => (w > 0 ? w * this.logTables[j][k][c] : 0)))));
+      }
+      return next;
+    }
+
+    // A row that differs in one category and has a higher density, if there is one.
+    jump(row, log, open) {
+      for (const j of open) {
+        for (const c of this.columns[j].levels.keys()) {
+          const other = row.map((x, i) => (i === j ? c : x)), joint = this.logWhole(other);
+          const higher = logSumExp(joint);
+          if (higher > log + 1e-12 * Math.abs(log)) return [other, joint, higher];
+        }
+      }
+      return null;
+    }
+  }
+
+  const best = (xs) => xs.indexOf(Math.max(...xs));
+
+  // Elements and texts ----------------------------------------------------------------------------------
+
+  const place = document.querySelector("[data-panel]"); // with an empty drawing, of which the namespace is known
+  const SVG = place?.querySelector("svg").namespaceURI;
+
+  function make(tag, attributes = {}, ...children) {
+    const svg = ["svg", "g", "path", "rect", "line"].includes(tag);
+    const element = svg ? document.createElementNS(SVG, tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  const button = (text, onclick, attributes = {}) => make("button", { type: "button", onclick, ...attributes }, text);
+
+  // So many digits, no trailing zeros, and commas between thousands.
+  function numberText(x, digits = 4, commas = true) {
+    if (x === 0 || !Number.isFinite(x)) return String(x);
+    if (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e9) return String(Number(x.toPrecision(digits)));
+    const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(x))));
+    return x.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, 20), useGrouping: commas });
+  }
+
+  function percentText(p) {
+    if (p > 0 && p < 0.001) return "<0.1%";
+    if (p < 1 && p > 0.999) return ">99.9%";
+    return `${(100 * p).toFixed(p < 0.1 || p > 0.9 ? 1 : 0)}%`.replace(".0%", "%");
+  }
+
+  const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
+
+  // Rows ------------------------------------------------------------------------------------------------
+
+  const rows = data.rows ?? { total: 0, numbers: [], columns: [] };
+  const rowColumns = new Map(rows.columns.map((column) => [column.name, column]));
+  const clusters = rows.columns.find((column) => column.kind === "cluster");
+  let vary = null; // how the panel takes a row, if there is a panel
+
+  function entryText({ kind, levels, year, values }, i) {
+    if (values[i] === null) return "";
+    if (kind === "number") return numberText(values[i], 8, !year);
+    return levels ? levels[values[i]] : values[i];
+  }
+
+  function exactText({ kind, levels, values }, i) {
+    if (values[i] === null) return "";
+    return kind !== "number" && levels ? levels[values[i]] : String(values[i]);
+  }
+
+  // The value by which a row is sorted: what is missing comes last.
+  const compare = (a, b) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
+  };
+
+  function quoted(text) {
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+
+  function download(positions) {
+    const head = ["row", ...rows.columns.map((column) => column.name)];
+    const body = positions.map((i) => [rows.numbers[i], ...rows.columns.map((column) => exactText(column, i))]);
+    const text = [head, ...body].map((line) => line.map((entry) => quoted(String(entry))).join(",")).join("\r\n");
+    const url = URL.createObjectURL(new Blob([`${text}\r\n`], { type: "text/csv" }));
+    const link = make("a", { href: url, download: "rows.csv" });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  const MOST_SHOWN = 200;
+
+  // One dialog for all lists of rows, made when it is first asked for.
+  class RowsDialog {
+    constructor() {
+      this.title = make("h2", { id: "rows-title" });
+      this.search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search these rows",
+        oninput: () => this.show() });
+      this.status = make("p", { class: "small", role: "status" });
+      this.head = make("tr");
+      this.body = make("tbody");
+      const table = make("table", {}, make("thead", {}, this.head), this.body);
+      this.dialog = make("dialog", { class: "rows", "aria-labelledby": "rows-title" },
+        make("div", { class: "bar" }, this.title, button("Close", () => this.dialog.close())),
+        make("div", { class: "bar" }, this.search, button("Download as CSV", () => download(this.found))),
+        this.status, make("div", { class: "scroll", tabindex: 0 }, table));
+      document.body.append(this.dialog);
+      const names = ["row", ...rows.columns.map((column) => column.name)];
+      this.head.append(...names.map((name, j) => make("th", { scope: "col" }, button(name, () => this.sort(j)))));
+    }
+
+    open(title, positions) {
+      Object.assign(this, { positions, column: 0, down: false });
+      this.title.textContent = title;
+      this.search.value = "";
+      this.show();
+      this.dialog.showModal();
+    }
+
+    sort(j) {
+      this.down = this.column === j && !this.down;
+      this.column = j;
+      this.show();
+    }
+
+    show() {
+      const words = this.search.value.toLowerCase();
+      const says = (i) => [String(rows.numbers[i]), ...rows.columns.map((column) => entryText(column, i))]
+        .some((text) => text.toLowerCase().includes(words));
+      const column = rows.columns[this.column - 1];
+      const key = column ? (i) => column.values[i] : (i) => rows.numbers[i];
+      const sign = this.down ? -1 : 1;
+      this.found = this.positions.filter((i) => !words || says(i)).sort((a, b) => {
+        const gaps = (key(a) === null) - (key(b) === null);
+        return gaps || sign * compare(key(a), key(b)) || a - b;
+      });
+      [...this.head.cells].forEach((cell, j) => {
+        if (j === this.column) cell.setAttribute("aria-sort", this.down ? "descending" : "ascending");
+        else cell.removeAttribute("aria-sort");
+      });
+      this.body.replaceChildren(...this.found.slice(0, MOST_SHOWN).map((i) => this.line(i)));
+      const of = rows.numbers.length < rows.total
+        ? ` (this page has ${rows.numbers.length.toLocaleString("en-US")} of ${counted(rows.total, "row")})` : "";
+      const first = this.found.length > MOST_SHOWN ? `; the first ${MOST_SHOWN} are shown, a download has all` : "";
+      const how = vary && this.found.length ? " The number of a row takes it to the panel, where it can be varied." : "";
+      this.status.textContent = `${counted(this.found.length, "row")}${of}${first}.${how}`;
+    }
+
+    line(i) {
+      const number = vary ? button(String(rows.numbers[i]), () => this.choose(i), { "aria-label": `vary row ${rows.numbers[i]}` })
+        : String(rows.numbers[i]);
+      return make("tr", {}, make("td", { class: "n" }, number), ...rows.columns.map((column) =>
+        make("td", { class: column.kind === "number" ? "n" : null }, entryText(column, i))));
+    }
+
+    choose(i) {
+      this.dialog.close();
+      vary(i);
+    }
+  }
+
+  let dialog = null;
+
+  function showRows(title, positions) {
+    dialog ??= new RowsDialog();
+    dialog.open(title, positions);
+  }
+
+  // Which rows a bar stands for: a category, or numbers from low to below high (or equal, of the last bar).
+  function rowsOf(name, bar, last) {
+    const column = rowColumns.get(name);
+    const code = typeof bar === "string" ? column.levels?.indexOf(bar) : null;
+    const closed = last || bar[0] === bar[1];
+    const inside = (x) => (code !== null ? x === code : x >= bar[0] && (x < bar[1] || (closed && x <= bar[1])));
+    return range(rows.numbers.length).filter((i) => column.values[i] !== null && inside(column.values[i]));
+  }
+
+  function barText(name, bar) {
+    if (typeof bar === "string") return `${name}: ${bar}`;
+    const commas = !rowColumns.get(name).year;
+    const ends = bar.map((x) => numberText(x, 4, commas));
+    return bar[0] === bar[1] ? `${name}: ${ends[0]}` : `${name}: ${ends[0]} to ${ends[1]}`;
+  }
+
+  // Bars that list their rows: one stop of the tabulator, arrows from bar to bar.
+  function makeBars(elements, name, bars) {
+    const go = (i) => {
+      elements.forEach((e, k) => e.setAttribute("tabindex", k === i ? 0 : -1));
+      elements[i].focus();
+    };
+    elements.forEach((element, i) => {
+      const open = () => showRows(barText(name, bars[i]), rowsOf(name, bars[i], i === bars.length - 1));
+      element.classList.add("bar-of-rows");
+      element.setAttribute("role", "button");
+      element.setAttribute("tabindex", i === 0 ? 0 : -1);
+      element.setAttribute("aria-label", `${barText(name, bars[i])}: list the rows`);
+      element.addEventListener("click", open);
+      element.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (step) go((i + step + elements.length) % elements.length);
+        else if (event.key === "Enter" || event.key === " ") open();
+        else return;
+        event.preventDefault();
+      });
+    });
+  }
+
+  for (const figure of document.querySelectorAll("figure[data-bars]")) {
+    const { column, bars } = JSON.parse(figure.dataset.bars);
+    const elements = bars.map((_, i) => figure.querySelector(`[id$="-bar-${i}"]`));
+    if (rowColumns.has(column) && elements.every(Boolean)) {
+      figure.querySelector(".drawing").setAttribute("role", "group");
+      makeBars(elements, column, bars);
+    }
+  }
+
+  // Tables ----------------------------------------------------------------------------------------------
+
+  // The number at the beginning of an entry such as "1,234 (5.6%)", else null.
+  function leadingNumber(text) {
+    const found = /^[<>≈~\s]*([-−+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)/i.exec(text);
+    return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : null;
+  }
+
+  function sortable(table) {
+    const body = table.tBodies[0], lines = [...body.rows];
+    if (lines.length < 2) return;
+    [...table.tHead.rows[0].cells].forEach((cell, j) => {
+      const texts = lines.map((line) => line.cells[j].textContent.trim());
+      const numbers = texts.map(leadingNumber);
+      const numeric = numbers.every((x, i) => x !== null || texts[i] === "");
+      const keys = new Map(lines.map((line, i) => [line, numeric ? numbers[i] : texts[i] || null]));
+      cell.replaceChildren(button(cell.textContent, () => {
+        const order = { ascending: "descending", descending: null }[cell.ariaSort] ?? "ascending";
+        const back = cell.ariaSort === "descending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        if (!back) cell.setAttribute("aria-sort", order);
+        const sign = order === "descending" ? -1 : 1;
+        const sorted = back ? lines : [...lines].sort((a, b) => {
+          const gaps = (keys.get(a) === null) - (keys.get(b) === null);
+          return gaps || sign * compare(keys.get(a), keys.get(b));
+        });
+        body.append(...sorted);
+      }));
+    });
+    if (lines.length < 10) return;
+    const words = make("input", { type: "search", class: "search", placeholder: `Search ${lines.length} lines`,
+      "aria-label": `Search the table ${table.caption?.textContent ?? ""}` });
+    words.addEventListener("input", () => {
+      for (const line of lines) line.hidden = !line.textContent.toLowerCase().includes(words.value.toLowerCase());
+    });
+    table.parentElement.before(words);
+  }
+
+  for (const table of document.querySelectorAll("main .scroll > table")) {
+    if (table.dataset.rows === "cluster" && clusters) {
+      for (const { cells: [cell] } of table.tBodies[0].rows) {
+        const name = cell.textContent, label = `list the rows of cluster ${name}`;
+        cell.replaceChildren(button(name, () => showRows(`Cluster ${name}`, rowsOf(clusters.name, name)), { "aria-label": label }));
+      }
+    }
+    sortable(table);
+  }
+
+  // The panel -------------------------------------------------------------------------------------------
+
+  const LEVEL = 0.9, POINTS = 120, BINS = 24, TALL = 60, WIDE = 240;
+
+  const machine = (value, text) => make("data", { value }, text);
+
+  // One column: its control, and its distribution given the others.
+  class Card {
+    constructor(panel, column, j) {
+      Object.assign(this, { panel, column, j, value: NaN });
+      this.label = make("label", { for: `fix-${j}`, class: "name" }, column.name);
+      this.release = button("×", () => this.set(NaN), { class: "quiet", title: "release", "aria-label": `release ${column.name}` });
+      this.says = make("p", { class: "small" });
+      this.element = make("div", { class: "card", role: "group", "aria-label": column.name },
+        make("div", { class: "bar" }, this.label, this.release));
+    }
+
+    get isFixed() {
+      return isKnown(this.value);
+    }
+
+    set(value) {
+      this.value = value;
+      this.panel.changed();
+    }
+
+    mark(was) {
+      this.element.classList.toggle("fixed", this.isFixed);
+      this.release.hidden = !this.isFixed;
+      const other = isKnown(was) && this.isFixed && was !== this.value;
+      return other ? `; was ${this.text(was)}` : "";
+    }
+  }
+
+  class NumberCard extends Card {
+    constructor(panel, column, j) {
+      super(panel, column, j);
+      const { logged, low, high, step } = column;
+      this.inner = logged ? Math.log : (x) => x;
+      this.outer = logged ? Math.exp : (x) => x;
+      const margin = 0.08 * (this.inner(high) - this.inner(low));
+      this.low = logged ? this.inner(low) - margin : step * Math.floor((low - margin) / step);
+      this.high = logged ? this.inner(high) + margin : step * Math.ceil((high + margin) / step);
+      this.number = make("input", { id: `fix-${j}`, type: "number", step: "any", placeholder: "not fixed",
+        oninput: () => this.read() });
+      this.slider = make("input", { type: "range", min: this.low, max: this.high,
+        step: logged ? (this.high - this.low) / 200 : step, "aria-label": `${column.name}, slider`,
+        oninput: () => this.slide() });
+      this.element.append(this.drawing(), this.slider,
+        make("div", { class: "ends small" }, make("span", {}, this.text(this.outer(this.low))), this.number,
+          make("span", {}, this.text(this.outer(this.high)))), this.says);
+    }
+
+    text(x) {
+      return numberText(x, 4, !this.column.year);
+    }
+
+    drawing() {
+      const svg = make("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", class: "density" });
+      this.grid = range(POINTS + 1).map((i) => this.low + ((this.high - this.low) * i) / POINTS);
+      const before = this.panel.model.conditionOthers(this.panel.nothing, this.j);
+      this.usual = this.grid.map((x) => before.density(x));
+      this.curve = make("path", { class: "given" });
+      this.before = make("path", { class: "usual" });
+      this.marker = make("line", { class: "marker", y1: 0, y2: TALL });
+      const bars = this.histogram();
+      this.bars = make("g", {}, ...bars.map(({ element }) => element));
+      svg.append(this.bars, this.before, this.curve, this.marker);
+      if (bars.length) makeBars(bars.map(({ element }) => element), this.column.name, bars.map(({ ends }) => ends));
+      return svg;
+    }
+
+    // The rows of the page as bars, their heights densities.
+    histogram() {
+      const known = rowColumns.get(this.column.name)?.values.filter((x) => x !== null).map(this.inner) ?? [];
+      const width = (this.high - this.low) / BINS, counts = new Array(BINS).fill(0);
+      for (const x of known) {
+        const bin = Math.floor((x - this.low) / width);
+        if (bin >= 0 && bin < BINS) counts[bin]++;
+      }
+      const heights = counts.map((n) => n / (known.length * width || 1));
+      this.highest = Math.max(0, ...heights, ...this.usual);
+      return range(BINS).filter((i) => counts[i]).map((i) => ({
+        element: make("rect", { x: (WIDE * i) / BINS, y: 0, width: WIDE / BINS, height: heights[i] }),
+        ends: [this.low + i * width, this.low + (i + 1) * width].map(this.outer),
+      }));
+    }
+
+    read() {
+      const x = this.number.value === "" ? NaN : this.number.valueAsNumber;
+      const wrong = (this.column.logged && x <= 0) || this.number.validity.badInput;
+      this.number.setCustomValidity(wrong ? "a positive number" : "");
+      this.set(wrong ? NaN : x);
+    }
+
+    slide() {
+      const x = this.slider.valueAsNumber;
+      this.set(this.column.logged ? Number(Math.exp(x).toPrecision(3)) : Number(x.toPrecision(12)));
+    }
+
+    get code() {
+      return this.isFixed ? this.inner(this.value) : NaN;
+    }
+
+    show(of, was) {
+      const note = this.mark(was);
+      const [low, middle, high] = [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2].map((q) => this.outer(of.quantile(q)));
+      Object.assign(this, { answer: { low, middle, high, mean: of.mean } });
+      if (document.activeElement !== this.number) this.number.value = this.isFixed ? this.value : "";
+      this.slider.value = this.inner(this.isFixed ? this.value : middle);
+      const heights = this.grid.map((x) => of.density(x));
+      const top = 1.04 * Math.max(this.highest, ...heights);
+      this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${-TALL / top})`);
+      const path = (ys) => ys.map((y, i) => `${i ? "L" : "M"}${(WIDE * i) / POINTS} ${(TALL * (1 - y / top)).toFixed(2)}`).join("");
+      this.curve.setAttribute("d", `${path(heights)}L${WIDE} ${TALL}L0 ${TALL}Z`);
+      this.before.setAttribute("d", path(this.usual));
+      const at = (WIDE * (this.inner(this.isFixed ? this.value : middle) - this.low)) / (this.high - this.low);
+      for (const end of ["x1", "x2"]) this.marker.setAttribute(end, at);
+      const ends = [machine(low, this.text(low)), " to ", machine(high, this.text(high))];
+      if (this.isFixed) {
+        const share = of.cdf(this.code);
+        this.says.replaceChildren("the others expect ", ...ends, "; ", machine(share, percentText(share)), " would be lower", note);
+      } else this.says.replaceChildren("median ", machine(middle, this.text(middle)), ", 90% from ", ...ends);
+      this.slider.setAttribute("aria-valuetext", this.isFixed ? this.text(this.value) : `not fixed, median ${this.text(middle)}`);
+    }
+
+    get short() {
+      const { low, middle, high } = this.answer;
+      return [machine(middle, this.text(middle)), " (90% from ", machine(low, this.text(low)), " to ", machine(high, this.text(high)), ")"];
+    }
+  }
+
+  class CategoryCard extends Card {
+    constructor(panel, column, j) {
+      super(panel, column, j);
+      this.select = make("select", { id: `fix-${j}`, onchange: () => this.set(this.select.value === "" ? NaN : Number(this.select.value)) },
+        make("option", { value: "" }, "not fixed"), ...column.levels.map((level, c) => make("option", { value: c }, level)));
+      this.bars = column.levels.map((level) => {
+        const share = make("span", { class: "share" }), text = machine(0, "");
+        const one = make("div", { class: "level" }, make("span", { class: "text" }, level), make("span", { class: "track" }, share), text);
+        return { one, share, text };
+      });
+      const list = make("div", { class: "levels" }, ...this.bars.map(({ one }) => one));
+      if (rowColumns.has(column.name)) makeBars(this.bars.map(({ one }) => one), column.name, column.levels);
+      this.element.append(list, this.select, this.says);
+    }
+
+    text(code) {
+      return this.column.levels[code];
+    }
+
+    get code() {
+      return this.value;
+    }
+
+    show(of, was) {
+      const note = this.mark(was);
+      this.answer = { probabilities: of };
+      this.select.value = this.isFixed ? this.value : "";
+      this.bars.forEach(({ one, share, text }, c) => {
+        one.classList.toggle("chosen", c === this.value);
+        share.style.width = `${100 * of[c]}%`;
+        text.value = of[c];
+        text.textContent = percentText(of[c]);
+      });
+      this.says.replaceChildren();
+      if (this.isFixed) this.says.replaceChildren("the others give it ", machine(of[this.value], percentText(of[this.value])), note);
+    }
+
+    get short() {
+      const { probabilities } = this.answer;
+      const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
+      return order.flatMap((c, i) => [i ? ", " : "", `${this.text(c)} `, machine(probabilities[c], percentText(probabilities[c]))]);
+    }
+  }
+
+  class Panel {
+    constructor(place, spec) {
+      this.columns = spec.columns;
+      this.model = new JointModel(spec, spec.columns);
+      this.nothing = this.columns.map(() => NaN);
+      this.row = null;
+      this.cards = this.columns.map((column, j) => new (column.levels ? CategoryCard : NumberCard)(this, column, j));
+      this.coded = this.rowsAsCodes();
+      const asked = Math.max(0, this.columns.findIndex((column) => column.name === spec.target));
+      this.asked = make("select", { id: "asked", onchange: () => this.changed() },
+        ...this.columns.map((column, j) => make("option", { value: j, selected: j === asked }, column.name)));
+      place.append(this.toolbar(), this.answers(), make("div", { class: "cards" }, ...this.cards.map((card) => card.element)));
+      if (rows.numbers.length) vary = (i) => this.choose(i, true);
+      this.update();
+    }
+
+    // The rows of the page as the model takes them.
+    rowsAsCodes() {
+      const of = this.columns.map((column) => rowColumns.get(column.name));
+      return range(rows.numbers.length).map((i) => this.columns.map((column, j) => {
+        const x = of[j]?.values[i] ?? null;
+        if (x === null) return NaN;
+        if (column.levels) return column.levels.indexOf(of[j].levels[x]);
+        return column.logged ? Math.log(x) : x;
+      }));
+    }
+
+    toolbar() {
+      this.number = make("input", { id: "row", type: "number", min: 1, placeholder: "none", onchange: () => this.seek() });
+      const count = rows.numbers.length;
+      const step = (by) => () => this.choose(this.row === null ? 0 : (this.row + by + count) % count);
+      return make("div", { class: "bar tools" },
+        make("label", { for: "row" }, "Row"), this.number,
+        button("Previous", step(-1)), button("Next", step(1)),
+        button("Any row", () => this.choose(Math.floor(Math.random() * count))),
+        button("Choose from the rows", () => showRows("Rows of the table", range(count))),
+        button("Release all", () => this.clear()));
+    }
+
+    answers() {
+      this.given = make("p", { class: "given" });
+      this.answer = make("p", { class: "large" });
+      this.strange = make("p", { class: "large" });
+      this.scale = make("svg", { viewBox: `0 0 ${WIDE} 30`, preserveAspectRatio: "none", class: "density low" });
+      this.log = make("p", { class: "small" });
+      this.completion = make("dl", { class: "completion" });
+      this.fill = button("Fix these too", () => this.fix(this.completed));
+      this.spoken = make("p", { class: "unseen", role: "status" });
+      const box = (title, ...inside) => make("div", { class: "answer" }, make("h3", {}, title), ...inside);
+      return make("div", { class: "answers" },
+        make("div", { class: "answer" }, make("h3", {}, make("label", { for: "asked" }, "What is to be expected of "), this.asked), this.answer, this.given),
+        box("How strange is this row?", this.strange, this.scale, this.log),
+        box("Most likely completion", this.completion, this.fill), this.spoken);
+    }
+
+    seek() {
+      const wanted = this.number.valueAsNumber;
+      if (Number.isNaN(wanted)) return this.clear();
+      const gaps = rows.numbers.map((n) => Math.abs(n - wanted));
+      return this.choose(gaps.indexOf(Math.min(...gaps)));
+    }
+
+    choose(i, away = false) {
+      this.row = i;
+      this.cards.forEach((card, j) => { card.value = this.valueOf(i, j); });
+      this.changed();
+      if (away) {
+        this.number.scrollIntoView({ block: "center" });
+        this.number.focus();
+      }
+    }
+
+    // The entry of a row as a control has it: a number in the units of the table, or a code.
+    valueOf(i, j) {
+      const { name, levels } = this.columns[j];
+      return levels ? this.coded[i][j] : rowColumns.get(name)?.values[i] ?? NaN;
+    }
+
+    clear() {
+      this.row = null;
+      for (const card of this.cards) card.value = NaN;
+      this.changed();
+    }
+
+    fix(row) {
+      this.cards.forEach((card, j) => {
+        if (!card.isFixed) card.value = card.column.levels ? row[j] : card.outer(row[j]);
+      });
+      this.changed();
+    }
+
+    // Changes that come together are answered once.
+    changed() {
+      this.waiting ??= requestAnimationFrame(() => {
+        this.waiting = null;
+        this.update();
+      });
+    }
+
+    get codes() {
+      return this.cards.map((card) => card.code);
+    }
+
+    update() {
+      const codes = this.codes, { logDensity, of } = this.model.condition(codes);
+      this.cards.forEach((card, j) => {
+        const was = this.row === null ? NaN : this.valueOf(this.row, j);
+        card.show(of[j] ?? this.model.conditionOthers(codes, j), was);
+      });
+      this.number.value = this.row === null ? "" : rows.numbers[this.row];
+      this.showAnswer();
+      this.showStrangeness(codes, logDensity);
+      this.showCompletion(codes);
+      clearTimeout(this.speaking);
+      this.speaking = setTimeout(() => {
+        this.spoken.textContent = `${this.columns[this.asked.value].name}: ${this.answer.textContent}. ${this.strange.textContent}`;
+      }, 700);
+    }
+
+    showAnswer() {
+      const asked = this.cards[this.asked.value];
+      this.answer.replaceChildren(...asked.short);
+      const fixed = this.cards.filter((card) => card.isFixed && card !== asked);
+      const list = fixed.slice(0, 4).map((card) => `${card.column.name} ${card.text(card.value)}`).join(", ");
+      const more = fixed.length > 4 ? ` and ${counted(fixed.length - 4, "other")}` : "";
+      this.given.textContent = fixed.length ? `given ${list}${more}` : "given nothing: fix a column below, or choose a row";
+    }
+
+    // The log densities of the page's rows in the columns that are fixed, of the rows that have them all.
+    logDensities(codes) {
+      const where = range(codes.length).filter((j) => isKnown(codes[j])), key = where.join();
+      if (this.known?.key !== key) {
+        const numbers = this.model.fixedNumbers(codes), factors = this.model.factors(numbers);
+        const logs = this.coded.filter((row) => where.every((j) => isKnown(row[j]))).map((row) => {
+          const only = row.map((x, j) => (isKnown(codes[j]) ? x : NaN));
+          return logSumExp(this.model.logJoint(only, numbers, factors).joint);
+        });
+        this.known = { key, logs: logs.sort((a, b) => a - b) };
+      }
+      return this.known.logs;
+    }
+
+    showStrangeness(codes, logDensity) {
+      const fixed = codes.filter(isKnown).length;
+      this.scale.replaceChildren();
+      this.log.textContent = "";
+      if (!fixed) {
+        this.strange.textContent = "Nothing is fixed.";
+        return;
+      }
+      const logs = this.logDensities(codes), lower = logs.filter((x) => x < logDensity).length;
+      const share = lower / logs.length;
+      this.strange.replaceChildren(...(logs.length
+        ? [machine(share, percentText(share)), ` of ${counted(logs.length, "row")} are stranger`] : ["No row has all these entries."]));
+      this.log.replaceChildren("log density ", machine(logDensity, numberText(logDensity, 5)), ` of ${counted(fixed, "entry", "entries")}`);
+      if (logs.length) this.drawScale(logs, logDensity);
+    }
+
+    drawScale(logs, logDensity) {
+      const low = Math.min(logs[Math.floor(0.01 * logs.length)], Math.max(logDensity, logs[0] - 20)), high = Math.max(logs[logs.length - 1], logDensity);
+      const bins = 40, width = (high - low) / bins || 1, counts = new Array(bins).fill(0);
+      for (const x of logs) counts[Math.min(bins - 1, Math.max(0, Math.floor((x - low) / width)))]++;
+      const peak = Math.max(...counts), at = (x) => (WIDE * Math.min(1, Math.max(0, (x - low) / (width * bins))));
+      this.scale.append(...counts.map((n, i) => make("rect", { x: (WIDE * i) / bins, width: WIDE / bins, y: 30 - (28 * n) / peak, height: (28 * n) / peak })),
+        make("line", { class: "marker", x1: at(logDensity), x2: at(logDensity), y1: 0, y2: 30 }));
+    }
+
+    showCompletion(codes) {
+      const free = this.cards.filter((card) => !card.isFixed);
+      this.fill.hidden = !free.length;
+      if (!free.length) {
+        this.completion.replaceChildren(make("dt", {}, "Nothing is left to complete."));
+        return;
+      }
+      const { row, log } = this.model.complete(codes);
+      Object.assign(this, { completed: row, completedLog: log });
+      this.completion.replaceChildren(...free.flatMap((card) => {
+        const x = card.column.levels ? row[card.j] : card.outer(row[card.j]);
+        return [make("dt", {}, card.column.name), make("dd", {}, machine(x, card.text(x)))];
+      }));
+    }
+  }
+
+  if (place && data.model) window.tractable = new Panel(place, data.model);
+}

@@ -1,0 +1,97 @@
+"""Factors and inverses in the memory of a large matrix, in blocks so small that a small one has many."""
+
+import numpy as np
+import pytest
+
+from conftest import BACKENDS
+from tractable.arrays import in_place, linalg
+from tractable.arrays.namespace import to_numpy
+from tractable.data import blocks
+from tractable.engines.gaussian_process import Observations, factorized, log_evidence
+from tractable.kernels import RBF, Matern, White
+
+OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
+
+
+@pytest.fixture(params=[7, 16, 64], ids="block {}".format)
+def _small_blocks(request, monkeypatch):
+    monkeypatch.setattr(in_place, "BLOCK", request.param)
+    monkeypatch.setattr(linalg, "LARGE", request.param)
+    monkeypatch.setattr(blocks, "DEVICE_ENTRIES", 50 * request.param)
+
+
+@pytest.fixture
+def spd(rng):
+    root = rng.standard_normal((50, 60))
+    return root @ root.T
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
+class TestInPlace:
+    """The matrix is its factor, and then its inverse."""
+
+    def test_factor_solutions_and_inverse(self, library, spd, rng):
+        unread = np.where(np.tri(50, dtype=bool), spd, np.nan)
+        matrix, wanted = library.asarray(unread), np.linalg.cholesky(spd)
+        lower, good = in_place.cholesky_in_place(matrix)
+        assert good
+        assert lower is matrix
+        np.testing.assert_allclose(to_numpy(lower), wanted, rtol=1e-9, atol=1e-9)
+        b = rng.standard_normal((50, 3))
+        for transposed in (False, True):
+            found = linalg.solve_triangular(lower, library.asarray(b), transposed=transposed)
+            np.testing.assert_allclose(
+                to_numpy(found), np.linalg.solve(wanted.T if transposed else wanted, b), rtol=1e-7, atol=1e-9
+            )
+        inverse = in_place.inverse_in_place(lower)
+        assert inverse is matrix
+        wanted = np.linalg.inv(spd)
+        np.testing.assert_allclose(np.tril(to_numpy(inverse)), np.tril(wanted), atol=1e-9 * wanted.max())
+
+    def test_a_matrix_without_a_factor_is_seen(self, library, spd):
+        singular = spd.copy()
+        singular[-1, :-1], singular[-1, -1] = spd[0, :-1], spd[0, 0]
+        assert not in_place.cholesky_in_place(library.asarray(singular))[1]
+        assert not in_place.cholesky_in_place(library.asarray(-spd))[1]
+
+    @pytest.mark.parametrize("kernel", [1.5 * RBF([1.0, 2.0]), Matern(nu=2.5) * RBF(3.0) + 0.1 * White(0.5)])
+    def test_evidence_gradient_and_leave_one_out(self, library, kernel, rng):
+        x = rng.standard_normal((40, 2))
+        given = {"x": x, "y": np.sin(x), "basis": np.ones((40, 1)), "noise_scale": rng.uniform(1.0, 2.0, 40)}
+        rows = Observations(**given)
+        there = Observations(**{name: library.asarray(each) for name, each in given.items()})
+        mine, theirs = (log_evidence(kernel, 0.1, each) for each in (there, rows))
+        np.testing.assert_allclose(mine.value, theirs.value, rtol=1e-10)
+        np.testing.assert_allclose(mine.kernel_gradient, theirs.kernel_gradient, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(mine.noise_gradient, theirs.noise_gradient, rtol=1e-8)
+        mine, theirs = (factorized(kernel, 0.1, each) for each in (there, rows))
+        np.testing.assert_allclose(to_numpy(mine.precisions()), theirs.precisions(), rtol=1e-9)
+        bound = mine.rounding(mine.lower)
+        np.testing.assert_allclose(to_numpy(bound), theirs.rounding(theirs.lower), rtol=1e-9)
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch's and CuPy's are called."""
+
+
+def test_a_block_without_memory_is_cut_in_halves(monkeypatch):
+    tried = []
+
+    def of(rows):
+        tried.append(rows)
+        if rows.stop - rows.start > 3:
+            raise OutOfMemoryError
+        return list(range(rows.start, rows.stop))
+
+    found = blocks.map_matrix_rows(of, 10, 5, OTHERS[0].asarray(np.zeros(1)), 1)
+    assert [row for part in found for row in part] == list(range(10))
+    assert tried[0] == slice(0, 10)
+    monkeypatch.setenv("TRACTABLE_DEVICE_MEMORY", str(64 * 5 * 2))
+    assert blocks.matrix_rows(OTHERS[0].asarray(np.zeros(1)), 5, 1) == 2
+
+    def broken(rows):
+        raise OutOfMemoryError(rows)
+
+    with pytest.raises(OutOfMemoryError):
+        blocks.map_matrix_rows(broken, 4, 5, OTHERS[0].asarray(np.zeros(1)), 1)
