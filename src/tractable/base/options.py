@@ -26,6 +26,22 @@ INERT: dict[str, frozenset[str]] = {
     "Lasso": _DESCENT,
     "ElasticNet": _DESCENT,
     "LassoCV": _DESCENT,
+    "ElasticNetCV": _DESCENT,
+    "LogisticRegressionCV": frozenset(
+        {
+            "solver",
+            "dual",
+            "random_state",
+            "intercept_scaling",
+            "multi_class",
+            "refit",
+            "use_legacy_attributes",
+        }
+    ),
+    "PoissonRegression": frozenset({"solver", "warm_start"}),
+    "GammaRegression": frozenset({"solver", "warm_start"}),
+    "QuantileRegression": frozenset({"solver", "solver_options"}),
+    "RobustRegression": frozenset({"warm_start"}),
     "LassoLars": frozenset({"eps", "fit_path", "random_state", "precompute"}),
     "LogisticRegression": frozenset(
         {"solver", "dual", "random_state", "intercept_scaling", "multi_class", "warm_start"}
@@ -122,13 +138,22 @@ def take_options(init: Callable[..., None]) -> Callable[..., None]:
     @wraps(init)
     def constructed(self: Any, *args: Any, **given: Any) -> None:
         if not given.keys() <= own.keys():
-            given = translated(type(self), given, own)
+            given = translated(type(self), by_seed_name(given, own), own)
         for name, names in VALUES.get(type(self).__name__, {}).items():
             if isinstance(given.get(name), str | None) and name in given:
                 given[name] = names.get(given[name], given[name])
         init(self, *args, **given)
 
     return constructed
+
+
+def by_seed_name(given: dict[str, Any], own: Any) -> dict[str, Any]:
+    """Return options with a seed that was given as `rng` under the name of scikit-learn."""
+    if "rng" not in given or "rng" in own:
+        return given
+    if "random_state" in given:
+        raise ValueError("rng and random_state name the same thing: give one of them")
+    return {**{name: x for name, x in given.items() if name != "rng"}, "random_state": given["rng"]}
 
 
 def translated(cls: type, given: dict[str, Any], own: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.arrays.svd import orientation
 from tractable.data import Batch, as_source
 from tractable.engines.eigenpairs import lanczos, symmetric_product
@@ -92,6 +92,7 @@ class PrincipalComponents:
         )
 
 
+@either_seed_name
 def principal_components(
     x: Any,
     n_components: float | None = None,

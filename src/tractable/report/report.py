@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
 from tractable.data.text import TableError
@@ -75,6 +75,7 @@ class ReportSummary:
         return as_json(parameters(self))
 
 
+@either_seed_name
 def make_report(
     data: Any = None,
     *,

@@ -434,9 +434,12 @@ def _score_of(scorer: Any, weights: Any, y: np.ndarray, predicted: np.ndarray) -
 def _scorer(scoring: Any) -> Any:
     """Return a scorer of scikit-learn, by name or as it is; R² when not given."""
     try:
-        return check_scoring(Ridge(), scoring=scoring)
+        found = check_scoring(Ridge(), scoring=scoring)
     except (TypeError, ValueError):
-        raise ValueError(f"scoring must be a scorer of scikit-learn or its name, got {scoring!r}") from None
+        found = None
+    if found is None or isinstance(scoring, (list, tuple, set, dict)):  # several scores choose no penalty
+        raise ValueError(f"scoring must be a scorer of scikit-learn or its name, got {scoring!r}")
+    return found
 
 
 def _held(rows: Rows) -> Rows:
