@@ -9,11 +9,13 @@ SECTIONS = {
         "tsqr",
         "ridge_cv_*",
         "lasso_path*",
+        "elastic_net_cv",
         "lars_path",
         "bayesian_ridge",
         "ard",
         "poisson_regression",
         "gamma_regression",
+        "quantile_regression",
     ),
     "Mixtures and k-means": (
         "gmm_*",

@@ -1,15 +1,24 @@
-"""Sphinx configuration: numpydoc reference, executed gallery, Markdown pages."""
+"""Sphinx configuration: numpydoc reference, executed gallery, Markdown pages, a sample report."""
 
 import re
+import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
 from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx_gallery.sorting import ExplicitOrder
+from typer.testing import CliRunner
 
 import tractable
+from tractable.cli import app
+
+# Workers of the gallery are renewed when their memory has grown, which joblib reports.
+warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from extension import public_names  # noqa: E402
 
 project = "tractable"
 author = "The tractable developers"
@@ -22,12 +31,21 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "extension",
 ]
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "code"
+nitpicky = True
 myst_heading_anchors = 2
+myst_enable_extensions = ["attrs_block", "dollarmath"]
+html_math_renderer = "mathml"
+# A button copies code without prompts and results.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -62,18 +80,22 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "parallel": True,  # as many scripts at once as sphinx -j says
     "write_computation_times": False,
+    # The pages of names show the examples that use them.
+    "backreferences_dir": "generated/examples",
+    "doc_module": ("tractable",),
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "tractable"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_extra_path = ["generated/sample"]
 # Pages without neighbours give the empty column to their tables.
 html_sidebars = {page: [] for page in ("benchmarks", "changelog", "coming_from_scikit_learn", "method_index")}
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "header_links_before_dropdown": 4}
 
 REFERENCE = "generated/reference.rst"
-#: Packages that users do not call: what estimators are made of, and the command.
-INTERNAL = ("base", "cli", "primitives")
 INTRODUCTION = """\
 API reference
 =============
@@ -84,14 +106,11 @@ Names in the first table are reached as ``tractable.Name``; those of a package k
 
 def write_reference():
     """Write a page listing every public name, read from the package's own tables."""
-    flat = [f"tractable.{name}" for name in tractable.PUBLIC]
-    pages = [INTRODUCTION, summary("Estimators, distributions, verbs", flat, "")]
-    for package in (p for p in tractable.PACKAGES if p not in INTERNAL):
-        module = import_module(f"tractable.{package}")
-        names = [
-            f"tractable.{package}.{name}" for name in getattr(module, "__all__", ()) if ours(module, name)
-        ]
-        pages.append(summary(f"tractable.{package}", names, (module.__doc__ or "").split("\n")[0]))
+    pages = [INTRODUCTION]
+    for package, names in public_names().items():
+        module = import_module(f"tractable.{package}") if package else None
+        heading = f"tractable.{package}" if package else "Estimators, distributions, verbs"
+        pages.append(summary(heading, names, ((module and module.__doc__) or "").split("\n")[0]))
     path = HERE / REFERENCE
     path.parent.mkdir(exist_ok=True)
     text = "\n".join(pages)
@@ -99,13 +118,16 @@ def write_reference():
         path.write_text(text, encoding="utf-8")
 
 
-def ours(module, name):
-    """Whether a name is listed under a package: no flat name, no other library's, no other package's."""
-    home = getattr(getattr(module, name), "__module__", "")
-    if name in tractable.PUBLIC or not home.startswith("tractable"):
-        return False
-    package = import_module(".".join(home.split(".")[:2]))
-    return package is module or name not in getattr(package, "__all__", ())
+def write_sample_report():
+    """Write the report that the front page shows, by the command; again where the library is newer."""
+    path = HERE / "generated" / "sample" / "sample_report.html"
+    newest = max(file.stat().st_mtime for file in Path(tractable.__file__).parent.rglob("*.py"))
+    if path.exists() and path.stat().st_mtime > newest:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = CliRunner().invoke(app, ["report", "--target", "species", "-o", str(path), "--quiet"])
+    if done.exit_code:
+        raise RuntimeError(f"the sample report: {done.output}")
 
 
 def summary(title, names, sentence):
@@ -142,11 +164,12 @@ def skip_scikit_learn(_app, _what, _name, obj, skip, _options):
     return skip or str(getattr(obj, "__module__", "")).startswith("sklearn")
 
 
-def setup(app):
+def setup(sphinx):
     """Run before numpydoc, whose listener has priority 500."""
-    app.connect("autodoc-skip-member", skip_scikit_learn)
-    app.connect("autodoc-process-docstring", escape_formulas, priority=400)
+    sphinx.connect("autodoc-skip-member", skip_scikit_learn)
+    sphinx.connect("autodoc-process-docstring", escape_formulas, priority=400)
 
 
 SphinxDocString._process_param = escape_properties  # noqa: SLF001
 write_reference()
+write_sample_report()

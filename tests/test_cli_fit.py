@@ -28,7 +28,7 @@ def done(*words):
 def refused(*words):
     """Run a command that must refuse in one line, and return the line."""
     found = run(*words)
-    assert found.exit_code == 1, found.output
+    assert found.exit_code == 2, found.output
     lines = [line for line in found.stderr.splitlines() if not line.endswith("…")]
     assert len(lines) == 1
     assert lines[0].startswith("error: ")
@@ -262,7 +262,8 @@ def test_what_people_read(penguins):
         "fit", "GaussianNB", penguins / "penguins.csv", "-t", "species", "-f", BILLS[0], "-s", penguins / "m"
     )
     assert found.exit_code == 0
-    assert found.stderr.startswith("fitting GaussianNB to ")
+    assert found.stderr == ""  # progress is for terminals
+    assert "score       accuracy 0." in found.stdout
     assert "learned     from 344 rows to predict species" in found.stdout
     assert "classes     Adelie, Chinstrap, Gentoo" in found.stdout
     found = run("predict", penguins / "m", penguins / "penguins.csv", "-o", penguins / "o.csv")

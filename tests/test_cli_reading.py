@@ -37,7 +37,7 @@ def done(*words):
 
 def refused(*words):
     found = CliRunner().invoke(app, [*map(str, words)])
-    assert found.exit_code == 1, found.output
+    assert found.exit_code == 2, found.output
     return found.stderr.splitlines()[-1]
 
 

@@ -96,7 +96,7 @@ FITS = [
         "numbers and words, which these columns do not hold: 'day' (date32[day]); --features a,k ",
     ),
     ("TableMixture dates.csv", "--features a,k,y are those that do"),
-    ("Ridge - -t y", "DATA is a file: standard input can be read once only"),
+    ("Ridge - -t y", "standard input is empty"),
     ("SupportVectorMachine two.csv -t y", "`tractable models` lists them"),
 ]
 
@@ -112,7 +112,7 @@ def folder(tmp_path, monkeypatch):
 
 def refused(words):
     found = CliRunner().invoke(app, words)
-    assert found.exit_code == 1, found.output
+    assert found.exit_code == 2, found.output
     assert found.stdout == ""
     assert "Traceback" not in found.stderr
     lines = [line for line in found.stderr.splitlines() if not line.endswith("…")]
@@ -156,12 +156,14 @@ PREDICTIONS = [
     ("ridge.tractable none.csv -o o.csv", "no such file or folder: none.csv"),
     ("ridge.tractable penguins.csv -o o.csv", "DATA: no column 'a' in penguins.csv"),
     ("ridge.tractable words.csv -o o.csv", "takes numbers, which these columns do not hold: 'b' (string)"),
-    ("ridge.tractable two.csv -o o.xls", "--output must end in .parquet or .csv; got o.xls"),
+    ("ridge.tractable two.csv -o o.xls", "--output must end in .parquet or .csv, or be -; got o.xls"),
     ("ridge.tractable two.csv -o none/o.csv", "--output: no such folder: none"),
     ("ridge.tractable two.csv -o folder.csv", "--output: folder.csv is a folder"),
     ("ridge.tractable two.csv -o two.csv", "two.csv is a file that is being read"),
     ("ridge.csv two.csv -o ridge.csv", "ridge.csv is a file that is being read"),
-    ("ridge.tractable - -o o.csv", "DATA is a file"),
+    ("ridge.tractable - -o o.csv", "standard input is empty"),
+    ("- - -o o.csv", "cannot load standard input"),
+    ("ridge.tractable two.csv -o - --json", "--output - and --json both write to standard output"),
     ("ridge.tractable two.csv -o o.csv -i 1.5", "--interval is a coverage between 0 and 1; got 1.5"),
     ("ridge.tractable two.csv -o o.csv --proba", "Ridge has no predict_proba; it has predict"),
     ("ridge.tractable two.csv -o o.csv -m transform", "Ridge has no transform; it has predict"),

@@ -28,7 +28,7 @@ def test_a_report_is_one_page(geyser, monkeypatch):
     assert "rows      60" in found.stdout
     assert "target    waiting" in found.stdout
     assert "saved     page.html" in found.stdout
-    assert found.stderr.startswith("starting …\n")
+    assert found.stderr == ""  # progress is for terminals
     page = (geyser / "page.html").read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert "eruptions" in page
@@ -68,14 +68,14 @@ def test_without_data_there_is_a_table_to_look_at(geyser):
         (["geyser.csv", "-o", "."], "cannot be written to .: it is a folder"),
         (["geyser.csv", "-o", "geyser.csv"], "cannot be written to geyser.csv: the table is there"),
         (["empty.csv"], "empty"),
-        (["-"], "DATA is a file: standard input can be read once only"),
+        (["-"], "standard input is empty"),
     ],
 )
 def test_reports_that_cannot_be(geyser, words, said):
     (geyser / "empty.csv").touch()
     before = (geyser / "geyser.csv").read_bytes()
     found = run(*words)
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert found.stdout == ""
     errors = [line for line in found.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1

@@ -115,7 +115,7 @@ def test_models_of_one_kind_and_one_model():
     names = [one["name"] for one in json.loads(run("models", "-k", "clustering", "--json").stdout)["models"]]
     assert names == ["KMeans", "MeanShift"]
     found = run("models", "--kind", "densty")
-    assert (found.exit_code, found.stderr) == (1, "error: no kind 'densty'; did you mean 'density'?\n")
+    assert (found.exit_code, found.stderr) == (2, "error: no kind 'densty'; did you mean 'density'?\n")
     card = run("models", "Ridge").stdout
     assert "alpha = 1.0" in card
     assert "density = (needed)" in run("models", "GenerativeClassifier").stdout
@@ -163,7 +163,7 @@ def test_the_installed_program_is_this_one():
 def test_refusals_of_tables(tmp_path):
     def said(*words):
         found = run("datasets", *words)
-        assert found.exit_code == 1
+        assert found.exit_code == 2
         return found.stderr
 
     assert "did you mean 'penguins'?" in said("penguin")
@@ -180,7 +180,7 @@ def test_quiet_says_nothing():
 
 def test_without_a_terminal_there_is_no_colour():
     found = shell("models", "Rigde")
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert found.stdout == ""
     assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
 
@@ -202,7 +202,7 @@ def test_signs_that_a_terminal_cannot_show_stop_nothing():
 @pytest.mark.slow
 def test_debug_shows_where_an_error_came_from():
     found = shell("models", "Rigde", "--debug")
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert "Traceback" in found.stderr
     assert "ValueError: no model 'Rigde'" in found.stderr
 
@@ -217,7 +217,7 @@ def test_whatever_goes_wrong_is_first_line(capsys):
     ):
         with pytest.raises(typer.Exit) as exit_, open_console():
             raise error
-        assert exit_.value.exit_code == 1
+        assert exit_.value.exit_code == 2
         assert capsys.readouterr().err == said
     with pytest.raises(typer.Exit) as exit_, open_console():
         raise KeyboardInterrupt
@@ -243,7 +243,7 @@ def test_json_is_one_object_without_nan(capsys):
 def test_errors_are_json_too(capsys):
     """A program that reads one object reads one, whatever happens; people read the line all the same."""
     found = run("models", "Rigde", "--json")
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert json.loads(found.stdout) == {"error": "no model 'Rigde'; did you mean 'Ridge'?"}
     assert found.stderr == "error: no model 'Rigde'; did you mean 'Ridge'?\n"
     with pytest.raises(typer.Exit), open_console(as_json=True):
@@ -255,7 +255,7 @@ def test_text_from_files_does_not_steer_the_terminal(capsys):
     """Escape codes are replaced, and spelled out in JSON."""
     hostile = "\x1b[31mred\x9b2J\u202eback"
     with open_console() as console:
-        console.progress(hostile)
+        console.say(hostile)
         console.warn(hostile)
         console.result({}, [hostile])
         console.table(("name",), [(hostile,)])

@@ -44,6 +44,24 @@ def test_the_guide_lists_every_page_by_its_task():
         assert page.stem == "index" or f"]({page.name})" in index, page.name
 
 
+GUIDE = [path for path in PAGES if path.parent.name == "guide" and path.stem != "index"]
+#: Pages about settings, which have no picture.
+WITHOUT_PICTURE = {"environment"}
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda path: path.stem)
+def test_a_guide_page_has_a_picture_and_says_why(page):
+    """Pictures are those that a script of the gallery draws when the documentation is built, or are there."""
+    text = page.read_text(encoding="utf-8")
+    pictures = re.findall(r"^```\{figure\} (\S+)$", text, re.MULTILINE)
+    assert pictures or page.stem in WITHOUT_PICTURE
+    for picture in pictures:
+        drawn = re.fullmatch(r"/auto_examples/(\w+)/images/sphx_glr_(\w+)_\d{3}\.png", picture)
+        source = ROOT / "examples" / drawn[1] / f"{drawn[2]}.py" if drawn else ROOT / "docs" / picture[1:]
+        assert source.is_file(), picture
+    assert re.search(r"^## Why ", text, re.MULTILINE)
+
+
 def test_contributing_quotes_real_files():
     quotes = blocks(ROOT / "CONTRIBUTING.md", "python")
     assert quotes

@@ -9,7 +9,13 @@ import tractable
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_generative_vs_discriminative", "plot_lda_qda", "plot_neighbours", "plot_perceptron"}
+SLOW = {
+    "plot_generative_vs_discriminative",
+    "plot_lda_qda",
+    "plot_many_columns",
+    "plot_neighbours",
+    "plot_perceptron",
+}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("classification")]
 
 

@@ -1018,3 +1018,20 @@ def test_gradients_of_features_hold_with_little_noise():
         assert total == pytest.approx(0.5 * (fit - 39.0), abs=rounding)
         # All but the noise is as it was: the function is known already.
         np.testing.assert_allclose(found.kernel_gradient, by_rows, atol=2.0 * rounding)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tractable.GaussianProcessRegressor(),
+        tractable.BayesianCommittee(n_subsets=2),
+        tractable.NystromGaussianProcess(n_inducing=150),
+        tractable.StateSpaceGaussianProcess(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_default_kernel_finds_what_varies_fast(model, rng):
+    """Thirty periods within the range of the rows: from a long length scale, a search finds noise."""
+    x = np.sort(rng.uniform(0.0, 1.0, 300))[:, None]
+    y = np.sin(200.0 * x[:, 0]) + 0.1 * rng.standard_normal(300)
+    assert model.fit(x, y).score(x, y) > 0.9

@@ -225,7 +225,10 @@ class TestBadInput:
         with pytest.raises(ValueError, match="y must be positive"):
             GammaRegression().fit(self.X, self.y - 1.0)
 
-    @pytest.mark.parametrize("model", [PoissonRegression(), NegativeBinomialRegression(dispersion=0.5)])
+    @pytest.mark.parametrize(
+        "model",
+        [PoissonRegression(), NegativeBinomialRegression(dispersion=0.5), NegativeBinomialRegression()],
+    )
     def test_separable_counts(self, model, rng):
         group = np.repeat([0.0, 1.0], 50)
         y = np.where(group == 1.0, 0.0, rng.poisson(3.0, 100))
@@ -233,8 +236,9 @@ class TestBadInput:
             model.fit(group[:, None], y)
         assert model.separable_
         assert model.coef_[0] < -8.0
-        with pytest.raises(ValueError, match="alpha > 0 has both"):
-            model.coef_interval()
+        for ask in (model.coef_interval, model.summary, lambda: model.influence(group[:, None], y)):
+            with pytest.raises(ValueError, match="alpha > 0 has both"):
+                ask()
         penalised = PoissonRegression(alpha=0.01).fit(group[:, None], y)
         assert not penalised.separable_
         assert np.all(np.isfinite(penalised.coef_interval()))

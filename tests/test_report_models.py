@@ -9,7 +9,8 @@ import pytest
 import tractable
 from section_code import run_code
 from tractable.report import table_of
-from tractable.report.candidates import Candidate, classifiers, encoder, regressors
+from tractable.report.candidates import Candidate, classifiers, regressors
+from tractable.report.fitted import encoder
 from tractable.report.held_out import compared, folds, held_out, importances
 from tractable.report.models import section
 

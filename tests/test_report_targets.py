@@ -7,13 +7,8 @@ import pytest
 from section_code import run_code
 from tractable import Mixture, Normal, StudentT
 from tractable.report import read_table, table_of
-from tractable.report.candidates import (
-    LogTransformed,
-    is_skewed,
-    log_regressors,
-    point_prediction,
-    skewed_columns,
-)
+from tractable.report.candidates import is_skewed, log_regressors, skewed_columns
+from tractable.report.fitted import LogTransformed, point_prediction
 from tractable.report.models import _rare_class, dominant_rows, section
 from tractable.report.mutual_information import informative_columns
 

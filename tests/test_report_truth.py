@@ -6,10 +6,11 @@ import pytest
 
 from quick import some
 from tractable.report import folds, read_table, table_of, with_dates
-from tractable.report.candidates import _near_classes, _near_numbers, encoder, is_skewed, regressors
+from tractable.report.candidates import _near_classes, _near_numbers, is_skewed, regressors
 from tractable.report.clusters import section as clusters
 from tractable.report.dependence import pairs_of, reversals
 from tractable.report.dependence import section as dependence
+from tractable.report.fitted import encoder
 from tractable.report.held_out import model_rows
 from tractable.report.map import section as map_of_rows
 from tractable.report.mixtures import far_rows

@@ -183,6 +183,6 @@ def test_the_table_of_clusters_has_those_of_the_rows(two, rng):
     grid = clusters_section(two, rng=rng).tables[0]
     clusters = what_if.rows_data(two)["columns"][-1]
     counts = np.bincount([code for code in clusters["values"] if code is not None])
-    assert grid.clusters
+    assert grid.first == "cluster"
     assert [row[0] for row in grid.rows] == clusters["levels"]
     assert [row[1] for row in grid.rows] == [str(n) for n in counts]

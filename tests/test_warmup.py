@@ -132,7 +132,7 @@ def test_a_terminal_is_told_of_a_compilation(tmp_path):
 def test_a_warmup_without_a_folder_is_refused(monkeypatch):
     monkeypatch.setattr(Kernel, "folder", None)
     done = CliRunner().invoke(app, ["warmup", "bins"])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "error: no folder can be written to" in done.output
 
 

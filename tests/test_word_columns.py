@@ -162,3 +162,37 @@ def test_missing_entries_of_a_formula_are_refused(rows):
             tractable.fit_formula("mass ~ size", rows.assign(**{column: rows[column].where(rows.index > 3)}))
     with pytest.raises(ValueError, match="data must be a frame"):
         tractable.fit_formula("mass ~ size", np.ones((3, 2)))
+
+
+def test_robust_tables_and_exposures_of_a_formula(rows):
+    clusters = np.arange(len(rows)) % 7
+    data = rows.assign(town=clusters, years=1.0 + clusters, claims=np.arange(len(rows)) % 5)
+    found = tractable.fit_formula("mass ~ size + island", data)
+    X, y = found.columns(data), data["mass"]
+    want = found.model.summary(X, y, covariance="HC3")
+    np.testing.assert_array_equal(found.summary(data, covariance="HC3").std_errors, want.std_errors)
+    want = found.model.summary(X, y, clusters=clusters)
+    np.testing.assert_array_equal(found.summary(data, clusters="town").std_errors, want.std_errors)
+    counts = tractable.fit_formula("claims ~ size", data, tractable.PoissonRegression(), exposure="years")
+    alone = tractable.PoissonRegression().fit(data[["size"]], data["claims"], exposure=data["years"])
+    np.testing.assert_allclose(counts.model.coef_, alone.coef_)
+    np.testing.assert_allclose(
+        counts.predict(data, exposure="years"), alone.predict(data[["size"]], exposure=data["years"])
+    )
+    assert counts.predict_interval(data, exposure="years").shape == (len(data), 2)
+    with pytest.raises(ValueError, match="exposure: data has no column 'centuries'"):
+        tractable.fit_formula("claims ~ size", data, tractable.PoissonRegression(), exposure="centuries")
+
+
+@pytest.mark.parametrize(
+    "model", [tractable.LinearRegression(), tractable.PoissonRegression(), tractable.LogisticRegression()]
+)
+def test_words_in_a_linear_model_point_to_their_coding(rows, model):
+    with pytest.raises(ValueError, match=r"'island' .*ContrastCoding codes words, fit_formula"):
+        model.fit(rows[["size", "island"]], np.arange(len(rows)) % 2)
+
+
+def test_what_a_formula_lacks_is_said_in_plain_text(rows):
+    with pytest.raises(ValueError, match="formula cannot be read") as said:
+        tractable.fit_formula("mass ~ size +", rows)
+    assert "\x1b" not in str(said.value)

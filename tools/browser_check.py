@@ -4,8 +4,9 @@
 
 Without a file the report on the bundled table is made first, and has to have all its sections. Nothing may be
 fetched, nothing may be said on the console, every figure must be seen and its letters be legible, and nothing
-may stick out at the width of a desk or of a phone. Pages with one fault each are looked at first: a check
-that does not find their faults is worth nothing.
+may stick out at the width of a desk or of a phone. Then the panel is asked on several tables, see
+`what_if_check`, and the page is used by keyboard, see `page_manners`. Pages with one fault each are looked
+at first: a check that does not find their faults is worth nothing.
 """
 
 import base64
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools import what_if_check
+from tools import page_manners, what_if_check
 from tools.broken_pages import GOOD, broken_pages
 from tools.browser import Browser, BrowserError, Page, running
 
@@ -155,13 +156,14 @@ def main() -> int:
                 found = problems(browser, path, sections)
                 if sections:
                     found += what_if_check.problems(browser, Path(folder))
+                    found += page_manners.problems(browser, Path(folder))
         except BrowserError as error:
             return _say("the browser cannot be asked", [str(error)], 2)
         if found:
             return _say(path.name, found, 1)
         print(f"{path.name}: {path.stat().st_size:,} bytes, seen at {', '.join(map(str, WIDTHS))} pixels")
         if sections:
-            print("panel: asked on several tables by its controls, answers as in Python to 1e-9")
+            print("panel: asked on several tables, answers as in Python to 1e-9; used by keyboard")
     return 0
 
 

@@ -10,15 +10,20 @@ import tractable
 STUB = Path(__file__).parent.parent / "src" / "tractable" / "__init__.pyi"
 HEAD = "# Types of the public names, written by `python -m tools.stub` from the table in `__init__.py`.\n"
 
+#: Packages that are called too, and the function that a call is; for a type checker they are that function.
+CALLED = {"report": "report_on"}
+
 
 def stub() -> str:
     """Return the text of the stub."""
-    homes = [("tractable", name) for name in tractable.PACKAGES]
+    homes = [("tractable", name) for name in tractable.PACKAGES if name not in CALLED]
+    homes += [(f"tractable.{name}", function) for name, function in CALLED.items()]
     homes += [(_home(module, name), name) for name, module in tractable.PUBLIC.items()]
     # The redundant `as` is how a stub says that a name is exported.
     imports = [f"from {module} import {name} as {name}" for module, name in sorted(homes, key=_order)]
+    called = [f"{name} = {function}" for name, function in CALLED.items()]
     tables = ["PACKAGES: tuple[str, ...]", "PUBLIC: dict[str, str]", "__version__: str"]
-    return "\n".join([HEAD, *imports, "", *tables, ""])
+    return "\n".join([HEAD, *imports, "", *called, *tables, ""])
 
 
 def _home(package: str, name: str) -> str:

@@ -26,7 +26,6 @@ from tractable import neighbors as neighbors
 from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
-from tractable import report as report
 from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
@@ -248,6 +247,7 @@ from tractable.persistence import checkpoint as checkpoint
 from tractable.persistence import load as load
 from tractable.persistence import save as save
 from tractable.plotting.plot import plot as plot
+from tractable.report import report_on as report_on
 from tractable.selection import bias_variance as bias_variance
 from tractable.selection import choose_parameters as choose_parameters
 from tractable.selection import dependence_of_rows as dependence_of_rows
@@ -265,6 +265,7 @@ from tractable.spatial import minkowski as minkowski
 from tractable.statistics import ByClass as ByClass
 from tractable.statistics import Moments as Moments
 
+report = report_on
 PACKAGES: tuple[str, ...]
 PUBLIC: dict[str, str]
 __version__: str

@@ -210,7 +210,7 @@ class ClassifierMixin(base.ClassifierMixin):
     def condition(self, dims: Any, values: Any = None) -> Any:
         """Return the distribution of the other columns, given the values of some: a mixture over the classes.
 
-        `dims` and `values` are as in :meth:`tractable.base.DensityMixin.condition`.
+        `dims` and `values` are as in `GaussianDensity.condition`.
         """
         check_answerable(self)
         return self.distribution_.condition(dims, values)

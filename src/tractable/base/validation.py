@@ -404,7 +404,10 @@ def _readable(X: Any) -> Any:
     if hasattr(X, "collect") and not is_frame(X):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet; give X.collect()")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat):
-        raise ValueError("X must hold real numbers, and has text among Python objects: convert it first")
+        raise ValueError(
+            "X must hold real numbers, and has text among Python objects: convert it first; ContrastCoding "
+            "codes the words of a frame"
+        )
     if is_frame(X):
         as_source(X)  # names the columns that are no numbers
         return object_columns_as_numbers(X)

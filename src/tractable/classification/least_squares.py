@@ -57,7 +57,7 @@ class LeastSquaresClassifier(ClassifierMixin, OnePassEstimator):
 
     See Also
     --------
-    tractable.distributions.LabelCoding : one-of-K and the other codes of classes.
+    tractable.LabelCoding : one-of-K and the other codes of classes.
 
     Examples
     --------

@@ -1,19 +1,27 @@
 """The command and its sub-commands; heavy modules are imported when a sub-command runs."""
 
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tractable import __version__
-from tractable.cli.console import FLAG
+from tractable.cli.ask import ask
+from tractable.cli.compare import compare
+from tractable.cli.complete import complete
+from tractable.cli.console import FAILED, FLAG, INTERRUPTED, first_line
 from tractable.cli.datasets import datasets
 from tractable.cli.fit import fit
 from tractable.cli.models import models
 from tractable.cli.predict import predict
 from tractable.cli.report import report
 from tractable.cli.warmup import warmup
+
+#: What is raised for unknown options and wrong values: a class that typer brings along under no public name.
+WRONG_USE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 app = typer.Typer(
     name="tractable",
@@ -52,13 +60,20 @@ def tractable(
 
       tractable predict species.tractable penguins.csv -o species.csv --proba
 
-    Exit codes: 0 done, 1 an error in the data or the question, 2 a wrong option, 130 interrupted.
+      tractable ask penguins.csv "body_mass_g | species=Gentoo, sex=male"
+
+      tractable compare last_year.csv this_year.csv
+
+      tractable complete penguins.csv --draws 5 -o completed.csv
+
+    A table is a CSV or Parquet file, or - for standard input; - as output is standard output. Exit codes: 0
+    done, 2 an error, 130 interrupted.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-for command in (report, fit, predict, models, datasets, warmup):
+for command in (report, fit, predict, ask, compare, complete, models, datasets, warmup):
     app.command()(command)
 
 
@@ -67,4 +82,21 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app(prog_name="tractable")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: list[str]) -> int:
+    """Run the command with some words and return its exit code; a wrong option is one line too."""
+    try:
+        return app(words, prog_name="tractable", standalone_mode=False) or 0
+    except WRONG_USE as error:
+        where = getattr(getattr(error, "ctx", None), "command_path", "tractable")
+        typer.secho(f"error: {first_line(error.format_message())} ({where} --help)", fg="red", err=True)
+        return FAILED
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

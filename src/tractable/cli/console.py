@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +15,13 @@ from typing import Annotated, Any, Self
 
 import typer
 
+from tractable.cli.streams import forget_input, without_copies
+
 #: What help shows beside an option that takes no value.
 FLAG = " "
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, or a quoted pattern.")
+    str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, a folder, a quoted pattern, or -.")
 ]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
@@ -34,14 +35,11 @@ AsJson = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar=FLAG, help="Print errors and nothing else.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar=FLAG, help="Show where an error came from.")]
 
-#: The exit code of a command that was stopped by Ctrl-C.
-INTERRUPTED = 130
+#: The exit codes of a command that found an error, and of one that was stopped by Ctrl-C.
+FAILED, INTERRUPTED = 2, 130
 
 #: The environment variable that turns the progress bars of fits on and off.
 PROGRESS = "TRACTABLE_PROGRESS"
-
-#: Seconds between lines of one step where standard error is no terminal.
-LINE_SECONDS = 5.0
 
 #: Control characters, escape codes among them, and those that change the direction of text.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -52,11 +50,24 @@ class Console:
 
     def __init__(self, *, as_json: bool, quiet: bool) -> None:
         self.as_json, self.quiet = as_json, quiet
+        self.err = False  # whether results go to standard error, for a file goes to standard output
         self.warnings: list[str] = []
         self.notes: list[str] = []
 
+    def leave_stdout_to(self, option: str, path: Any) -> None:
+        """Print results on standard error if an option writes a file to standard output."""
+        if str(path) == "-":
+            if self.as_json:
+                raise ValueError(f"{option} - and --json both write to standard output: name a file")
+            self.err = True
+
     def progress(self, text: str) -> None:
-        """Print what is being done."""
+        """Print what is being done, on a terminal."""
+        if sys.stderr.isatty():
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Print a line on standard error."""
         if not (self.quiet or self.as_json):
             typer.echo(printable(text), err=True)
 
@@ -64,7 +75,7 @@ class Console:
         """Print how the input was interpreted."""
         for text in texts:
             self.notes.append(text)
-            self.progress(f"note: {text}")
+            self.say(f"note: {text}")
 
     def warn(self, text: str) -> None:
         """Print a warning, each text once."""
@@ -85,7 +96,7 @@ class Console:
             typer.echo(CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
         elif not self.quiet:
             for line in lines:
-                typer.echo(printable(line))
+                typer.echo(printable(line), err=self.err)
 
     def error(self, text: str) -> None:
         """Print why there is no result, as JSON too where that was asked for."""
@@ -138,8 +149,10 @@ def open_console(*, as_json: bool = False, quiet: bool = False, debug: bool = Fa
     except Exception as error:
         if debug:
             raise
-        console.error(_reason(error))
-        raise typer.Exit(1) from None
+        console.error(without_copies(_reason(error)))
+        raise typer.Exit(FAILED) from None
+    finally:
+        forget_input()
 
 
 def with_console(run: Callable[..., None]) -> Callable[..., None]:
@@ -187,7 +200,7 @@ def _progress_bars(*, shown: bool) -> Iterator[None]:
 
 
 class StepProgress:
-    """Progress of long work: a bar in a terminal, a line a step elsewhere.
+    """Progress of long work: a bar that names what is being done, on a terminal alone.
 
     It is called with a text and the fraction that is done (0 to 1, or None where that is unknown).
 
@@ -200,7 +213,6 @@ class StepProgress:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.bar: Any = None
-        self.last, self.when = "", 0.0
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty() and not (self.console.quiet or self.console.as_json):
@@ -222,11 +234,6 @@ class StepProgress:
         if self.bar is not None:
             total = None if done is None else 1.0
             self.bar.update(self.task, description=printable(text), completed=done or 0.0, total=total)
-            return
-        step, now = text.partition(": ")[0], time.monotonic()
-        if step != self.last or now - self.when > LINE_SECONDS:
-            self.console.progress(f"{text} …")
-            self.last, self.when = step, now
 
 
 def printable(text: str) -> str:

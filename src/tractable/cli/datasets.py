@@ -13,7 +13,8 @@ def datasets(
     console: Console,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="A table to describe.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it as .csv or .parquet.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write it as .csv or .parquet, or -."),
     ] = None,
 ) -> None:
     """List the bundled tables, describe one, or write one to a file.
@@ -39,6 +40,7 @@ def datasets(
         ]
         console.table(("table", "rows", "columns", "target", "what it is"), rows)
         return
+    console.leave_stdout_to("--output", output)
     table = load(name)
     card = _describe(table)
     if output is None:
@@ -76,11 +78,10 @@ def _lines(card: dict[str, Any]) -> list[str]:
 
 
 def _write(frame: Any, output: Path) -> None:
-    from tractable.cli.tables import check_output
-    from tractable.data.output import replacing
+    from tractable.cli.tables import check_output, opened_output
 
     ending = check_output(output)
-    with replacing(output) as file:
+    with opened_output(output) as file:
         if ending == ".csv":
             frame.convert_dtypes().to_csv(file, index=False)  # integers stay integers beside missing entries
         else:

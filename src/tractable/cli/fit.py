@@ -30,6 +30,10 @@ ATTRIBUTES = ("n_iter_", "converged_", "log_evidence_", "lower_bound_", "alpha_"
 #: Files of at most so many bytes are read into memory whatever the model.
 HELD_BYTES = 2**24
 
+#: What a model is scored by, and the most rows of the fit that it is scored on.
+SCORES = {"regressor": "R²", "classifier": "accuracy", "density_estimator": "log density a row"}
+SCORED_ROWS = 5_000
+
 #: The streaming tag of models that learn from batches of frames.
 SINGLE_SWEEP = "exact in one pass"
 
@@ -40,7 +44,7 @@ def fit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model; `tractable models` lists them.")],
     data: Data,
     save: Annotated[
-        Path, typer.Option("--save", "-s", metavar="FILE", help="Where to write the fitted model.")
+        Path, typer.Option("--save", "-s", metavar="FILE", help="Where to write the fitted model, or -.")
     ],
     target: Target = None,
     weight: Annotated[
@@ -80,11 +84,13 @@ def fit(
     from tractable.cli.tables import open_table
     from tractable.data.output import check_writable
 
-    check_writable(save, "--save")
+    console.leave_stdout_to("--save", save)
+    if str(save) != "-":
+        check_writable(save, "--save")
     console.progress(f"fitting {model} to {data} …")
     table = open_table(data)
     console.note(table.notes)
-    if save.resolve() in [path.resolve() for path in table.paths]:
+    if str(save) != "-" and save.resolve() in [path.resolve() for path in table.paths]:
         raise ValueError(f"--save: {save} is a file that is being read")
     names = None if features is None else split_names(features)
     requested = RequestedColumns(target=target, weight=weight, features=names, drop_missing=drop_missing)
@@ -98,10 +104,13 @@ def fit(
 
 
 def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> None:
+    from tractable.cli.streams import output_path
     from tractable.persistence import save
 
     model = result.model
-    save(model, path)
+    with output_path(path) as file:
+        save(model, file)
+        size = file.stat().st_size
     if result.interrupted:
         console.warn("interrupted: the best model so far is saved")
     if result.dropped:
@@ -117,6 +126,8 @@ def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> 
         "features": list(result.features),
         "rows": result.rows,
         "rows_left_out": result.dropped,
+        "score": result.score,
+        "rows_scored": result.scored,
         "seconds": round(seconds, 3),
         "saved": str(path),
         **facts,
@@ -129,10 +140,30 @@ def _save(console: Console, result: "FitResult", path: Path, seconds: float) -> 
         f"model       {' '.join(repr(model).split())}",
         f"learned     from {result.rows:,} rows{of}",
         f"columns     {len(result.features)}: {abbreviated(result.features, 8)}",
+        *_score_line(result),
         *(f"{name:11s} {shown}" for name, shown in printed.items()),
-        f"saved       {path} ({path.stat().st_size:,} bytes)",
+        f"saved       {path} ({size:,} bytes)",
     ]
-    console.result(found, lines)
+    console.result(found, [*lines, *_summary_lines(model)])
+
+
+def _score_line(result: "FitResult") -> list[str]:
+    """Return the score of a fit, which is of rows that were learned from."""
+    if result.score is None:
+        return []
+    name = SCORES[result.model.__sklearn_tags__().estimator_type]
+    which = "the" if result.scored >= result.rows else f"the first {result.scored:,}"
+    return [f"score       {name} {result.score:.4g}, on {which} rows it learned from"]
+
+
+def _summary_lines(model: Any) -> list[str]:
+    """Return the table of coefficients of a model that has one, with its standard errors and tests."""
+    if not hasattr(model, "summary"):
+        return []
+    try:
+        return ["", *str(model.summary()).splitlines()]
+    except ValueError:  # there are no standard errors: fewer rows than coefficients, separated classes
+        return []
 
 
 def _scalar(model: Any, name: str) -> Any:
@@ -162,6 +193,8 @@ class FitResult:
     rows: int
     dropped: int
     interrupted: bool = False
+    score: float | None = None
+    scored: int = 0  # rows that the score is of
 
 
 def fit_table(
@@ -279,11 +312,42 @@ def _fit(
     )
     features = roles.features if frames else rows.feature_names or tuple(range(rows.n_features))
     result = FitResult(model=model, target=roles.target, features=features, rows=0, dropped=0)
+    held = _collected(rows) if in_memory else None
     try:
-        model.fit(*(_collected(rows) if in_memory else (rows,)))
+        model.fit(*((rows,) if held is None else held))
     except FitInterrupted:
         result = replace(result, interrupted=True)
-    return replace(result, rows=rows.counted, dropped=rows.dropped)
+    result = replace(result, rows=rows.counted, dropped=rows.dropped)
+    return _scored(result, _first(rows) if held is None else held)
+
+
+def _first(rows: Any) -> tuple[Any, ...]:
+    """Return the features, targets and weights of the first rows of a stream."""
+    from tractable.cli.tables import CountedFrames
+
+    if isinstance(rows, CountedFrames):
+        return next(iter(rows))
+    batch, names = next(iter(rows.batches())), rows.feature_names
+    if names is None:
+        return batch.X, batch.y, batch.weights
+    import pandas as pd
+
+    return pd.DataFrame(batch.X, columns=list(names)), batch.y, batch.weights
+
+
+def _scored(result: FitResult, held: tuple[Any, ...]) -> FitResult:
+    """Return a result with the score of the first rows of the fit, if the model has one."""
+    kind = result.model.__sklearn_tags__().estimator_type
+    if kind not in SCORES or not hasattr(result.model, "score"):
+        return result
+    X, y, weights = (None if part is None else part[:SCORED_ROWS] for part in held)
+    if y is not None and kind == "regressor" and len(y) < 2:
+        return result  # R² needs two rows
+    try:
+        score = float(result.model.score(X, y, weights))
+    except (TypeError, ValueError):  # a model that has no score of such rows
+        return result
+    return replace(result, score=score, scored=min(result.rows, len(held[0]), SCORED_ROWS))
 
 
 def _collected(rows: Any) -> tuple[Any, ...]:

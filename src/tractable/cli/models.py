@@ -2,7 +2,11 @@
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterable
+from itertools import groupby
+from shutil import get_terminal_size
+from textwrap import shorten, wrap
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +60,9 @@ def models(
         console.result(one | {"defaults": defaults}, _lines(one, defaults))
         return
     found = _of_kind([describe(each) for each in model_classes().values()], kind)
+    if sys.stdout.isatty():
+        console.result({"models": found}, _grouped(found, max(60, get_terminal_size().columns)))
+        return
     console.result({"models": found})
     heads = ("model", "kind", "streaming", "missing", "words", "what it is")
     console.table(heads, [_row(one) for one in found])
@@ -67,6 +74,28 @@ def _of_kind(found: list[dict[str, Any]], kind: str | None) -> list[dict[str, An
         raise _unknown("kind", kind, order)
     kept = [one for one in found if kind in (None, one["kind"])]
     return sorted(kept, key=lambda one: order.index(one["kind"]))
+
+
+def _grouped(found: list[dict[str, Any]], width: int) -> list[str]:
+    """Return the models by kind, a line each that fits into a terminal."""
+    longest = max((len(one["name"]) for one in found), default=0)
+    lines = []
+    for kind, ones in groupby(found, key=lambda one: one["kind"]):
+        lines += ["", kind]
+        for one in ones:
+            marks = "".join(
+                sign if there or there is None else "-"
+                for sign, there in (
+                    ("s", one["streaming"] != "no"),
+                    ("m", one["missing_values"]),
+                    ("w", one["text"]),
+                )
+            )
+            text, room = one["description"], width - longest - 8
+            text = text if len(text) <= room else text.partition(": ")[0].rstrip(".")
+            lines.append(f"  {one['name']:{longest}s}  {marks}  {shorten(text, room, placeholder=' …')}")
+    legend = "s: learns from tables larger than memory; m: takes missing entries; w: reads words"
+    return [*lines[1:], "", *wrap(legend, width), "`tractable models NAME` shows one, with its parameters."]
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:

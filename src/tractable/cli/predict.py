@@ -30,11 +30,13 @@ METHODS = (
 @with_console
 def predict(
     console: Console,
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tractable fit` saved.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A file that `fit` or `report` saved, or -.")
+    ],
     data: Data,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet or .csv.")
-    ],
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet or .csv, or -.")
+    ] = Path("-"),
     interval: Annotated[
         float | None,
         typer.Option(
@@ -64,22 +66,25 @@ def predict(
 
       tractable predict species.tractable penguins.csv -o out.csv --proba
 
+      tractable predict species.tractable - < penguins.csv > out.csv
+
       tractable predict fare.tractable trips.parquet -o out.parquet -i 0.9
 
       tractable predict m.tractable rows.csv -o out.csv -m outlier_scores
     """
     from tractable.cli.tables import check_output, open_table
 
+    console.leave_stdout_to("--output", output)
     check_output(output)
     began = time.monotonic()
     with StepProgress(console) as step:
         step(f"loading {model}")
-        fitted = _load(model)
-        name = type(fitted).__name__
+        fitted = load_model(model)
+        name = model_name(fitted)
         ask = predictor(fitted, method, interval, proba=proba)
         table = open_table(data)
         console.note(table.notes)
-        if output.resolve() in [path.resolve() for path in (model, *table.paths)]:
+        if str(output) != "-" and output.resolve() in [path.resolve() for path in (model, *table.paths)]:
             raise ValueError(f"--output: {output} is a file that is being read")
         copied = tuple(table.types) if keep == "all" else split_names(keep or "")
         table.check(copied, "--keep")
@@ -97,17 +102,27 @@ def predict(
         "seconds": round(time.monotonic() - began, 3),
         "saved": str(output),
     }
-    console.result(found, [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"])
+    console.result(
+        found,
+        [f"{done.rows:,} rows: {abbreviated(done.columns)}", f"saved {output}"][: 1 if console.err else 2],
+    )
 
 
-def _load(path: Path) -> Any:
+def load_model(path: Path) -> Any:
     from tractable.base import Estimator
+    from tractable.cli.streams import input_path
     from tractable.persistence import load
+    from tractable.report import TablePredictor
 
-    found = load(path)
-    if not isinstance(found, Estimator):
+    found = load(input_path(str(path)))
+    if not isinstance(found, Estimator | TablePredictor):
         raise ValueError(f"{path} holds no model but a {type(found).__name__}")
     return found
+
+
+def model_name(model: Any) -> str:
+    """Return what a model is called: the name of its class, or that of the report's best model."""
+    return str(getattr(model, "name", type(model).__name__))
 
 
 @value
@@ -125,12 +140,13 @@ class Predictor:
     @property
     def takes_missing(self) -> bool:
         """Whether the model takes rows with missing entries."""
-        return bool(self.model.model_tags.predicts_missing)
+        return not hasattr(self.model, "model_tags") or bool(self.model.model_tags.predicts_missing)
 
     @property
     def takes_words(self) -> bool:
         """Whether the model reads columns of words."""
-        return bool(self.model.__sklearn_tags__().input_tags.string)
+        tags = getattr(self.model, "__sklearn_tags__", None)
+        return tags is None or bool(tags().input_tags.string)
 
     def __call__(self, X: Any) -> dict[str, Any]:
         from tractable.data.predict_to import named_columns
@@ -161,7 +177,7 @@ class Predictor:
 
 def predictor(model: Any, method: str | None, interval: float | None, *, proba: bool) -> Predictor:
     """Return the predictor of the options; what the model does not offer is refused."""
-    name = type(model).__name__
+    name = model_name(model)
     offered = [known for known in METHODS if hasattr(model, known)]
     if not offered:
         raise ValueError(f"{name} has none of the methods {', '.join(METHODS)}")
@@ -203,7 +219,7 @@ def predict_table(
     if table.types and not table.numbers.issuperset(needed) and not ask.takes_words:
         words = ", ".join(f"{n!r} ({table.types[n]})" for n in needed if n not in table.numbers)
         raise ValueError(
-            f"DATA: {type(ask.model).__name__} takes numbers, which these columns do not hold: {words}"
+            f"DATA: {model_name(ask.model)} takes numbers, which these columns do not hold: {words}"
         )
     from tractable.cli.tables import write_tables
 
@@ -253,7 +269,7 @@ def _blocks(
         from tractable.cli.tables import CountedRows
         from tractable.data.columns import Roles
 
-        options = {"allow_missing": ask.takes_missing, "label": type(ask.model).__name__}
+        options = {"allow_missing": ask.takes_missing, "label": model_name(ask.model)}
         rows = CountedRows(table.source(Roles(features=())), drop=False, **options)
         yield from (({}, block.X) for block in rows.blocks())
         return

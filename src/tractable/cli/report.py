@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tractable.cli.console import Console, StepProgress, Target, with_console
+from tractable.value import replace
 
 
 @with_console
@@ -14,11 +15,12 @@ def report(
     console: Console,
     data: Annotated[
         str | None,
-        typer.Argument(metavar="DATA", help="A CSV or Parquet file; a bundled table when not given."),
+        typer.Argument(metavar="DATA", help="A CSV or Parquet file, or -; a bundled table when not given."),
     ] = None,
     target: Target = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write the page; - is standard output."),
     ] = Path("report.html"),
     kind: Annotated[
         list[str] | None,
@@ -35,11 +37,15 @@ def report(
     rows: Annotated[
         str, typer.Option("--rows", metavar="N", help='Rows held in memory, or "all"; more are sampled.')
     ] = "20000",
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", "-s", metavar="FILE", help="Keep the model that predicts the target best."),
+    ] = None,
 ) -> None:
     """Write a report on a table: one HTML page that needs nothing else.
 
     It describes the columns, their dependence, clusters and outliers of the rows, and with a target which
-    models predict it and how well.
+    models predict it and how well. The best of them, saved, predicts the rows of new tables.
 
     Some examples:
 
@@ -48,14 +54,45 @@ def report(
       tractable report penguins.csv --target species -o penguins.html
 
       tractable report survey.csv --target income --kind education=number --ignore id --rows all
+
+      tractable report penguins.csv -t species --save best.tractable
+
+      tractable predict best.tractable new.csv -o out.csv --proba
     """
+    from tractable.data.names import number_of
+
+    console.leave_stdout_to("--output", output)
+    if save is not None:
+        _check_save(save, target)
     options = {"target": target, "kinds": _kinds(kind or ()), "ignore": ignore or (), "max_rows": _rows(rows)}
     with StepProgress(console) as step:
         step("starting", 0.0)
-        summary = _make(data, output, step, options)
+        found = _make(data, output, step, options)
+        best = None if save is None else _save_best(found, save, step)
+    summary = replace(found.summary, path=str(output))
     for note in summary.notes:
-        console.progress(f"note: {note}")
-    console.result(summary.as_dict(), _lines(summary, output))
+        console.say(f"note: {note}")
+    kept = {} if best is None else {"saved": str(save), "model": best.name, "model_rows": best.n_rows}
+    lines = [] if best is None else [f"model     {save}: {best.name} from {number_of(best.n_rows, 'row')}"]
+    console.result(summary.as_dict() | kept, [*_lines(summary, output, len(found.html)), *lines])
+
+
+def _check_save(path: Path, target: str | None) -> None:
+    """Refuse a model that cannot be saved, before any work."""
+    from tractable.data.output import check_writable
+
+    if target is None:
+        raise ValueError("--save keeps a model of a column: name it by --target")
+    check_writable(path, "--save")
+
+
+def _save_best(found: Any, path: Path, step: Any) -> Any:
+    from tractable.persistence import save
+
+    step("fitting the best model to all rows", 0.99)
+    model = found.predictor()
+    save(model, path)
+    return model
 
 
 def _kinds(given: Sequence[str]) -> dict[str, str]:
@@ -80,26 +117,31 @@ def _rows(text: str) -> int | None:
 
 
 def _make(data: str | None, output: Path, step: Any, options: dict[str, Any]) -> Any:
-    """Make the report; errors name the options of the command."""
-    from tractable.cli.tables import bundled_hint, check_not_stdin
-    from tractable.report import TableError, make_report
+    """Make the report and write its page; errors name the options of the command."""
+    from tractable.cli.streams import input_path, output_path
+    from tractable.cli.tables import bundled_hint
+    from tractable.report import TableError, report_on
+    from tractable.report.report import check_path
 
-    if data is not None:
-        check_not_stdin(data)
     try:
-        return make_report(data, path=output, progress=step, **options)
+        if str(output) != "-":
+            check_path(output, data)
+        found = report_on(None if data is None else input_path(data), progress=step, **options)
+        with output_path(output, ".html") as path:
+            found.save(path)
     except TableError as error:
         option = "--" if str(error).startswith(("target: ", "kind: ", "ignore: ")) else ""
         hint = bundled_hint(data) if data is not None and not Path(data).exists() else ""
         raise ValueError(f"{option}{error}{hint}") from error
+    return found
 
 
-def _lines(summary: Any, output: Path) -> list[str]:
+def _lines(summary: Any, output: Path, size: int) -> list[str]:
     return [
         summary.title,
         f"rows      {summary.rows:,}",
         f"columns   {summary.columns:,}",
         *([] if summary.target is None else [f"target    {summary.target}"]),
         f"sections  {', '.join(summary.sections)}",
-        f"saved     {output} ({output.stat().st_size / 1e6:.1f} MB in {summary.seconds:.1f} s)",
+        f"saved     {output} ({size / 1e6:.1f} MB in {summary.seconds:.1f} s)",
     ]

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.cli.streams import STREAM, input_path
 from tractable.data import arrow
 from tractable.data.columns import Roles, check_known
 from tractable.data.output import check_writable, replacing
@@ -95,11 +96,14 @@ def open_table(data: str) -> TableFiles:
     """Return the table of a path, a pattern or a folder of Parquet, CSV or NumPy files, by its first rows."""
     from tractable.data.files import expand
 
-    check_not_stdin(data)
-    try:
-        paths = expand(data)
-    except ValueError as error:
-        raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
+    if data == STREAM:
+        paths: tuple[Path, ...] = (Path(input_path(data)),)
+        data = "standard input"
+    else:
+        try:
+            paths = expand(data)
+        except ValueError as error:
+            raise ValueError(f"{str(error).removeprefix('path: ')}{bundled_hint(data)}") from None
     kinds = {_file_kind(path) for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"{data} has files of several kinds: {', '.join(sorted(kinds))}")
@@ -157,10 +161,23 @@ def _as_read(kind: Any) -> Any:
     return float64()
 
 
-def check_not_stdin(data: str) -> None:
-    """Refuse standard input, which cannot be read more than once."""
-    if data == "-":
-        raise ValueError("DATA is a file: standard input can be read once only; save it to a file first")
+def held_frame(data: str, note: Callable[[Iterable[str]], None]) -> Any:
+    """Return a whole table as a pandas frame; `note` is called with how its text was interpreted.
+
+    Whole numbers with missing entries are of the nullable type Int64.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    table = open_table(data)
+    note(table.notes)
+    if not table.types:
+        raise ValueError(f"{data} has no names of columns")
+    frame = pa.concat_tables(table.blocks(list(table.types))).to_pandas()
+    for name, kind in table.types.items():
+        if pa.types.is_integer(kind) and frame[name].dtype.kind == "f":
+            frame[name] = frame[name].astype(pd.Int64Dtype())
+    return frame
 
 
 def bundled_hint(data: str) -> str:
@@ -312,10 +329,12 @@ def _as_integers(labels: np.ndarray) -> np.ndarray:
 
 
 def check_output(path: Path, option: str = "--output") -> str:
-    """Return the kind of file that a path asks for, ``.parquet`` or ``.csv``."""
+    """Return the kind of file that a path asks for, ``.parquet`` or ``.csv``, which ``-`` is."""
+    if str(path) == STREAM:
+        return ".csv"
     kind = ENDINGS.get(path.suffix.lower())
     if kind is None:
-        raise ValueError(f"{option} must end in .parquet or .csv; got {path}")
+        raise ValueError(f"{option} must end in .parquet or .csv, or be -; got {path}")
     check_writable(path, option)
     return kind
 
@@ -326,12 +345,26 @@ def write_tables(tables: Iterable[Any], path: Path) -> int:
     parts: Iterator[Any] = iter(tables)
     first = next(parts, None)
     if first is None:
-        raise ValueError("there are no rows to predict")
-    with replacing(path) as file, _writer(kind, file, first.schema) as writer:
+        raise ValueError("there are no rows to write")
+    with opened_output(path) as file, _writer(kind, file, first.schema) as writer:
         for table in chain([first], parts):
             writer.write_table(table.cast(first.schema))
             rows += table.num_rows
     return rows
+
+
+@contextmanager
+def opened_output(path: Path) -> Iterator[Any]:
+    """Open a file that is written whole or not at all; ``-`` is standard output."""
+    if str(path) != STREAM:
+        with replacing(path) as file:
+            yield file
+        return
+    import typer
+
+    file = typer.get_binary_stream("stdout")
+    yield file
+    file.flush()
 
 
 def _writer(kind: str, file: Any, schema: Any) -> AbstractContextManager[Any]:

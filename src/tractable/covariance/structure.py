@@ -228,7 +228,7 @@ class Covariance(ABC):
         return freeze(0.5 * (inverse + xp.matrix_transpose(inverse)))
 
     def affine(self, A: Array) -> "Covariance":
-        """Return the covariance A Σ Aᵀ of A x, a :class:`Full` structure; A is (*batch, m, d)."""
+        """Return the covariance A Σ Aᵀ of A x, a `Full` structure; A is (*batch, m, d)."""
         from tractable.covariance.full import Full
 
         xp = namespace_of(A, self.diagonal)
@@ -287,7 +287,7 @@ class Covariance(ABC):
 
 
 def as_structure(covariance: Any, like: Array | None = None) -> Covariance:
-    """Return a structure as it is, and a matrix (*batch, d, d) as :class:`Full`.
+    """Return a structure as it is, and a matrix (*batch, d, d) as `Full`.
 
     Parameters
     ----------

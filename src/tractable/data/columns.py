@@ -84,7 +84,8 @@ def check_numeric(texts: Iterable[Any], where: str) -> None:
     texts = [str(text) for text in texts]
     if texts:
         raise ValueError(
-            f"{where}: not numeric: {', '.join(texts)}; encode them as numbers or choose other features"
+            f"{where}: not numeric: {', '.join(texts)}; encode them as numbers (ContrastCoding codes words, "
+            "fit_formula takes them in a formula) or choose other features"
         )
 
 

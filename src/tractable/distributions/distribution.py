@@ -35,7 +35,7 @@ class Distribution(ABC):
 
     Arguments and results have shape ``(*sample, *batch_shape, *event_shape)`` and broadcast. A family gives
     its parameters as fields, in `parameter_ndims` how many of their axes belong to one event, calls
-    :meth:`_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `_divergence` and the
+    `_settle` once they are set, and writes `log_prob`, `_sample`, `entropy`, `_divergence` and the
     properties `mean`, `variance` and `mode`; where they exist also `cdf`, `icdf` and `interval`.
     """
 

@@ -418,7 +418,7 @@ def gaussian_from_quadratic(precision: Any, linear: Any) -> MultivariateNormal:
 def condition_precision(mean: Any, precision: Any, dims: Any, values: Any) -> MultivariateNormal:
     """Return p(x_a | x_b) from the precision Λ of the joint: N(μ_a - Λ_aa⁻¹ Λ_ab (x_b - μ_b), Λ_aa⁻¹).
 
-    The same as :meth:`MultivariateNormal.condition`, where the precision is what is known. Note that Λ_aa is
+    The same as `MultivariateNormal.condition`, where the precision is what is known. Note that Λ_aa is
     the precision of the conditional, not the inverse of Σ_aa.
 
     Parameters

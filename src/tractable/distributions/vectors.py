@@ -178,7 +178,7 @@ def as_location(name: str, x: Any, structure: Covariance) -> Array:
 
 
 def as_scale(name: str, scale: Any, like: Any) -> Covariance:
-    """Return a structure as it is, and a matrix (*batch, d, d) as :class:`Full`; errors name the argument."""
+    """Return a structure as it is, and a matrix (*batch, d, d) as `Full`; errors name the argument."""
     if isinstance(scale, Covariance):
         return scale
     scale = as_reals(name, scale)

@@ -140,6 +140,7 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
         search = best_of_searches(
             objective,
             prior.parts,
+            shorter=self.kernel is None,
             n_restarts=self.n_restarts_optimizer,
             rng=rng,
             tol=self.tol,

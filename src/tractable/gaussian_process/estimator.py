@@ -581,6 +581,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             prior,
             [own for _, _, own in groups],
             optimize=self.optimizer is not None,
+            shorter=self.kernel is None,
             n_restarts=self.n_restarts_optimizer,
             rng=as_generator(self.random_state),
             tol=self.tol,

@@ -276,6 +276,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
                     self.X_train_,
                     approximate,
                     optimize=self.optimizer is not None,
+                    shorter=self.kernel is None,
                     rng=rng,
                     n_restarts=self.n_restarts_optimizer,
                     tol=self.tol,
@@ -305,6 +306,7 @@ def learned_process(
     approximate: Approximation,
     *,
     optimize: bool,
+    shorter: bool,
     n_restarts: int,
     rng: np.random.Generator,
     tol: float,
@@ -324,7 +326,7 @@ def learned_process(
         Laplace's approximation of a covariance of the rows.
     optimize : bool
         Whether to search; else the starting values are the result.
-    n_restarts, rng, tol, max_iter
+    shorter, n_restarts, rng, tol, max_iter
         As in `best_of_searches`.
     """
     before: list[np.ndarray] = []
@@ -344,7 +346,13 @@ def learned_process(
         search: NewtonResult | None = None
         if optimize and len(kernel.theta):
             search = best_of_searches(
-                evaluated, [kernel], n_restarts=n_restarts, rng=rng, tol=tol, max_iter=max_iter
+                evaluated,
+                [kernel],
+                shorter=shorter,
+                n_restarts=n_restarts,
+                rng=rng,
+                tol=tol,
+                max_iter=max_iter,
             )
         if search is None:
             total = -(start.log_evidence + kernel.log_prior())

@@ -50,6 +50,7 @@ def most_probable(
     groups: Sequence[Observations],
     *,
     optimize: bool,
+    shorter: bool,
     n_restarts: int,
     rng: np.random.Generator,
     tol: float,
@@ -65,12 +66,8 @@ def most_probable(
         The rows of each set of targets.
     optimize : bool
         Whether to search; else the starting values are the result.
-    n_restarts : int
-        Number of further searches, from points within the bounds.
-    rng : Generator
-        Where these points come from.
-    tol, max_iter
-        As in `bounded_lbfgs`.
+    shorter, n_restarts, rng, tol, max_iter
+        As in `best_of_searches`.
     """
     start = prior.theta
 
@@ -90,7 +87,13 @@ def most_probable(
     n = max(rows.x.shape[0] for rows in groups)
     with blas_for_rows(n):
         best = best_of_searches(
-            evaluated, prior.parts, n_restarts=n_restarts, rng=rng, tol=tol, max_iter=max_iter
+            evaluated,
+            prior.parts,
+            shorter=shorter,
+            n_restarts=n_restarts,
+            rng=rng,
+            tol=tol,
+            max_iter=max_iter,
         )
     if best is None:
         raise ValueError(
@@ -104,6 +107,7 @@ def best_of_searches(
     evaluated: Callable[[np.ndarray], tuple[float, np.ndarray]],
     kernels: Sequence[Kernel],
     *,
+    shorter: bool = False,
     n_restarts: int,
     rng: np.random.Generator,
     tol: float,
@@ -117,8 +121,16 @@ def best_of_searches(
         The objective and its gradient at logarithms of hyper-parameters.
     kernels : sequence of Kernel
         Kernels whose free hyper-parameters they are, one after the other, at their starting values.
-    n_restarts, rng, tol, max_iter
-        As in `most_probable`.
+    shorter : bool
+        Whether the first search starts from the best of the starting values and shorter length scales, as
+        that of a default kernel does: where targets vary within a small part of the range of the rows, a
+        search from the whole of it finds noise alone.
+    n_restarts : int
+        Number of further searches, from points within the bounds.
+    rng : Generator
+        Where these points come from.
+    tol, max_iter
+        As in `bounded_lbfgs`.
     """
     _check_start(kernels)
     start = np.concatenate([kernel.theta for kernel in kernels])
@@ -132,6 +144,8 @@ def best_of_searches(
             latest[asked] = evaluated(theta)
         return latest[asked]
 
+    if shorter:
+        start = min(_with_shorter_lengths(kernels), key=lambda theta: objective(theta)[0])
     starts = [start, *(rng.uniform(*bounds.T) for _ in range(n_restarts))]
     best: NewtonResult | None = None
     for at in np.clip(starts, *bounds.T):
@@ -143,6 +157,20 @@ def best_of_searches(
         if found.interrupted:
             return replace(best, interrupted=True)
     return best
+
+
+def _with_shorter_lengths(kernels: Sequence[Kernel]) -> list[np.ndarray]:
+    """Return the starting values, and those with length scales of columns of numbers 10⁻½, 10⁻¹, … of theirs.
+
+    The shortest are not below their bounds.
+    """
+    theta = np.concatenate([kernel.theta for kernel in kernels])
+    low = np.concatenate([kernel.bounds[:, 0] for kernel in kernels])
+    names = [name for kernel in kernels for name in kernel.theta_names]
+    lengths = np.array(["length_scale" in name and not name.startswith("Categorical") for name in names])
+    room = np.min((theta - low)[lengths]) if lengths.any() else 0.0
+    step = 0.5 * np.log(10.0)
+    return [theta - k * step * lengths for k in range(1 + int(room / step + 1e-9))]
 
 
 #: What a log evidence may still rise by, for a factor e of a hyper-parameter, where this ends at a bound.

@@ -25,8 +25,6 @@ from tractable.value import replace
 
 #: Entries of the matrices of the states of new rows that are held at a time.
 BLOCK_ENTRIES = 2**20
-#: Length scales from which the search of the default kernel may start, over the first.
-STARTS = 10.0 ** -np.arange(6.0)
 
 
 class StateSpaceGaussianProcess(ScalableGaussianProcess):
@@ -177,8 +175,6 @@ class StateSpaceGaussianProcess(ScalableGaussianProcess):
 
         prior = self._prior(default, spread_of_targets(variance, centre))
         jacobian = jacobian_of(prior.kernel)  # which refuses kernels without this form
-        if self.kernel is None and self.optimizer is not None:
-            prior = _best_start(prior, lambda at: posterior(at).log_evidence(at.noise_variance))
 
         def evidence(at: Prior) -> tuple[float, np.ndarray]:
             return _with_gradient(posterior(at), at, jacobian)
@@ -317,17 +313,3 @@ def _default_kernel(time: Standardizer, variance: float, n: int) -> Kernel:
     kernel = default_kernel(time, [0], variance, family=Matern)
     low, high = np.exp(kernel.bounds[1])
     return kernel.with_params(kernel__length_scale_bounds=np.array([[min(low, high / (1e4 * n)), high]]))
-
-
-def _best_start(prior: Prior, log_evidence: Any) -> Prior:
-    """Return the default kernel at the length scale of highest evidence, of powers of ten times its own.
-
-    A long series may vary within a small part of it, where a search from the whole of it sees noise alone.
-    """
-    lengths = prior.kernel.theta[1] + np.log(STARTS)
-    kernels = [
-        prior.kernel.with_theta([prior.kernel.theta[0], length])
-        for length in lengths[lengths >= prior.kernel.bounds[1, 0]]
-    ]
-    starts = [replace(prior, kernel=kernel) for kernel in kernels]
-    return max(starts, key=lambda at: log_evidence(at) + at.log_density()[0])

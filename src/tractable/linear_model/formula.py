@@ -12,6 +12,8 @@ from tractable.value import value
 
 #: How formulaic marks a category of reference and of sum coding.
 MARKED = re.compile(r"\[[TS]\.([^\]]*)\]")
+#: Colours and brackets of a terminal in its messages.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m|[\u29db\u29da]")
 
 
 @value
@@ -45,18 +47,43 @@ class FormulaFit:
 
     def predict(self, data: Any, **options: Any) -> Any:
         """Return the model's predictions for new rows; `options` are those of its `predict`."""
-        return self.model.predict(self.columns(data), **options)
+        return self.model.predict(self.columns(data), **_by_name(_frame(data), options))
 
-    def predict_interval(self, data: Any, coverage: float = 0.9) -> np.ndarray:
-        """Return the model's prediction intervals for new rows."""
-        return self.model.predict_interval(self.columns(data), coverage)
+    def predict_interval(self, data: Any, coverage: float = 0.9, **options: Any) -> np.ndarray:
+        """Return the model's prediction intervals for new rows.
 
-    def summary(self, **options: Any) -> RegressionSummary:
-        """Return the regression table; `options` are those of the model's `summary`."""
-        return self.model.summary(**options)
+        Parameters
+        ----------
+        data : frame
+            New rows.
+        coverage : float
+            Probability, between 0 and 1.
+        **options
+            Those of the model's `predict_interval`; `exposure` may be the name of a column.
+        """
+        return self.model.predict_interval(self.columns(data), coverage, **_by_name(_frame(data), options))
+
+    def summary(self, data: Any = None, **options: Any) -> RegressionSummary:
+        """Return the regression table.
+
+        Parameters
+        ----------
+        data : frame, optional
+            The rows of the fit, for robust covariances.
+        **options
+            Those of the model's `summary`, such as ``covariance="HC3"``; `clusters`, `exposure` and
+            `sample_weight` may be names of columns of `data`.
+        """
+        if data is None:
+            return self.model.summary(**options)
+        frame = _frame(data)
+        y = _target(self.formula, frame, _matrix(self.formula, frame))
+        return self.model.summary(self.columns(frame), np.asarray(y), **_by_name(frame, options))
 
 
-def fit_formula(formula: str, data: Any, estimator: Any = None, *, sample_weight: Any = None) -> FormulaFit:
+def fit_formula(
+    formula: str, data: Any, estimator: Any = None, *, sample_weight: Any = None, exposure: Any = None
+) -> FormulaFit:
     """Fit a model to the columns that a formula makes of a frame.
 
     Formulas are those of R as formulaic reads them: ``y ~ x``, ``log(x)``, ``a:b``, ``a * b``,
@@ -74,6 +101,8 @@ def fit_formula(formula: str, data: Any, estimator: Any = None, *, sample_weight
         by the formula.
     sample_weight : column name or array of shape (n_samples,), optional
         How often each row counts.
+    exposure : column name or array of shape (n_samples,), optional
+        What each row was exposed to, for models of counts and amounts.
 
     Examples
     --------
@@ -89,17 +118,8 @@ def fit_formula(formula: str, data: Any, estimator: Any = None, *, sample_weight
     if not isinstance(formula, str) or "~" not in formula:
         raise ValueError(f"formula must be a text of target ~ terms, got {formula!r}")
     frame = _frame(data)
-    left = formula.split("~", 1)[0].strip()
     parts = _matrix(formula, frame)
-    if left in frame.columns:
-        y = frame[left]
-        if y.isna().any():
-            raise ValueError(f"data has missing entries in {left!r}: leave out those rows")
-    else:
-        targets = getattr(parts, "lhs", None)
-        if targets is None or np.shape(targets)[1] != 1:
-            raise ValueError(f"formula must have one target before ~, got {formula!r}")
-        y = targets.iloc[:, 0]
+    y = _target(formula, frame, parts)
     model = clone(LinearRegression() if estimator is None else estimator)
     right = getattr(parts, "rhs", parts)
     if "fit_intercept" in model.get_params(deep=False):
@@ -107,8 +127,8 @@ def fit_formula(formula: str, data: Any, estimator: Any = None, *, sample_weight
     columns = _columns(right)
     if not columns.shape[1]:
         raise ValueError(f"formula must have a term after ~, got {formula!r}")
-    weights = frame[sample_weight].to_numpy() if isinstance(sample_weight, str) else sample_weight
-    options = {} if weights is None else {"sample_weight": weights}
+    given = {"sample_weight": sample_weight, "exposure": exposure}
+    options = _by_name(frame, {name: part for name, part in given.items() if part is not None})
     model.fit(columns, np.asarray(y), **options)
     return FormulaFit(formula=formula, model=model, spec=right.model_spec)
 
@@ -117,6 +137,30 @@ def _frame(data: Any) -> Any:
     if not is_frame(data):
         raise ValueError(f"data must be a frame, got {type(data).__name__}")
     return data.to_pandas() if hasattr(data, "to_pandas") else data
+
+
+def _target(formula: str, frame: Any, parts: Any) -> Any:
+    """Return what a formula has before ~, complete; words are left as they are."""
+    left = formula.split("~", 1)[0].strip()
+    if left in frame.columns:
+        if frame[left].isna().any():
+            raise ValueError(f"data has missing entries in {left!r}: leave out those rows")
+        return frame[left]
+    targets = getattr(parts, "lhs", None)
+    if targets is None or np.shape(targets)[1] != 1:
+        raise ValueError(f"formula must have one target before ~, got {formula!r}")
+    return targets.iloc[:, 0]
+
+
+def _by_name(frame: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options in which names of columns are replaced by the columns."""
+    found = dict(options)
+    for name in ("sample_weight", "exposure", "clusters"):
+        if isinstance(found.get(name), str):
+            if found[name] not in frame.columns:
+                raise ValueError(f"{name}: data has no column {found[name]!r}")
+            found[name] = frame[found[name]].to_numpy()
+    return found
 
 
 def _matrix(of: Any, frame: Any) -> Any:
@@ -129,8 +173,8 @@ def _matrix(of: Any, frame: Any) -> Any:
     try:
         return formulaic.model_matrix(of, frame, context={}, na_action="raise")
     except FormulaicError as error:
-        names = ", ".join(map(str, frame.columns))
-        raise ValueError(f"formula cannot be read: {error} The columns of data are {names}") from error
+        names, said = ", ".join(map(str, frame.columns)), COLOUR.sub("", str(error))
+        raise ValueError(f"formula cannot be read: {said} The columns of data are {names}") from error
     except ValueError as error:
         raise ValueError(f"formula: {error}") from error
 

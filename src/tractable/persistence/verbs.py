@@ -60,7 +60,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], types: Iterable[type] = ()) -> Any:
-    """Read what :func:`save` wrote.
+    """Read what `save` wrote.
 
     A file is data: the only classes it can name are the public ones of this package, those of scikit-learn
     that stand around a model in a pipeline, and those in `types`; the only calls it can cause are their

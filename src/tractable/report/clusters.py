@@ -374,7 +374,7 @@ def _sizes(members: Membership, differences: list[list[Difference]]) -> Grid:
         head=head[: len(rows[0])],
         rows=tuple(rows),
         note="How sure: the mean probability with which its rows belong to it.",
-        clusters=True,
+        first="cluster",
     )
 
 

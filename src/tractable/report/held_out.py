@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tractable.data.names import number_of
-from tractable.report.candidates import Candidate, Predict, absolute_errors
+from tractable.report.candidates import Candidate, Predict
+from tractable.report.fitted import absolute_errors
 from tractable.report.rows import SAME, ChosenRows, chosen_rows, deduplicated_rows, listed
 from tractable.report.table import Table
 from tractable.value import value
@@ -120,7 +121,7 @@ def held_out(candidate: Candidate, X: Any, y: np.ndarray, splits: Any) -> HeldOu
         The rows to learn from and those to predict, by fold.
     """
     log_p, parts = np.empty(len(y)), []
-    with _quiet():
+    with quiet():
         for train, test in splits:
             predict = candidate.learn(X.iloc[train], y[train])
             predicted = predict(X.iloc[test])
@@ -167,7 +168,7 @@ def importances(
             part = X.iloc[rows]
             for _ in range(repeats):
                 permuted = part.assign(**{name: part[name].array.take(rng.permutation(len(rows)))})
-                with _quiet():
+                with quiet():
                     predicted = predict(permuted)
                     loss[rows] += (found.log_p[rows] - predicted.log_prob(y[rows])) / repeats
                     added[rows] += (absolute_errors(predicted, y[rows]) - usual[rows]) / repeats
@@ -184,7 +185,7 @@ def importances(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Fit and predict without warnings, and without the threads of trees, which wait for each other."""
     with warnings.catch_warnings(), _openmp().limit(limits=1, user_api="openmp"):
         warnings.simplefilter("ignore")
@@ -217,8 +218,8 @@ class ModelRows:
     reason: str = ""  # why the target cannot be predicted; empty if it can
 
 
-def model_rows(table: Table, target: str) -> ModelRows:
-    """Return the rows whose target is known, at most 2,000 of them, and the other columns."""
+def model_rows(table: Table, target: str, most: int | None = MAX_ROWS) -> ModelRows:
+    """Return the rows whose target is known, at most `most` of them, chosen at random, and other columns."""
     column = table.column(target)
     if not (column.is_number or column.is_category):
         return _nothing(f"{target} cannot be predicted: it is a column of kind {column.kind!r}.")
@@ -242,9 +243,9 @@ def model_rows(table: Table, target: str) -> ModelRows:
     if len(known) < MIN_ROWS or known.nunique() < 2:
         why = "fewer than two different values" if known.nunique() < 2 else f"fewer than {MIN_ROWS} rows"
         return _nothing(f"{target} cannot be predicted: {why} of it can be used.", notes)
-    if len(known) > MAX_ROWS:
-        known = known.sample(MAX_ROWS, random_state=0)
-        notes.append(f"Models are compared on {MAX_ROWS:,} rows, chosen at random.")
+    if most is not None and len(known) > most:
+        known = known.sample(most, random_state=0)
+        notes.append(f"Models are compared on {most:,} rows, chosen at random.")
     codes = known.map({name: k for k, name in enumerate(classes)}) if classes else known
     used = {target, *copies, *rows.frame.columns}
     unused = [c for c in table.columns if c.name not in used and c.kind not in ("constant", "empty")]

@@ -12,15 +12,13 @@ from tractable.plotting import plot
 from tractable.plotting.style import COLOURS, legend
 from tractable.report.candidates import (
     Candidate,
-    LogTransformed,
     classifiers,
-    encoder,
     is_skewed,
     log_regressors,
-    point_prediction,
     regressors,
     skewed_columns,
 )
+from tractable.report.fitted import LogTransformed, encoder, point_prediction
 from tractable.report.held_out import (
     HeldOut,
     Importance,

@@ -452,6 +452,7 @@ def _grid(
         note="Rows are counted from 1. Expected: the interval of 90%, or the most probable category, given "
         "the entries of the row that are not unexpected."
         + (" Of rows with the same entries the first is listed." if again else ""),
+        first="row",
     )
 
 

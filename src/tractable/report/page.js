@@ -165,6 +165,34 @@
       return logSumExp(this.logJoint(row, fixed, this.factors(fixed)).joint);
     }
 
+    // The log densities of many rows in some columns, which they all have; in loops without arrays, for speed.
+    logDensities(rows, columns) {
+      const fixed = range(this.normal.length).filter((i) => columns.includes(this.normal[i]));
+      const given = this.categorical.filter((j) => columns.includes(j));
+      const { of, logs } = this.factors(fixed), n = fixed.length, K = this.weights.length;
+      const joint = new Float64Array(K), z = new Float64Array(n);
+      return Float64Array.from(rows, (row) => {
+        let peak = -Infinity;
+        for (let k = 0; k < K; k++) {
+          const l = of[k], mean = this.means[k];
+          let log = this.logWeights[k] + logs[k];
+          for (let i = 0; i < n; i++) {
+            const line = l[i];
+            let s = row[this.normal[fixed[i]]] - mean[fixed[i]];
+            for (let m = 0; m < i; m++) s -= line[m] * z[m];
+            z[i] = s / line[i];
+            log -= 0.5 * z[i] * z[i];
+          }
+          for (const j of given) log += this.logTables[j][k][row[j]];
+          joint[k] = log;
+          if (log > peak) peak = log;
+        }
+        let total = 0;
+        for (let k = 0; k < K; k++) total += Math.exp(joint[k] - peak);
+        return peak + Math.log(total);
+      });
+    }
+
     // The other columns given the entries of a row: by column a mixture of numbers, or probabilities.
     condition(row) {
       const fixed = this.fixedNumbers(row), factors = this.factors(fixed);
@@ -493,8 +521,10 @@
 
   // Tables ----------------------------------------------------------------------------------------------
 
-  // The number at the beginning of an entry such as "1,234 (5.6%)", else null.
+  // The number at the beginning of an entry such as "1,234 (5.6%)" or "1 in 500", else null.
   function leadingNumber(text) {
+    const odds = /^(?:less than )?1 in ([\d,]+)$/.exec(text);
+    if (odds) return 1 / Number(odds[1].replaceAll(",", ""));
     const found = /^[<>≈~\s]*([-−+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)/i.exec(text);
     return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : null;
   }
@@ -529,14 +559,17 @@
     table.parentElement.before(words);
   }
 
-  for (const table of document.querySelectorAll("main .scroll > table")) {
-    if (table.dataset.rows === "cluster" && clusters) {
-      for (const { cells: [cell] } of table.tBodies[0].rows) {
-        const name = cell.textContent, label = `list the rows of cluster ${name}`;
-        cell.replaceChildren(button(name, () => showRows(`Cluster ${name}`, rowsOf(clusters.name, name)), { "aria-label": label }));
+  // Numbers of clusters and of rows, in the first entries of tables, become buttons.
+  function linkFirst(table) {
+    for (const { cells: [cell] } of table.tBodies[0].rows) {
+      const name = cell.textContent, i = rows.numbers.indexOf(leadingNumber(name));
+      if (table.dataset.first === "cluster" && clusters) {
+        const open = () => showRows(`Cluster ${name}`, rowsOf(clusters.name, name));
+        cell.replaceChildren(button(name, open, { "aria-label": `list the rows of cluster ${name}` }));
+      } else if (table.dataset.first === "row" && vary && i >= 0) {
+        cell.replaceChildren(button(name, () => vary(i), { "aria-label": `vary row ${name}` }));
       }
     }
-    sortable(table);
   }
 
   // The panel -------------------------------------------------------------------------------------------
@@ -549,7 +582,9 @@
   class Card {
     constructor(panel, column, j) {
       Object.assign(this, { panel, column, j, value: NaN });
-      this.label = make("label", { for: `fix-${j}`, class: "name" }, column.name);
+      // Long names are broken after underscores.
+      const parts = column.name.split(/(?<=_)/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
+      this.label = make("label", { for: `fix-${j}`, class: "name" }, ...parts);
       this.release = button("×", () => this.set(NaN), { class: "quiet", title: "release", "aria-label": `release ${column.name}` });
       this.says = make("p", { class: "small" });
       this.element = make("div", { class: "card", role: "group", "aria-label": column.name },
@@ -580,7 +615,8 @@
       this.inner = logged ? Math.log : (x) => x;
       this.outer = logged ? Math.exp : (x) => x;
       const margin = 0.08 * (this.inner(high) - this.inner(low));
-      this.low = logged ? this.inner(low) - margin : step * Math.floor((low - margin) / step);
+      const least = low >= 0 ? Math.max(0, low - margin) : low - margin;
+      this.low = logged ? this.inner(low) - margin : step * Math.floor(least / step);
       this.high = logged ? this.inner(high) + margin : step * Math.ceil((high + margin) / step);
       this.number = make("input", { id: `fix-${j}`, type: "number", step: "any", placeholder: "not fixed",
         oninput: () => this.read() });
@@ -622,15 +658,15 @@
       const heights = counts.map((n) => n / (known.length * width || 1));
       this.highest = Math.max(0, ...heights, ...this.usual);
       return range(BINS).filter((i) => counts[i]).map((i) => ({
-        element: make("rect", { x: (WIDE * i) / BINS, y: 0, width: WIDE / BINS, height: heights[i] }),
+        element: make("rect", { x: (WIDE * i) / BINS, y: 0, width: WIDE / BINS, height: heights[i] / this.highest }),
         ends: [this.low + i * width, this.low + (i + 1) * width].map(this.outer),
       }));
     }
 
     read() {
       const x = this.number.value === "" ? NaN : this.number.valueAsNumber;
-      const wrong = (this.column.logged && x <= 0) || this.number.validity.badInput;
-      this.number.setCustomValidity(wrong ? "a positive number" : "");
+      const wrong = (this.column.logged && x <= 0) || Math.abs(x) > 1e100 || this.number.validity.badInput;
+      this.number.setCustomValidity(wrong ? `a ${this.column.logged ? "positive " : ""}number below 1e100 is needed` : "");
       this.set(wrong ? NaN : x);
     }
 
@@ -651,7 +687,7 @@
       this.slider.value = this.inner(this.isFixed ? this.value : middle);
       const heights = this.grid.map((x) => of.density(x));
       const top = 1.04 * Math.max(this.highest, ...heights);
-      this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${-TALL / top})`);
+      this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${(-TALL * this.highest) / top})`);
       const path = (ys) => ys.map((y, i) => `${i ? "L" : "M"}${(WIDE * i) / POINTS} ${(TALL * (1 - y / top)).toFixed(2)}`).join("");
       this.curve.setAttribute("d", `${path(heights)}L${WIDE} ${TALL}L0 ${TALL}Z`);
       this.before.setAttribute("d", path(this.usual));
@@ -678,7 +714,7 @@
         make("option", { value: "" }, "not fixed"), ...column.levels.map((level, c) => make("option", { value: c }, level)));
       this.bars = column.levels.map((level) => {
         const share = make("span", { class: "share" }), text = machine(0, "");
-        const one = make("div", { class: "level" }, make("span", { class: "text" }, level), make("span", { class: "track" }, share), text);
+        const one = make("div", { class: "level" }, make("span", { class: "text", title: level }, level), make("span", { class: "track" }, share), text);
         return { one, share, text };
       });
       const list = make("div", { class: "levels" }, ...this.bars.map(({ one }) => one));
@@ -737,7 +773,7 @@
       return range(rows.numbers.length).map((i) => this.columns.map((column, j) => {
         const x = of[j]?.values[i] ?? null;
         if (x === null) return NaN;
-        if (column.levels) return column.levels.indexOf(of[j].levels[x]);
+        if (column.levels) return column.levels.includes(of[j].levels[x]) ? column.levels.indexOf(of[j].levels[x]) : NaN;
         return column.logged ? Math.log(x) : x;
       }));
     }
@@ -746,12 +782,11 @@
       this.number = make("input", { id: "row", type: "number", min: 1, placeholder: "none", onchange: () => this.seek() });
       const count = rows.numbers.length;
       const step = (by) => () => this.choose(this.row === null ? 0 : (this.row + by + count) % count);
-      return make("div", { class: "bar tools" },
-        make("label", { for: "row" }, "Row"), this.number,
+      const ofRows = [make("label", { for: "row" }, "Row"), this.number,
         button("Previous", step(-1)), button("Next", step(1)),
         button("Any row", () => this.choose(Math.floor(Math.random() * count))),
-        button("Choose from the rows", () => showRows("Rows of the table", range(count))),
-        button("Release all", () => this.clear()));
+        button("Choose from the rows", () => showRows("Rows of the table", range(count)))];
+      return make("div", { class: "bar tools" }, ...(count ? ofRows : []), button("Release all", () => this.clear()));
     }
 
     answers() {
@@ -847,12 +882,8 @@
     logDensities(codes) {
       const where = range(codes.length).filter((j) => isKnown(codes[j])), key = where.join();
       if (this.known?.key !== key) {
-        const numbers = this.model.fixedNumbers(codes), factors = this.model.factors(numbers);
-        const logs = this.coded.filter((row) => where.every((j) => isKnown(row[j]))).map((row) => {
-          const only = row.map((x, j) => (isKnown(codes[j]) ? x : NaN));
-          return logSumExp(this.model.logJoint(only, numbers, factors).joint);
-        });
-        this.known = { key, logs: logs.sort((a, b) => a - b) };
+        const complete = this.coded.filter((row) => where.every((j) => isKnown(row[j])));
+        this.known = { key, logs: this.model.logDensities(complete, where).sort() };
       }
       return this.known.logs;
     }
@@ -865,7 +896,8 @@
         this.strange.textContent = "Nothing is fixed.";
         return;
       }
-      const logs = this.logDensities(codes), lower = logs.filter((x) => x < logDensity).length;
+      const logs = this.logDensities(codes), slack = 1e-9 * Math.max(1, Math.abs(logDensity));
+      const lower = logs.filter((x) => x < logDensity - slack).length; // rows of the same entries are not lower
       const share = lower / logs.length;
       this.strange.replaceChildren(...(logs.length
         ? [machine(share, percentText(share)), ` of ${counted(logs.length, "row")} are stranger`] : ["No row has all these entries."]));
@@ -899,4 +931,8 @@
   }
 
   if (place && data.model) window.tractable = new Panel(place, data.model);
+  for (const table of document.querySelectorAll("main .scroll > table")) {
+    linkFirst(table);
+    sortable(table);
+  }
 }

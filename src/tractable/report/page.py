@@ -106,7 +106,8 @@ class Picture:
 class Grid:
     """A table of text: a title, the names of its columns, and rows of as many entries.
 
-    With `clusters` the first entry of each row is the number of a cluster, whose rows the page lists.
+    With `first` the first entry of each row is the number of a "cluster", whose rows the page lists, or of a
+    "row" of the table, which it takes to its panel.
 
     Examples
     --------
@@ -118,7 +119,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     note: str = ""
-    clusters: bool = False
+    first: str = ""
 
 
 @value
@@ -522,7 +523,7 @@ def _grid(grid: Grid) -> str:
     )
     title = f"<caption>{escape(grid.title)}</caption>" if grid.title else ""
     note = f'<p class="small">{escape(grid.note)}</p>' if grid.note else ""
-    kind = ' data-rows="cluster"' if grid.clusters else ""
+    kind = f' data-first="{escape(grid.first)}"' if grid.first else ""
     table = f"<table{kind}>{title}<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
     return f'<div class="scroll" tabindex="0">{table}</div>{note}'
 

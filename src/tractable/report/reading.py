@@ -166,7 +166,7 @@ def table_of(
     """
     if not (hasattr(frame, "iloc") or hasattr(frame, "to_arrow") or hasattr(frame, "column_names")):
         raise TableError(f"data must be a path or a frame, got {type(frame).__name__}")
-    block, names, levels = _arrow_of(frame)
+    block, names, levels = arrow_of(frame)
     if not names:
         raise TableError(f"{name} has no columns")
     wanted = Wanted(target=target, max_columns=max_columns, ignore=tuple(ignore))
@@ -370,7 +370,7 @@ def _levels(entries: Any) -> tuple[str, ...]:
     return tuple(_text(level) for level in entries.dictionary.to_pylist())
 
 
-def _arrow_of(frame: Any) -> tuple[Any, list[Any], dict[int, tuple[str, ...]]]:
+def arrow_of(frame: Any) -> tuple[Any, list[Any], dict[int, tuple[str, ...]]]:
     """Return a frame (pandas, polars, Arrow) as one Arrow record batch, the names of its columns, and levels.
 
     Levels are the categories, in their order, of the columns whose type has one.

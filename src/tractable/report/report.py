@@ -1,8 +1,11 @@
-"""`make_report`: from a table to the page."""
+"""From a table to its report: the page, its findings, and the model that predicts best."""
 
 import logging
+import tempfile
 import time
+import webbrowser
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,11 @@ from tractable.data.output import as_json, replacing
 from tractable.data.text import TableError
 from tractable.primitives.threads import single_threaded_blas
 from tractable.report.page import Section, page
+from tractable.report.predictor import TablePredictor, best_predictor
 from tractable.report.reading import MAX_ROWS, Progress, read_table, table_of
 from tractable.report.table import Table
 from tractable.report.what_if import rows_data
-from tractable.value import parameters, value
+from tractable.value import parameters, replace, value
 
 #: The sections in order, with the text of the progress: each is a module with `section(table, *, target=None,
 #: rng)`, which returns a Section, or None if there is too little data; `why_not(table, target)` says why.
@@ -35,6 +39,9 @@ SECTIONS = (
 #: The table of the report when none is given.
 BUNDLED = "penguins"
 
+#: How tall a report is in a notebook, in pixels.
+FRAME_HEIGHT = 720
+
 
 @value
 class ReportSummary:
@@ -43,7 +50,7 @@ class ReportSummary:
     Parameters
     ----------
     path : str
-        The path of the page.
+        The path of the page; empty where it was not written.
     title : str
         The title of the page.
     rows, columns : int
@@ -75,19 +82,99 @@ class ReportSummary:
         return as_json(parameters(self))
 
 
+@value
+class Report:
+    """A report on a table: in a notebook it shows itself.
+
+    `tractable.report` makes it.
+
+    Parameters
+    ----------
+    html : str
+        The page: one file that needs nothing else.
+    summary : ReportSummary
+        What is in it, for programs: rows, columns, the main numbers of each section.
+    table : Table
+        The table as it was read.
+
+    Examples
+    --------
+    >>> import pandas as pd, tractable
+    >>> frame = pd.DataFrame({"x": [1.5, 2.0, 2.5, 4.0, 3.5] * 4, "y": [3.1, 4.2, 4.9, 8.3, 7.2] * 4})
+    >>> report = tractable.report(frame)
+    >>> report
+    Report on the table: 20 rows, 2 columns; .save(path) writes the page, .open() shows it
+    >>> report.findings["overview"]["kinds"]
+    {'x': 'number', 'y': 'number'}
+    """
+
+    html: str
+    summary: ReportSummary
+    table: Table
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        """By section: its main numbers."""
+        return self.summary.findings
+
+    def save(self, path: Any) -> Path:
+        """Write the page to a file and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it.
+        """
+        check_path(path, self.table.path)
+        _write(path, self.html)
+        return Path(path)
+
+    def open(self) -> Path:
+        """Show the page in the web browser, from a file in the folder of temporary files; return its path."""
+        with tempfile.NamedTemporaryFile(prefix="report-", suffix=".html", delete=False) as file:
+            file.write(self.html.encode("utf-8", errors="replace"))
+        path = Path(file.name)
+        webbrowser.open(path.as_uri())
+        return path
+
+    def predictor(self) -> TablePredictor:
+        """Return the model that predicts the target best, fitted to all rows in memory, for new tables.
+
+        `tractable.save` writes it to a file, which ``tractable predict`` runs.
+        """
+        if self.summary.target is None:
+            raise TableError("target: the report has none, and so no model of it; name a column to predict")
+        name = self.findings.get("models", {}).get("best")
+        if name is None:
+            raise TableError(f"target: {self.summary.target!r} cannot be predicted; the report says why")
+        return best_predictor(self.table, self.summary.target, name)
+
+    def __repr__(self) -> str:
+        said = self.summary
+        size = f"{number_of(said.rows, 'row')}, {number_of(said.columns, 'column')}"
+        return f"{said.title}: {size}; .save(path) writes the page, .open() shows it"
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame that can neither read nor change the notebook around it."""
+        return (
+            f'<iframe title="{escape(self.summary.title)}" sandbox="allow-scripts allow-downloads" '
+            f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8884" '
+            f'srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+
 @either_seed_name
-def make_report(
+def report_on(
     data: Any = None,
     *,
     target: str | None = None,
-    path: Any = "report.html",
     kinds: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     max_rows: int | None = MAX_ROWS,
     progress: Progress | None = None,
     random_state: Any = 0,
-) -> ReportSummary:
-    """Write a report on a table: one HTML file that needs no network.
+) -> Report:
+    """Return a report on a table, which shows itself in a notebook; `tractable.report` is this function.
 
     Parameters
     ----------
@@ -96,8 +183,6 @@ def make_report(
         `read_table`; a bundled table when not given.
     target : str, optional
         The column to predict from the others.
-    path : str or path
-        Where to write the page.
     kinds : dict from column to kind, optional
         Kinds of columns that are not to be inferred: "number", "category", "date", "text" or "identifier".
     ignore : sequence of str
@@ -111,12 +196,62 @@ def make_report(
 
     Returns
     -------
-    ReportSummary
+    Report
 
     Raises
     ------
     TableError
         With a one-sentence message if there is no table or no such target.
+
+    Examples
+    --------
+    >>> import pandas as pd, tractable
+    >>> frame = pd.DataFrame({"x": [1.5, 2.0, 2.5, 4.0, 3.5] * 4, "y": [3.1, 4.2, 4.9, 8.3, 7.2] * 4})
+    >>> tractable.report(frame).summary.sections[:2]
+    ('overview', 'dependence')
+    """
+    started = time.perf_counter()
+    report_progress = progress or (lambda _text, _done: None)
+    report_progress("reading the table", 0.0)
+    rng = as_generator(random_state)
+    chosen: Any = {"target": target, "kinds": kinds, "ignore": ignore, "max_rows": max_rows}
+    table = _table(data, chosen, rng, progress)
+    target, warned = _predictable(table, target)
+    sections, failed = _sections(table, target, rng, report_progress)
+    rows = _rows(table, target, failed)
+    notes = (*table.notes, *warned, *failed)
+    title = f"Report on {Path(table.path).name}"
+    report_progress("writing the page", 0.99)
+    text = page(title, sections, notes, lead=_lead(table, target), rows=rows)
+    summary = ReportSummary(
+        path="",
+        title=title,
+        rows=table.n_rows,
+        columns=len(table.columns) + table.n_unseen,
+        target=target,
+        sections=tuple(section.key for section in sections),
+        seconds=round(time.perf_counter() - started, 3),
+        findings={section.key: section.findings or {} for section in sections},
+        notes=notes,
+    )
+    return Report(html=text, summary=summary, table=table)
+
+
+def make_report(data: Any = None, *, path: Any = "report.html", **options: Any) -> ReportSummary:
+    """Write a report on a table: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    data : path, frame or Table, optional
+        The table, as in `report_on`.
+    path : str or path
+        Where to write the page.
+    **options
+        As in `report_on`.
+
+    Returns
+    -------
+    ReportSummary
 
     Examples
     --------
@@ -127,35 +262,13 @@ def make_report(
     >>> summary.rows, summary.columns, summary.sections[:2]
     (20, 2, ('overview', 'dependence'))
     """
-    started = time.perf_counter()
-    report_progress = progress or (lambda _text, _done: None)
-    _check_path(path, data)
-    report_progress("reading the table", 0.0)
-    rng = as_generator(random_state)
-    chosen: Any = {"target": target, "kinds": kinds, "ignore": ignore, "max_rows": max_rows}
-    table = _table(data, chosen, rng, progress)
-    target, warned = _predictable(table, target)
-    sections, failed = _sections(table, target, rng, report_progress)
-    rows = _rows(table, target, failed)
-    notes = (*table.notes, *warned, *failed)
-    title = f"Report on {Path(table.path).name}"
-    text = page(title, sections, notes, lead=_lead(table, target), rows=rows)
-    report_progress("writing the page", 0.99)
-    _write(path, text)
-    return ReportSummary(
-        path=str(path),
-        title=title,
-        rows=table.n_rows,
-        columns=len(table.columns) + table.n_unseen,
-        target=target,
-        sections=tuple(section.key for section in sections),
-        seconds=round(time.perf_counter() - started, 3),
-        findings={section.key: section.findings or {} for section in sections},
-        notes=notes,
-    )
+    check_path(path, data)
+    found = report_on(data, **options)
+    _write(path, found.html)
+    return replace(found.summary, path=str(path))
 
 
-def _check_path(path: Any, data: Any) -> None:
+def check_path(path: Any, data: Any) -> None:
     """Refuse a path that cannot be written, before any work."""
     page_file = Path(path)
     if page_file.is_dir():

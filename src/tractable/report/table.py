@@ -354,7 +354,7 @@ def classified_column(
     if kind in ("text", "identifier") and 0 < counted.n_words < RARE_WORDS * counted.n_rows:
         words, texts = counted.n_words, trimmed(entries, words=True)
     coded = counted.all_numbers  # "14.0" is 14
-    shown = [None if v is None else _shown(v, number=coded) for v in texts.to_pylist()]
+    shown = [None if v is None else entry_text(v, number=coded) for v in texts.to_pylist()]
     return _column(name, kind, counted, note, -words, levels), pd.Series(shown, dtype=object)
 
 
@@ -373,9 +373,10 @@ def _kind(name: str, counted: ColumnCounts, texts: Any) -> tuple[str, str]:
     if counted.n_valid == 0:
         return "empty", "no entry"
     if counted.n_distinct == 1:
-        return "constant", f"always {_shown(next(iter(counted.counts)))}"
+        return "constant", f"always {entry_text(next(iter(counted.counts)))}"
     if {
-        _shown(v, number=counted.n_distinct <= 2 and counted.all_numbers).casefold() for v in counted.counts
+        entry_text(v, number=counted.n_distinct <= 2 and counted.all_numbers).casefold()
+        for v in counted.counts
     } in TRUTH:
         return "boolean", ""
     n_numbers, n_valid = counted.n_numbers, counted.n_valid
@@ -437,7 +438,7 @@ def _column(
     coded = counted.all_numbers
     merged: Counter[str] = Counter()  # "14" and "14.0" are one category
     for entry, n in counted.counts.items() if kind in ("category", "boolean") else ():
-        merged[_shown(entry, number=coded)] += n
+        merged[entry_text(entry, number=coded)] += n
     if kind == "category" and coded:
         levels = sorted(merged, key=float)
     return Column(
@@ -460,7 +461,7 @@ def _lost(counted: ColumnCounts) -> int:
     return counted.n_unreadable + counted.n_infinite
 
 
-def _shown(entry: Any, *, number: bool = False) -> str:
+def entry_text(entry: Any, *, number: bool = False) -> str:
     """Return an entry as text: integers without a point, at most 200 printable characters."""
     if number and isinstance(entry, str):
         entry = float(entry)

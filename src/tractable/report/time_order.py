@@ -189,25 +189,43 @@ def date_of(table: Table, name: str) -> str | None:
     return next((date for date in table.names("date") if name == date or name.startswith(f"{date} (")), None)
 
 
+def date_part(dates: Any, part: str) -> Any:
+    """Return one part of each date: its time in years, its month, its day of the week, or its hour.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> dates = pd.Series(pd.to_datetime(["2020-07-01 12:30", None]))
+    >>> [date_part(dates, part).tolist() for part in ("month", "weekday", "hour")]
+    [['Jul', None], ['Wednesday', None], [12.5, nan]]
+    """
+    known = dates.dropna()
+    if part == "year":
+        begin = known.dt.to_period("Y").dt.start_time
+        years = known.dt.year + (known - begin) / np.timedelta64(1, "D") / (365.0 + known.dt.is_leap_year)
+        return years.reindex(dates.index).astype(float)
+    if part == "hour":
+        return (known.dt.hour + known.dt.minute / 60.0).reindex(dates.index).astype(float)
+    if part == "month":
+        names = known.dt.month.map(dict(enumerate(MONTHS, 1)))
+    else:
+        names = known.dt.day_of_week.map(dict(enumerate(DAYS)))
+    return names.reindex(dates.index).astype(object).where(dates.notna(), None)
+
+
 def _parts(name: str, dates: Any) -> list[tuple[Column, Any]]:
     """Return the columns that a column of dates gives, with their entries."""
     known = dates.dropna()
     if not len(known):
         return []
-    start = known.min()
-    begin = known.dt.to_period("Y").dt.start_time
-    years = known.dt.year + (known - begin) / np.timedelta64(1, "D") / (365.0 + known.dt.is_leap_year)
-    found = [_number(f"{name} (year)", years.reindex(dates.index))]
-    span = (known.max() - start) / np.timedelta64(1, "D")
+    found = [_number(f"{name} (year)", date_part(dates, "year"))]
+    span = (known.max() - known.min()) / np.timedelta64(1, "D")
     if span >= 730.0 and known.dt.month.nunique() > 1:
-        months = known.dt.month.map(dict(enumerate(MONTHS, 1)))
-        found.append(_category(f"{name} (month)", dates, months, MONTHS))
+        found.append(_category(f"{name} (month)", date_part(dates, "month"), MONTHS))
     if span >= 28.0 and known.dt.day_of_week.nunique() > 1 and known.dt.day.nunique() > 1:
-        days = known.dt.day_of_week.map(dict(enumerate(DAYS)))
-        found.append(_category(f"{name} (weekday)", dates, days, DAYS))
+        found.append(_category(f"{name} (weekday)", date_part(dates, "weekday"), DAYS))
     if known.dt.hour.nunique() > 1:
-        hours = known.dt.hour + known.dt.minute / 60.0
-        found.append(_number(f"{name} (hour)", hours.reindex(dates.index)))
+        found.append(_number(f"{name} (hour)", date_part(dates, "hour")))
     return found
 
 
@@ -221,17 +239,17 @@ def _number(name: str, entries: Any) -> tuple[Column, Any]:
         low=float(known.min()),
         high=float(known.max()),
     )
-    return column, entries.astype(float)
+    return column, entries
 
 
-def _category(name: str, dates: Any, entries: Any, order: Any) -> tuple[Column, Any]:
+def _category(name: str, entries: Any, order: Any) -> tuple[Column, Any]:
     counts = entries.value_counts()
     column = Column(
         name=name,
         kind="category",
-        n_missing=int(dates.isna().sum()),
+        n_missing=int(entries.isna().sum()),
         n_distinct=len(counts),
         counts=tuple((str(level), int(n)) for level, n in counts.items()),
         levels=tuple(level for level in order if level in counts.index),
     )
-    return column, entries.reindex(dates.index).astype(object).where(dates.notna(), None)
+    return column, entries

@@ -1,6 +1,7 @@
 """The joint distribution of the columns, which readers of the page condition on what they like."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
         notes=(*found.rows.notes, *unused_note(table)),
         headline="",
         findings={"columns": names, "n_components": int(model.n_components)},
-        data={"model": {**model_data(model), "columns": _controls(table, found), "target": target}},
+        data={"model": panel_data(model, table, logged=found.logged, target=target)},
     )
 
 
@@ -101,6 +102,26 @@ def _code(table: Table, found: FittedMixtures, model: Any, target: str | None) -
     else:
         lines += "print(answer.as_univariate().interval(0.9))\n"
     return code_head(table, imports_for(lines)) + lines
+
+
+def panel_data(
+    model: Any, table: Table, *, logged: Sequence[str] = (), target: str | None = None
+) -> dict[str, Any]:
+    """Return what the panel of a page needs to ask a model of some columns of a table.
+
+    Parameters
+    ----------
+    model : TableMixture or GaussianMixture
+        Fitted to columns of the table: numbers, and categories of `Table.category_types`.
+    table : Table
+        The table.
+    logged : sequence of str
+        The columns whose logarithms the model has.
+    target : str, optional
+        The column that is asked for first.
+    """
+    names = [str(name) for name in model.feature_names_in_]
+    return {**model_data(model), "columns": _controls(table, names, logged), "target": target}
 
 
 def model_data(model: Any) -> dict[str, Any]:
@@ -164,17 +185,17 @@ def _probabilities(part: Any) -> Any:
     return np.stack([1.0 - part.probability, part.probability], axis=1)
 
 
-def _controls(table: Table, found: FittedMixtures) -> list[dict[str, Any]]:
+def _controls(table: Table, names: Sequence[str], logarithms: Sequence[str]) -> list[dict[str, Any]]:
     """Return for each column of the model what its control needs."""
     made: list[dict[str, Any]] = []
-    types = table.category_types(found.rows.categories)
-    for name in (*found.rows.numbers, *found.rows.categories):
+    types = table.category_types(names)
+    for name in names:
         if name in types:
             made.append({"name": name, "levels": [str(level) for level in types[name].categories]})
             continue
         x = table.frame[name].to_numpy(dtype=np.float64)
         x = x[np.isfinite(x)]
-        logged = name in found.logged
+        logged = name in logarithms
         low, high, _ = view_limits(np.log(x) if logged else x)
         low, high = (float(np.exp(end)) if logged else end for end in (low, high))
         whole = bool(np.all(x == np.rint(x)))

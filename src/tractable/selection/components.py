@@ -52,7 +52,7 @@ def select_components(
         At most as many as there are rows that count.
     covariance_types : str or iterable of str
         Of those that `GaussianMixture` takes: "full", "tied", "diag", "spherical", "low_rank" and mclust's
-        fourteen, which `MCLUST_SHAPES` in :mod:`tractable.covariance` lists.
+        fourteen, which `MCLUST_SHAPES` in `tractable.covariance` lists.
     criterion : {"bic", "icl", "aic"}
         The one that decides; all are reported.
     sample_weight : array (n_samples,), optional

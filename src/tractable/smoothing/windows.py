@@ -388,7 +388,7 @@ def check_window(kernel: Any) -> Window:
     Parameters
     ----------
     kernel : str, Window or callable
-        A name of :data:`WINDOWS`; a window; or a function from a NumPy array of numbers u to K(u).
+        A name of `WINDOWS`; a window; or a function from a NumPy array of numbers u to K(u).
         In more than one dimension it is a function of the distance, and normalised for that dimension.
 
     Examples

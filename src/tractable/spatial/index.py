@@ -111,7 +111,7 @@ class Index(ABC):
 
     #: What `choose_index` calls it.
     name: ClassVar[str]
-    #: The elementary distances by which it searches, of :data:`tractable.primitives.neighbors.FORMS`.
+    #: The elementary distances by which it searches, of `tractable.primitives.neighbors.FORMS`.
     forms: ClassVar[tuple[str, ...]]
     #: Whether a search goes by matrix products.
     products: ClassVar[bool] = False

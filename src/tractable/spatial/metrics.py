@@ -19,7 +19,7 @@ class Metric(ABC):
     """A distance between vectors.
 
     An index stores ``rows(points)`` and measures these by the elementary distance `form` (one of
-    :data:`tractable.primitives.neighbors.FORMS`), from which `outer` makes the metric's own; `inner` inverts.
+    `tractable.primitives.neighbors.FORMS`), from which `outer` makes the metric's own; `inner` inverts.
     Both increase, so neighbours are the same. A Mahalanobis distance is thus Euclidean between whitened
     rows, and the cosine distance half the square of the Euclidean between rows of length one. An index
     serves every metric whose form is among its `forms`. A metric of the form "pairs" measures all pairs of

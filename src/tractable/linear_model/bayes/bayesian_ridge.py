@@ -102,7 +102,7 @@ class BayesianRidge(EvidenceModel):
     Notes
     -----
     On targets that are exactly linear, or of too few rows, α would grow without bound: a
-    :class:`NoiseVanishedWarning` says that the noise vanished, and α stops where the noise is 1e-16 of the
+    `NoiseVanishedWarning` says that the noise vanished, and α stops where the noise is 1e-16 of the
     mean square of y, or where `alpha_2` stops it.
     Predictive variances include that of the intercept, 1/nα, which scikit-learn's leave out.
 

@@ -320,7 +320,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
 
         With a penalty the covariance is that of the posterior, and there are no tests. A
         `CollinearityWarning` says where columns are so nearly dependent that standard errors are more than
-        ten times as large.
+        ten times as large. Of separable counts there is no table.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         coverage : float
             Of the intervals.
         """
-        check_answerable(self)
+        self._check_separable()
         kind = check_covariance_type(covariance, clusters)
         found, t_dof = self.parameter_covariance_, None if np.isinf(self._t_dof) else self._t_dof
         if kind != "nonrobust":
@@ -446,8 +446,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
     def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any, exposure: Any, *, what: str) -> Source:
         if self.alpha > 0.0:
             raise ValueError(f"{what} is of maximum likelihood, without a penalty: alpha is {self.alpha:g}")
-        if self.separable_:
-            raise ValueError(f"y has counts of zero that columns separate from the others: {what} has no fit")
+        self._check_separable()
         if X is None:
             raise ValueError("X must be given: the rows of the fit")
         subject = copy.copy(self)
@@ -460,8 +459,6 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         return data
 
     def _notes(self) -> tuple[str, ...]:
-        if self.separable_:
-            return ("columns separate counts of zero from the others: coefficients have no estimate",)
         return ()
 
     @abstractmethod
@@ -603,13 +600,16 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
                 stacklevel=4,
             )
 
-    def _check_intervals(self) -> None:
+    def _check_separable(self) -> None:
         check_answerable(self)
         if self.separable_:
             raise ValueError(
                 "y has counts of zero that columns separate from the others: without a penalty coefficients "
                 "have no estimate and no interval; alpha > 0 has both"
             )
+
+    def _check_intervals(self) -> None:
+        self._check_separable()
         if not self.residual_dof_ > 0.0 and not self._fitted_family.unit_dispersion:
             raise ValueError(
                 f"X has too few rows to estimate the dispersion: a weight of {self._weight_:g} for "
@@ -750,12 +750,12 @@ class PoissonRegression(GeneralizedLinearRegression):
     def _notes(self) -> tuple[str, ...]:
         found = self.overdispersion_test()
         if found.p_value > OVERDISPERSED:
-            return super()._notes()
-        varied = (
+            return ()
+        said = (
             f"counts vary more than Poisson's (p = {found.p_value:.2g}, dispersion {found.dispersion:.3g}): "
-            "standard errors are too small; use NegativeBinomialRegression"
+            'standard errors are too small; use NegativeBinomialRegression, or covariance="HC0"'
         )
-        return (*super()._notes(), varied)
+        return (said,)
 
     def overdispersion_test(self) -> OverdispersionTest:
         """Test whether counts vary more than Poisson's, against a variance of μ + α μ²."""
@@ -883,7 +883,7 @@ class NegativeBinomialRegression(GeneralizedLinearRegression):
         self, problem: FamilyProblem, summary: TargetSummary
     ) -> tuple[FamilyProblem, NewtonResult]:
         problem, found = super()._maximized(problem, summary)
-        if self.dispersion is not None:
+        if self.dispersion is not None or separating_direction(problem, found) is not None:
             return problem, found
         poisson = problem.fit_summary(found.x)
         if not poisson.excess > 0.0:
@@ -1135,7 +1135,7 @@ def _check_exposure(exposure: Any, n: int) -> np.ndarray:
     try:
         found = np.asarray(exposure, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
+        raise ValueError("exposure must be numbers, one or one a row, or the name of a column") from None
     if found.shape not in ((), (n,)):
         raise ValueError(f"exposure must be one number or one for each of {n} rows, got shape {found.shape}")
     if not np.all((found > 0.0) & np.isfinite(found)):

@@ -1,0 +1,122 @@
+"""`tractable complete`: tables whose missing entries are drawn from the joint model of all columns."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tractable.cli.console import Console, Data, StepProgress, with_console
+
+#: What stands for the number of a draw in the name of a file.
+EACH = "{draw}"
+
+
+@with_console
+def complete(
+    console: Console,
+    data: Data,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write, .parquet or .csv, or -; {draw} in its name gives one file a draw.",
+        ),
+    ] = Path("-"),
+    draws: Annotated[
+        int, typer.Option("--draws", "-n", metavar="N", help="The number of completed tables.")
+    ] = 5,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="The same seed gives the same tables.")
+    ] = 0,
+) -> None:
+    """Write DATA with its missing entries drawn from the joint distribution of all columns, several times.
+
+    Multiple imputation: compute what you want to know from each of the tables, and pool the results by
+    Rubin's rules; the spread between the tables is what the missing entries leave open. The tables are
+    written one below the other, with the columns draw (1, 2, …) and row (of DATA) before the others.
+
+    Categories and whole numbers stay what they are. Columns of dates and of free text keep their gaps.
+
+    Some examples:
+
+      tractable complete survey.csv --draws 5 -o completed.csv
+
+      tractable complete survey.csv -o 'completed_{draw}.parquet'
+
+      tractable complete - < survey.csv > completed.csv
+    """
+    from tractable.cli.tables import check_output, held_frame, write_tables
+    from tractable.data.names import number_of
+    from tractable.report.joint import completed_frames
+
+    if draws < 1:
+        raise ValueError(f"--draws must be at least 1; got {draws}")
+    if seed < 0:
+        raise ValueError(f"--seed must not be negative; got {seed}")
+    console.leave_stdout_to("--output", output)
+    check_output(output)
+    began = time.monotonic()
+    with StepProgress(console) as step:
+        step(f"reading {data}")
+        frame = held_frame(data, console.note)
+        _check_names(frame.columns, output)
+        missing = frame.isna()
+        gaps = {str(name): int(n) for name, n in missing.sum().items() if n}
+        found, table = completed_frames(frame, draws, random_state=seed, progress=step)
+        console.note(table.notes)
+        left = {name: n for name, n in gaps.items() if name not in table.frame.columns}
+        step("writing")
+        paths = _paths(output, draws)
+        for path, tables in zip(paths, _parts(found, numbered=EACH not in str(output)), strict=True):
+            write_tables(tables, path)
+    if not gaps:
+        console.warn(f"{data} has no missing entry: the tables are copies of it")
+    if left:
+        console.warn(f"these columns keep their missing entries: {', '.join(left)}")
+    drawn = sum(gaps.values()) - sum(left.values())
+    said = {
+        "rows": len(frame),
+        "draws": draws,
+        "seed": seed,
+        "missing": gaps,
+        "left_missing": list(left),
+        "drawn": drawn,
+        "seconds": round(time.monotonic() - began, 3),
+        "saved": [str(path) for path in paths],
+    }
+    size = f"{number_of(draws, 'table')} of {number_of(len(frame), 'row')}"
+    entries = f"{number_of(drawn, 'missing entry', 'missing entries')} drawn in each"
+    lines = [f"{size}: {entries}"]
+    lines += [f"saved {', '.join(map(str, paths[:3]))}{', …' if len(paths) > 3 else ''}"]
+    console.result(said, lines[: 1 if console.err else 2])
+
+
+def _check_names(names: Sequence[Any], output: Path) -> None:
+    """Refuse a table with a column of the name of one that is added."""
+    for name in ("draw", "row"):
+        if EACH not in str(output) and name in names:
+            raise ValueError(f"DATA has a column {name!r}, which is added: write -o 'name_{EACH}.csv'")
+
+
+def _paths(output: Path, draws: int) -> list[Path]:
+    if EACH not in str(output):
+        return [output]
+    return [Path(str(output).replace(EACH, str(k + 1))) for k in range(draws)]
+
+
+def _parts(found: Sequence[Any], *, numbered: bool) -> list[list[Any]]:
+    """Return the Arrow tables of each file: one, or all of them with the numbers of draws and rows."""
+    import pyarrow as pa
+
+    if not numbered:
+        return [[pa.Table.from_pandas(one, preserve_index=False)] for one in found]
+    long = []
+    for k, one in enumerate(found):
+        names = ["draw", "row", *one.columns]
+        one = one.assign(draw=k + 1, row=range(1, len(one) + 1))  # noqa: PLW2901
+        long.append(pa.Table.from_pandas(one[names], preserve_index=False))
+    return [long]
