@@ -49,6 +49,7 @@ copybutton_line_continuation_character = "\\"
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {

@@ -1,6 +1,7 @@
 """What this documentation adds to Sphinx: links from names, pages that mention a name, formulas as MathML."""
 
 import re
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 #: Packages that users do not call: what estimators are made of, and the command.
 INTERNAL = ("base", "cli", "primitives")
+#: Pages of the guide that the page of a name lists.
+MOST_PAGES = 6
 #: A name, with or without a prefix, and perhaps a method or attribute and arguments: `tractable.KMeans(3)`.
 NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(.*\))?", re.DOTALL)
 
@@ -98,17 +101,17 @@ def trim_code(_app, doctree):
 
 
 def mentions(folder):
-    """Return the guide's pages that name each public name."""
+    """Return the guide's pages that name each public name, those that name it most first."""
     found = {}
     for path in [*sorted((folder / "guide").glob("*.md")), folder / "coming_from_scikit_learn.md"]:
         text = path.read_text(encoding="utf-8")
         page = "/" + path.relative_to(folder).with_suffix("").as_posix()
         prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-        named = {target_of(code) for code in re.findall(r"`+([^`]+)`+", prose)}
-        named |= {SPELLINGS.get(name) for name in re.findall(r"tractable(?:\.[A-Za-z_]\w*)+", text)}
-        for name in named - {None}:
-            found.setdefault(name, []).append(page)
-    return found
+        named = [target_of(code) for code in re.findall(r"`+([^`]+)`+", prose)]
+        named += [SPELLINGS.get(name) for name in re.findall(r"tractable(?:\.[A-Za-z_]\w*)+", text)]
+        for name in filter(None, named):
+            found.setdefault(name, Counter())[page] += 1
+    return {name: [page for page, _ in pages.most_common(MOST_PAGES)] for name, pages in found.items()}
 
 
 def inline_formula(translator, node):

@@ -35,6 +35,13 @@ def test_a_file_gives_the_fit_of_its_rows():
     assert "streamed" in printed
 
 
+def test_tensors_give_the_fit_of_the_host():
+    found = page("data", "plot_tensors").names
+    assert not isinstance(found["mixture"].means_, np.ndarray)
+    assert not isinstance(found["process"].X_train_, np.ndarray)
+    np.testing.assert_allclose(found["back"].means_, found["host"].means_, rtol=1e-6)
+
+
 def test_weights_are_repeated_rows():
     found = page("data", "plot_weights").names
     printed = "\n".join(page("data", "plot_weights").lines)

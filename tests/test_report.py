@@ -197,7 +197,7 @@ def test_ten_thousand_columns(report, tmp_path):
         tmp_path / "w.csv", index=False
     )
     summary, page = report(tmp_path / "w.csv", target="c9999")
-    assert summary.columns == 100
+    assert summary.columns == 10_000
     assert summary.target == "c9999"
     assert "10,000 columns; 100 of them are looked at" in page.said
     assert "24 of 100 columns are pictured" in page.said
@@ -240,9 +240,9 @@ def test_a_target_that_does_not_exist(tmp_path):
     ),
 )
 def test_a_target_that_cannot_be_predicted(report, entries, words):
-    summary, page = report(columns(t=entries), n_sections=2, target="t")
+    summary, page = report(columns(u=entries), n_sections=2, target="u")
     assert summary.target is None
-    assert "The target 't' cannot be predicted: " in page.said
+    assert "The target 'u' cannot be predicted: " in page.said
     assert words in page.said
     assert "dependence" in summary.sections
 

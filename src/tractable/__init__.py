@@ -251,6 +251,7 @@ PUBLIC: dict[str, str] = {
     "d_separated": "tractable.graph",
     "tags": "tractable.base",
     "checkpoint": "tractable.persistence",
+    "precision": "tractable.arrays",
     "load": "tractable.persistence",
     "plot": "tractable.plotting",
     "save": "tractable.persistence",

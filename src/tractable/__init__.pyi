@@ -32,6 +32,7 @@ from tractable import smoothing as smoothing
 from tractable import spatial as spatial
 from tractable import statistics as statistics
 from tractable import testing as testing
+from tractable.arrays import precision as precision
 from tractable.base import tags as tags
 from tractable.base.adopt import adopt as adopt
 from tractable.base.sample_posterior import sample_posterior as sample_posterior

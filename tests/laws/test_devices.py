@@ -5,7 +5,11 @@ import pytest
 
 from catalogue import ESTIMATORS, some_of_each_family
 from conftest import BACKENDS
+from tractable import precision
+from tractable.arrays import to_numpy
 from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.mixture import GaussianMixture, KMeans
+from tractable.primitives.em import agnostic
 from tractable.testing.device_laws import answers_are_those_of_the_host
 
 OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
@@ -20,6 +24,7 @@ TAKES_TENSORS = {
     "GaussianDensity",
     "GaussianMixture",
     "GaussianNB",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KMeans",
     "KernelPCA",
@@ -56,3 +61,33 @@ def test_searches_for_hyperparameters_end_at_the_same_evidence(library, rng):
     other = GaussianProcessRegressor().fit(library.asarray(X), library.asarray(y))
     np.testing.assert_allclose(other.log_evidence_, host.log_evidence_, rtol=1e-8)
     np.testing.assert_allclose(other.theta_, host.theta_, atol=1e-3)
+
+
+@pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_precision_where_it_is_asked_for(library, weighted, rng, monkeypatch):
+    X = rng.standard_normal((400, 3)) + 6.0 * rng.integers(0, 2, (400, 1))
+    rows = library.asarray(X.astype(np.float32))
+    weights = {"sample_weight": library.asarray(rng.integers(1, 4, 400) * 1.0)} if weighted else {}
+    kinds, features = set(), agnostic.features
+
+    def watched(x, kind):
+        kinds.add(str(x.dtype).rpartition(".")[2])
+        return features(x, kind)
+
+    monkeypatch.setattr(agnostic, "features", watched)
+    for make, name in ((GaussianMixture, "means_"), (KMeans, "cluster_centers_")):
+        kinds.clear()
+        double = make(2, random_state=0).fit(rows, **weights)
+        assert kinds <= {"float64"}
+        with precision("single"):
+            single = make(2, random_state=0).fit(rows, **weights)
+            single.predict(rows)
+        assert make is KMeans or "float32" in kinds
+        wanted = to_numpy(getattr(double, name))
+        found = to_numpy(getattr(single, name))
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+        assert make is KMeans or not np.array_equal(found, wanted)
+    with pytest.raises(ValueError, match="kind must be"), precision("half"):
+        pass

@@ -3,6 +3,7 @@
 The only package that knows array libraries other than NumPy. SciPy is imported where it is used.
 """
 
+from tractable.arrays.devices import precision
 from tractable.arrays.error_function import erf, erfc, log_ndtr, ndtri
 from tractable.arrays.gamma import betaln, digamma, gammaln, multigammaln
 from tractable.arrays.gradient import (
@@ -87,6 +88,7 @@ __all__ = [
     "ndtri",
     "numerical_gradient",
     "pinv",
+    "precision",
     "rank_one_update",
     "schur_complement",
     "sherman_morrison",

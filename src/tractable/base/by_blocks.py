@@ -96,7 +96,7 @@ def fitted_blocks(estimator: Any, X: Any) -> Iterator[Any]:
 
 
 def _source_blocks(estimator: Any, X: Any) -> Iterator[Any]:
-    source = as_rows_source(X, None, None)
+    source = as_rows_source(X, None, None).beside_model(getattr(estimator, "_library_", None))
     columns = FittedColumns.of(estimator, source, "X")
     return (columns(block.X) for block in source.blocks() if block.n_rows)
 

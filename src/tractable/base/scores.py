@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from tractable.arrays.devices import on_host
 from tractable.arrays.namespace import check_real_kind, check_unmasked
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
@@ -25,7 +26,9 @@ def rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[
     """
     if is_streamed(X):
         held = _collected(estimator, X, y, sample_weight)
-        return held.X, _targets(held), held.weights
+        if held.y is None:
+            raise _no_target()
+        return held.X, held.y, held.weights
     require_targets(estimator, y)
     rows, targets, weights = _split(X, y, sample_weight)
     (check_real_kind if is_regressor(estimator) else check_unmasked)("y", targets)
@@ -43,7 +46,7 @@ def held_with_weights(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, 
 
 def _collected(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
     """Return the rows of a stream in memory, with the columns that the model was fitted on."""
-    source = as_rows_source(X, y, sample_weight)
+    source = as_rows_source(X, y, sample_weight).beside_model(getattr(estimator, "_library_", None))
     held = source.collect()
     return replace(held, X=FittedColumns.of(estimator, source, "X")(held.X))
 
@@ -68,6 +71,7 @@ def reduced(
     if tables is not None:
         return tables.reduce(of(estimator=estimator, columns=_same))
     source: Source = as_rows_source(X, y, sample_weight)
+    source = source.beside_model(getattr(estimator, "_library_", None))
     return source.reduce(of(estimator=estimator, columns=FittedColumns.of(estimator, source)))
 
 
@@ -103,14 +107,14 @@ class SquaredErrorsOf:
     columns: Callable[[Any], Any]  # a block's columns as the model takes them
 
     def __call__(self, block: Batch) -> SquaredErrors:
-        targets = _targets(block)
+        targets, weights = _targets_and_weights(block)
         check_real_kind("y", targets)
         y = np.asarray(targets, dtype=np.float64).reshape(block.n_rows, -1)
         if not np.isfinite(y).all():
             raise ValueError("y contains NaN or infinity")
-        predicted = np.asarray(self.estimator.predict(self.columns(block.X)), dtype=np.float64)
-        residual = block.row_weights @ (y - predicted.reshape(y.shape)) ** 2
-        return SquaredErrors(targets=DiagonalMoments.of(y, block.weights), residual=residual)
+        predicted = np.asarray(on_host(self.estimator.predict(self.columns(block.X))), dtype=np.float64)
+        residual = (np.ones(len(y)) if weights is None else weights) @ (y - predicted.reshape(y.shape)) ** 2
+        return SquaredErrors(targets=DiagonalMoments.of(y, weights), residual=residual)
 
 
 @value
@@ -121,14 +125,20 @@ class CorrectlyClassified:
     columns: Callable[[Any], Any]
 
     def __call__(self, block: Batch) -> np.ndarray:
-        labels = as_labels(_targets(block))
-        predicted = np.asarray(self.estimator.predict(self.columns(block.X)))
+        targets, weights = _targets_and_weights(block)
+        labels = as_labels(targets)
+        predicted = np.asarray(on_host(self.estimator.predict(self.columns(block.X))))
         check_one_kind([predicted, labels])
-        weights = block.row_weights
+        weights = np.ones(block.n_rows) if weights is None else weights
         return np.array([weights @ (predicted == labels), weights.sum()])
 
 
-def _targets(block: Batch) -> Any:
+def _targets_and_weights(block: Batch) -> Any:
+    """Return the targets and weights of a block, which are compared with predictions on the host."""
     if block.y is None:
-        raise ValueError("y is missing: the source has no target; name its column")
-    return block.y
+        raise _no_target()
+    return on_host((block.y, block.weights))
+
+
+def _no_target() -> ValueError:
+    return ValueError("y is missing: the source has no target; name its column")

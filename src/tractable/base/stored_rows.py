@@ -54,6 +54,10 @@ def check_stored_rows(
     if isinstance(x, Source):
         held = x.collect(check_one_kind)
         x, y, weights = held.X, held.y, held.weights
+        if is_foreign_array(x):  # streamed to a device
+            if not estimator._stores_tensors:  # noqa: SLF001
+                refuse_foreign(x)
+            return _on_device(estimator, x, y if supervised else None, weights, drop=drop, reset=reset)
         x = check_columns(clone(estimator), x, reset=True)
         weights = check_weights(weights, x)
     x = np.ascontiguousarray(x, dtype=np.float64)

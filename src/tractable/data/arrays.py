@@ -192,7 +192,7 @@ class DeviceArraySource(_Matrix):
 
     def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
         """See `Source.reduce`: block after block, as the device's own kernels use all of it."""
-        found = tree_sum(_in_halves(of, block) for block in self.blocks())
+        found = tree_sum(in_halves(of, block) for block in self.blocks())
         return on_host(found) if self.to_host else found
 
     def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
@@ -209,7 +209,7 @@ class DeviceArraySource(_Matrix):
         return rows, None if np.all(found.weights == 1.0) else found.weights
 
 
-def _in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
+def in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
     """Return ``of(block)``, as the sum of that of its halves where the memory of the device does not do."""
     try:
         return of(block)
@@ -217,7 +217,7 @@ def _in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
         if block.n_rows < 2 or not is_out_of_memory(error):
             raise
     half = block.n_rows // 2
-    return _in_halves(of, block[:half]) + _in_halves(of, block[half:])
+    return in_halves(of, block[:half]) + in_halves(of, block[half:])
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -10,7 +10,7 @@ from glob import glob, has_magic
 from itertools import accumulate
 from os import fspath
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tractable.data.columns import Roles, assign_roles, check_numeric
 from tractable.data.names import nearest_file
 from tractable.data.source import Batch, ColumnSource, batch_rows, row_slices
 from tractable.value import value
+
+if TYPE_CHECKING:
+    from tractable.data.device_stream import DeviceStream
 
 T = TypeVar("T")
 
@@ -34,14 +37,24 @@ UNNAMED = re.compile(r"|Unnamed: 0(\.\d+)*")
 BUFFER_BYTES = 2**16
 
 
-def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None) -> "FileSource":
+@overload
+def scan(
+    path: Any, features: Any = None, target: Any = None, weight: Any = None, *, device: None = None
+) -> "FileSource": ...
+@overload
+def scan(
+    path: Any, features: Any = None, target: Any = None, weight: Any = None, *, device: str
+) -> "DeviceStream": ...
+def scan(
+    path: Any, features: Any = None, target: Any = None, weight: Any = None, *, device: str | None = None
+) -> Any:
     """Open a table in files that need not fit in memory; `fit` takes the result in place of X.
 
     The columns of every file are checked at once. Rows are read in each pass, a few megabytes at a time.
 
     Parameters
     ----------
-    path : path, pattern, folder, or list of paths
+    path : path, pattern, folder, or list of paths; with `device`, also rows in memory
         Parquet (``.parquet``, ``.pq``), CSV with a line of names (``.csv``, ``.tsv``, either with ``.gz``) or
         NumPy matrices (``.npy``); one kind at a time. Patterns and folders are read in the order of names.
     features : list of names, optional
@@ -53,6 +66,10 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
         A single target may also hold whole numbers or text, as classes do.
     weight : name, optional
         Weights of the rows: finite, not negative.
+    device : str, optional
+        A device of torch, such as "cuda": blocks of rows are copied there while others are computed with.
+        Models are learned on it, and are those of the host, as the rows are. `path` may then also be an
+        array, a frame or a source, whose rows are streamed; `target` and `weight` its columns or arrays.
 
     Returns
     -------
@@ -69,6 +86,10 @@ def scan(path: Any, features: Any = None, target: Any = None, weight: Any = None
     >>> next(source.batches()).y.tolist()
     [2.0, 5.0, 8.0, 11.0]
     """
+    if device is not None:
+        from tractable.data.device_stream import streamed_to
+
+        return streamed_to(device, path, features, target, weight)
     paths = expand(path)
     kinds = {_kind(file) for file in paths}
     if len(kinds) > 1:

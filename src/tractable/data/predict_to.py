@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import is_collection
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import is_collection, is_foreign_array, namespace_of
 from tractable.data.columns import check_known
 from tractable.data.dispatch import as_source, distributed
 from tractable.data.files import FileSource
@@ -178,6 +179,12 @@ class FittedColumns:
     def __call__(self, X: np.ndarray) -> Any:
         if self.names is None:
             return X
+        if is_foreign_array(X):  # which has no names
+            return (
+                X
+                if self.picked is None
+                else namespace_of(X).take(X, beside(np.array(self.picked), X), axis=1)
+            )
         from pandas import DataFrame
 
         X = X if self.picked is None else X[:, list(self.picked)]

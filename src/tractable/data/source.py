@@ -208,6 +208,10 @@ class Source(ABC):
         """
         return Prepared(source=self, of=of, rows=rows)
 
+    def beside_model(self, library: str | None) -> "Source":
+        """Return the source of these rows where a model is: on the host, where its library is None."""
+        return self
+
     def assign(self, y: Any = None, weights: Any = None) -> "Source":
         """Return this source with other columns as its target and weights."""
         if y is None and weights is None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from tractable.arrays.devices import asks_single
 from tractable.data.progress import progress
 from tractable.engines.checkpoint import BlockDigest, Checkpoint, fingerprint, next_checkpoint
 from tractable.primitives.threads import single_threaded_blas
@@ -244,7 +245,8 @@ def _settled(trace: tuple[float, ...], tol: float, scale: float | None) -> bool:
 
 def _fell(trace: tuple[float, ...]) -> bool:
     """Whether the last step lowered the objective by more than rounding, so that EM has not converged."""
-    return len(trace) > 1 and trace[-1] - trace[-2] < -1e-9 * abs(trace[-2])
+    rounding = 1e-6 if asks_single() else 1e-9
+    return len(trace) > 1 and trace[-1] - trace[-2] < -rounding * abs(trace[-2])
 
 
 def _identity(label: str, params: Any, data: Reducible, options: Any) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.devices import beside, beside_rows, on_host
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.devices import beside, beside_rows, on_host, pass_over
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.arrays.random import row_uniforms
 from tractable.data import Batch, Source, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
@@ -198,10 +198,15 @@ class AssignStep:
         """Return how many rows a block should have."""
         return BLOCK
 
-    @beside_rows
     def __call__(self, block: Any) -> Clusters:
-        found = assign(block.X, block.weights, *_scaling(self.standardizer), self.centers)
-        return _clusters(self, found.sums, found.counts, found.cost)
+        if is_foreign_array(block.X):
+            return pass_over(block.X, _assigned, self, block)
+        return _assigned(self, block)
+
+
+def _assigned(step: AssignStep, block: Any) -> Clusters:
+    found = assign(block.X, block.weights, *_scaling(step.standardizer), step.centers)
+    return _clusters(step, found.sums, found.counts, found.cost)
 
 
 class BoundedRows:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.in_place import cholesky_in_place, inverse_in_place
-from tractable.arrays.linalg import log_det_cholesky, solve_cholesky, solve_triangular
+from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
+from tractable.arrays.linalg import column_squares, log_det_cholesky, solve_cholesky, solve_triangular
 from tractable.arrays.log_space import log_softmax
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.engines.glm.likelihoods import LikelihoodExpansion
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
@@ -30,31 +31,31 @@ HALVINGS, ROUNDING = 30, 1e-14
 LEVEL = 1e-10
 
 #: log p(y | f) of the latent values at the rows.
-Likelihood = Callable[[np.ndarray], LikelihoodExpansion]
+Likelihood = Callable[[Array], LikelihoodExpansion]
 
 
 @value
 class LatentProcess:
     """Laplace's approximation of one latent function at the rows of a fit."""
 
-    mode: np.ndarray  # (n,), f*
+    mode: Array  # (n,), f*
     expansion: LikelihoodExpansion  # of log p(y | f) at f*
-    lower: np.ndarray  # (n, n), Cholesky factor of B
+    lower: Array  # (n, n), Cholesky factor of B
     log_evidence: float  # log p(y | f*) - ½ f*ᵀC⁻¹f* - ½ log|B|
     n_iter: int
     converged: bool
 
     @property
-    def dual(self) -> np.ndarray:
+    def dual(self) -> Array:
         """C⁻¹ f* = ∇ log p(y | f*), (n,): the mean at new rows is k(x*, X) times it."""
         return self.expansion.slope
 
     @property
-    def curvature(self) -> np.ndarray:
+    def curvature(self) -> Array:
         """W, (n,)."""
         return self.expansion.curvature
 
-    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, cross: Array, diagonal: Array) -> tuple[Array, Array]:
         """Return mean and variance of the latent function at new rows, (q,) each.
 
         The mean is kᵀ∇log p(y | f*), the variance c - kᵀ(W⁻¹ + C)⁻¹k.
@@ -66,10 +67,11 @@ class LatentProcess:
         diagonal : array (q,)
             c = k(x*, x*).
         """
-        white = solve_triangular(self.lower, np.sqrt(self.expansion.curvature)[:, None] * cross.T)
-        return cross @ self.dual, np.maximum(diagonal - np.einsum("ij,ij->j", white, white), 0.0)
+        xp = namespace_of(cross)
+        white = solve_triangular(self.lower, xp.sqrt(self.expansion.curvature)[:, None] * cross.T)
+        return cross @ self.dual, xp.clip(diagonal - column_squares(white), 0.0, None)
 
-    def leave_one_out(self, diagonal: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, diagonal: Array, counts: Array) -> tuple[Array, Array]:
         """Return mean and variance of f_n without the likelihood of row n, in the approximation at the mode.
 
         Of a row that counts several times, without one of them.
@@ -81,16 +83,16 @@ class LatentProcess:
         counts : array (n,)
             How often each row counts.
         """
-        weight = self.expansion.curvature
-        own = np.diagonal(inverse_in_place(self.lower.copy()))  # diagonal of B⁻¹
+        xp, weight = namespace_of(self.lower), self.expansion.curvature
+        own = xp.linalg.diagonal(inverse_in_place(self.lower + 0.0))  # diagonal of B⁻¹
         known = weight > LEVEL
-        gone = np.minimum(1.0, 1.0 / counts)  # a row of less than one is left out whole
-        learned = np.maximum(1.0 - own, 0.0)  # W_n Σ_nn
-        safe = np.where(known, weight * (1.0 - gone * learned), 1.0)
-        variance = np.where(known, learned / safe, diagonal)
+        gone = xp.clip(1.0 / counts, None, 1.0)  # a row of less than one is left out whole
+        learned = xp.clip(1.0 - own, 0.0, None)  # W_n Σ_nn
+        safe = xp.where(known, weight * (1.0 - gone * learned), 1.0)
+        variance = xp.where(known, learned / safe, diagonal)
         return self.mode - gone * self.expansion.slope * variance, variance
 
-    def gradient_weights(self, matrix: np.ndarray) -> np.ndarray:
+    def gradient_weights(self, matrix: Array) -> Array:
         """Return the lower triangle of Ω with ∂ log p(y)/∂θ = Σ_nm Ω_nm ∂C_nm/∂θ.
 
         At a fixed mode it is ½ aᵀ∂C a - ½ tr((W⁻¹ + C)⁻¹∂C), a = C⁻¹f*. The mode moves by
@@ -101,24 +103,24 @@ class LatentProcess:
         matrix : array (n, n)
             C.
         """
-        a, weight = self.dual, self.expansion.curvature
-        root = np.sqrt(weight)
-        inverse = inverse_in_place(self.lower.copy())  # B⁻¹, its lower triangle
+        xp, a, weight = namespace_of(matrix), self.dual, self.expansion.curvature
+        root = xp.sqrt(weight)
+        inverse = inverse_in_place(self.lower + 0.0)  # B⁻¹, its lower triangle
         # -½ ∂ log|B|/∂f_n = ½ Σ_nn ∂³ log p/∂f_n³, with W_n Σ_nn = 1 - (B⁻¹)_nn.
-        ratio = self.expansion.third / np.where(weight > 0.0, weight, 1.0)
-        slope = 0.5 * (1.0 - np.diagonal(inverse)) * ratio
+        ratio = self.expansion.third / xp.where(weight > 0.0, weight, 1.0)
+        slope = 0.5 * (1.0 - xp.linalg.diagonal(inverse)) * ratio
         moved = slope - root * solve_cholesky(self.lower, (root * (matrix @ slope))[:, None])[:, 0]
         inverse *= (-0.5 * root)[:, None]
         inverse *= root  # -½ (W⁻¹ + C)⁻¹
-        inverse += (0.5 * np.stack([a + moved, a], axis=1)) @ np.stack([a, moved])
+        inverse += (0.5 * xp.stack([a + moved, a], axis=1)) @ xp.stack([a, moved])
         return inverse
 
 
 def latent_process(
-    matrix: np.ndarray,
+    matrix: Array,
     likelihood: Likelihood,
     *,
-    start: np.ndarray | None = None,
+    start: Array | None = None,
     max_iter: int = 100,
 ) -> LatentProcess:
     """Return Laplace's approximation, by Newton's method with halved steps.
@@ -148,20 +150,22 @@ def latent_process(
     >>> found.mode.round(8).tolist(), round(found.log_evidence, 8)
     ([-0.58174018, -0.53627655, 0.53627655, 0.58174018], -2.62228667)
     """
-    with blas_for_rows(len(matrix)):
+    with blas_for_rows(matrix.shape[0]):
         return _latent_process(matrix, likelihood, start, max_iter)
 
 
 def _latent_process(
-    matrix: np.ndarray, likelihood: Likelihood, start: np.ndarray | None, max_iter: int
+    matrix: Array, likelihood: Likelihood, start: Array | None, max_iter: int
 ) -> LatentProcess:
-    def factors(here: LikelihoodExpansion) -> Callable[[np.ndarray], np.ndarray]:
-        root = np.sqrt(here.curvature)
+    xp = namespace_of(matrix)
+
+    def factors(here: LikelihoodExpansion) -> Callable[[Array], Array]:
+        root = xp.sqrt(here.curvature)
         lower = _factor_of_b(matrix, root)
         return lambda v: root * solve_cholesky(lower, (root * v)[:, None])[:, 0]
 
-    found = _mode(matrix, likelihood, factors, np.zeros(len(matrix)), start, max_iter)
-    lower = _factor_of_b(matrix, np.sqrt(found.expansion.curvature))
+    found = _mode(matrix, likelihood, factors, xp.zeros_like(matrix[:, 0]), start, max_iter)
+    lower = _factor_of_b(matrix, xp.sqrt(found.expansion.curvature))
     return LatentProcess(
         mode=found.f,
         expansion=found.expansion,
@@ -176,7 +180,7 @@ def _latent_process(
 class Mode:
     """The mode f of the log joint Ψ(f) = log p(y | f) - ½ fᵀC⁻¹f."""
 
-    f: np.ndarray
+    f: Array
     expansion: Any  # of log p(y | f) at f, with its `value` and `slope`
     joint: float  # Ψ(f)
     n_iter: int
@@ -184,11 +188,11 @@ class Mode:
 
 
 def _mode(
-    matrix: np.ndarray,
-    likelihood: Callable[[np.ndarray], Any],
-    factors: Callable[[Any], Callable[[np.ndarray], np.ndarray]],
-    zero: np.ndarray,
-    start: np.ndarray | None,
+    matrix: Array,
+    likelihood: Callable[[Array], Any],
+    factors: Callable[[Any], Callable[[Array], Array]],
+    zero: Array,
+    start: Array | None,
     max_iter: int,
 ) -> Mode:
     """Return the mode of the log joint, by Newton's method in a = C⁻¹f with halved steps.
@@ -224,7 +228,7 @@ def _mode(
         gap = here.slope - a
         direction = gap - solve(matrix @ gap)
         along = matrix @ direction
-        decrement, size = float(np.sum(gap * along)), 1.0 + abs(joint)
+        decrement, size = float(namespace_of(gap).sum(gap * along)), 1.0 + abs(joint)
         stepped = _halved(likelihood, a, f, direction, along, joint)
         if stepped is None:
             if fresh:
@@ -243,28 +247,28 @@ def _mode(
 class SoftmaxProcess:
     """Laplace's approximation of K latent functions with one kernel, p(C_k | f) = softmax(f)_k."""
 
-    mode: np.ndarray  # (n, K), f*
-    dual: np.ndarray  # (n, K), C⁻¹ f* = t - π, times how often rows count
-    probabilities: np.ndarray  # (n, K), π at the mode
-    weights: np.ndarray  # (n,), how often rows count
-    lowers: np.ndarray  # (K, n, n), Cholesky factors of B_k = I + √D_k C √D_k, D = weights π
-    total: np.ndarray  # (n, n), Cholesky factor of Σ_k E_k, E_k = √D_k B_k⁻¹ √D_k
+    mode: Array  # (n, K), f*
+    dual: Array  # (n, K), C⁻¹ f* = t - π, times how often rows count
+    probabilities: Array  # (n, K), π at the mode
+    weights: Array  # (n,), how often rows count
+    lowers: Array  # (K, n, n), Cholesky factors of B_k = I + √D_k C √D_k, D = weights π
+    total: Array  # (n, n), Cholesky factor of Σ_k E_k, E_k = √D_k B_k⁻¹ √D_k
     log_evidence: float
     n_iter: int
     converged: bool
 
     @property
-    def roots(self) -> np.ndarray:
+    def roots(self) -> Array:
         """√D, (n, K)."""
-        return np.sqrt(self.weights[:, None] * self.probabilities)
+        return namespace_of(self.weights).sqrt(self.weights[:, None] * self.probabilities)
 
     @property
-    def curvature(self) -> np.ndarray:
+    def curvature(self) -> Array:
         """W of each row, weights (diag π - ππᵀ), (n, K, K)."""
         p = self.probabilities
-        return self.weights[:, None, None] * (p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None])
+        return self.weights[:, None, None] * (p[:, :, None] * _identity(p) - p[:, :, None] * p[:, None, :])
 
-    def moments(self, cross: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, cross: Array, diagonal: Array) -> tuple[Array, Array]:
         """Return means (q, K) and covariances (q, K, K) of the latent functions at new rows.
 
         Parameters
@@ -274,14 +278,11 @@ class SoftmaxProcess:
         diagonal : array (q,)
             k(x*, x*).
         """
-        q, k = len(cross), self.mode.shape[1]
         own, shared = self._spreads(cross.T)
-        covariance = np.einsum("cnq,dnq->qcd", shared, shared)
-        covariance[:, np.arange(k), np.arange(k)] += diagonal[:, None] - own.T
-        assert covariance.shape == (q, k, k)
-        return cross @ self.dual, covariance
+        added = (diagonal[:, None] - own.T)[:, :, None] * _identity(self.mode)
+        return cross @ self.dual, _class_products(shared) + added
 
-    def gradient_weights(self, matrix: np.ndarray) -> np.ndarray:
+    def gradient_weights(self, matrix: Array) -> Array:
         """Return the lower triangle of Ω with ∂ log p(y)/∂θ = Σ_nm Ω_nm ∂C_nm/∂θ, C that of every class.
 
         Parameters
@@ -289,20 +290,20 @@ class SoftmaxProcess:
         matrix : array (n, n)
             C.
         """
-        n, k = self.mode.shape
+        xp = namespace_of(matrix)
         own, shared = self._spreads(matrix)
         # Posterior covariance of the classes at each row, (n, K, K).
-        spread = np.einsum("cmn,dmn->ncd", shared, shared)
-        spread[:, np.arange(k), np.arange(k)] += np.diagonal(matrix)[:, None] - own.T
-        p = self.probabilities
+        added = (xp.linalg.diagonal(matrix)[:, None] - own.T)[:, :, None] * _identity(self.mode)
+        spread, p = _class_products(shared) + added, self.probabilities
+        del shared  # K matrices of rows × rows
         # -½ tr(Σ_n ∂W_n/∂f_c), W_n = w (diag π - ππᵀ), ∂π/∂f_c = π_c (e_c - π).
-        diagonal = np.einsum("ncc->nc", spread)
-        product = np.einsum("ncd,nd->nc", spread, p)
-        level = np.sum(p * diagonal, axis=1) - 2.0 * np.einsum("nc,nc->n", p, product)
+        diagonal = xp.linalg.diagonal(spread)
+        product = (spread @ p[:, :, None])[:, :, 0]
+        level = xp.sum(p * diagonal, axis=1) - 2.0 * xp.sum(p * product, axis=1)
         slope = -0.5 * self.weights[:, None] * p * (diagonal - 2.0 * product - level[:, None])
         moved = slope - self._solve(matrix @ slope)
-        weights = np.zeros((n, n))
-        for c in range(k):
+        weights = xp.zeros_like(matrix)
+        for c in range(self.mode.shape[1]):
             precision = self._e(c)
             white = solve_triangular(self.total, precision)
             precision -= white.T @ white  # the block of class c of (W⁻¹ + C)⁻¹
@@ -311,32 +312,34 @@ class SoftmaxProcess:
         weights += 0.5 * ((a + moved) @ a.T + a @ moved.T)
         return weights
 
-    def _e(self, c: int) -> np.ndarray:
+    def _e(self, c: int) -> Array:
         """Return E_c, (n, n)."""
         root = self.roots[:, c]
-        inverse = _symmetric(inverse_in_place(self.lowers[c].copy()))
+        inverse = _symmetric(inverse_in_place(self.lowers[c, ...] + 0.0))
         inverse *= root[:, None]
         inverse *= root
         return inverse
 
-    def _spreads(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _spreads(self, columns: Array) -> tuple[Array, Array]:
         """Return vᵀE_c v of each column v (K, q), and L⁻¹ E_c v (K, n, q), L the factor of Σ E."""
         own, shared = [], []
         for c in range(self.mode.shape[1]):
             root = self.roots[:, c : c + 1]
-            white = solve_triangular(self.lowers[c], root * columns)
-            own.append(np.einsum("ij,ij->j", white, white))
+            lower = self.lowers[c, ...]
+            white = solve_triangular(lower, root * columns)
+            own.append(column_squares(white))
             shared.append(
-                solve_triangular(self.total, root * solve_triangular(self.lowers[c], white, transposed=True))
+                solve_triangular(self.total, root * solve_triangular(lower, white, transposed=True))
             )
-        return np.stack(own), np.stack(shared)
+        xp = namespace_of(columns)
+        return xp.stack(own), xp.stack(shared)
 
-    def _solve(self, v: np.ndarray) -> np.ndarray:
+    def _solve(self, v: Array) -> Array:
         """Return (W⁻¹ + C)⁻¹ v of a vector of all classes, (n, K)."""
         return softmax_solve(self.roots, self.lowers, self.total, v)
 
 
-def softmax_solve(roots: np.ndarray, lowers: np.ndarray, total: np.ndarray, v: np.ndarray) -> np.ndarray:
+def softmax_solve(roots: Array, lowers: Array, total: Array, v: Array) -> Array:
     """Return E v - E R (Σ E)⁻¹ Rᵀ E v, (n, K): (W⁻¹ + C)⁻¹ v, R the sum over classes.
 
     Parameters
@@ -350,26 +353,27 @@ def softmax_solve(roots: np.ndarray, lowers: np.ndarray, total: np.ndarray, v: n
     v : array (n, K)
         A vector of all classes.
     """
+    xp = namespace_of(v)
 
-    def e(columns: np.ndarray) -> np.ndarray:
-        found = np.empty_like(columns)
+    def e(columns: Array) -> Array:
+        found = []
         for c in range(columns.shape[1]):
-            white = solve_triangular(lowers[c], (roots[:, c] * columns[:, c])[:, None])
-            found[:, c] = roots[:, c] * solve_triangular(lowers[c], white, transposed=True)[:, 0]
-        return found
+            white = solve_triangular(lowers[c, ...], (roots[:, c] * columns[:, c])[:, None])
+            found.append(roots[:, c] * solve_triangular(lowers[c, ...], white, transposed=True)[:, 0])
+        return xp.stack(found, axis=1)
 
     inside = e(v)
-    white = solve_triangular(total, inside.sum(axis=1)[:, None])
+    white = solve_triangular(total, xp.sum(inside, axis=1, keepdims=True))
     common = solve_triangular(total, white, transposed=True)
-    return inside - e(np.repeat(common, v.shape[1], axis=1))
+    return inside - e(xp.broadcast_to(common, v.shape))
 
 
 def softmax_process(
-    matrix: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
+    matrix: Array,
+    targets: Array,
+    weights: Array,
     *,
-    start: np.ndarray | None = None,
+    start: Array | None = None,
     max_iter: int = 100,
 ) -> SoftmaxProcess:
     """Return Laplace's approximation of K classes, Rasmussen and Williams, algorithm 3.3.
@@ -387,33 +391,35 @@ def softmax_process(
     max_iter : int
         Maximum number of steps.
     """
-    with blas_for_rows(len(matrix)):
+    with blas_for_rows(matrix.shape[0]):
         return _softmax_process(matrix, targets, weights, start, max_iter)
 
 
 def _softmax_process(
-    matrix: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    start: np.ndarray | None,
+    matrix: Array,
+    targets: Array,
+    weights: Array,
+    start: Array | None,
     max_iter: int,
 ) -> SoftmaxProcess:
-    def likelihood(f: np.ndarray) -> SoftmaxExpansion:
+    xp = namespace_of(matrix)
+
+    def likelihood(f: Array) -> SoftmaxExpansion:
         logs = log_softmax(f)
-        p = np.exp(logs)
+        p = xp.exp(logs)
         return SoftmaxExpansion(
-            value=weights * np.sum(targets * logs, axis=1),
+            value=weights * xp.sum(targets * logs, axis=1),
             slope=weights[:, None] * (targets - p),
             probabilities=p,
         )
 
-    def factors(here: SoftmaxExpansion) -> Callable[[np.ndarray], np.ndarray]:
+    def factors(here: SoftmaxExpansion) -> Callable[[Array], Array]:
         return partial(softmax_solve, *_softmax_factors(matrix, here.probabilities, weights))
 
-    found = _mode(matrix, likelihood, factors, np.zeros(targets.shape), start, max_iter)
+    found = _mode(matrix, likelihood, factors, xp.zeros_like(targets), start, max_iter)
     p = found.expansion.probabilities
     _, lowers, total = _softmax_factors(matrix, p, weights)
-    log_det = float(np.sum(log_det_cholesky(lowers))) + float(log_det_cholesky(total))
+    log_det = float(xp.sum(log_det_cholesky(lowers))) + float(log_det_cholesky(total))
     return SoftmaxProcess(
         mode=found.f,
         dual=found.expansion.slope,
@@ -421,7 +427,7 @@ def _softmax_process(
         weights=weights,
         lowers=lowers,
         total=total,
-        log_evidence=found.joint - 0.5 * (log_det - float(np.sum(np.log(weights)))),
+        log_evidence=found.joint - 0.5 * (log_det - float(xp.sum(xp.log(weights)))),
         n_iter=found.n_iter,
         converged=found.converged,
     )
@@ -431,32 +437,46 @@ def _softmax_process(
 class SoftmaxExpansion:
     """log p(C | f) of each row, and its derivative in f."""
 
-    value: np.ndarray  # (n,)
-    slope: np.ndarray  # (n, K)
-    probabilities: np.ndarray  # (n, K)
+    value: Array  # (n,)
+    slope: Array  # (n, K)
+    probabilities: Array  # (n, K)
 
 
-def _softmax_factors(matrix: np.ndarray, p: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+def _softmax_factors(matrix: Array, p: Array, weights: Array) -> tuple[Array, ...]:
     """Return √D, the factors of every B_k, and that of Σ E_k."""
+    xp, k = namespace_of(matrix), p.shape[1]
     # A probability that underflows has no direction; its row keeps the others'.
-    roots = np.sqrt(np.maximum(weights[:, None] * p, np.finfo(np.float64).tiny))
-    lowers = np.stack([_factor_of_b(matrix, root) for root in roots.T])
-    total = np.zeros_like(matrix)
-    for root, lower in zip(roots.T, lowers, strict=True):
-        inverse = inverse_in_place(lower.copy())
-        inverse *= root[:, None]
-        inverse *= root
+    roots = xp.sqrt(xp.clip(weights[:, None] * p, float(np.finfo(np.float64).tiny), None))
+    lowers = xp.stack([_factor_of_b(matrix, roots[:, c]) for c in range(k)])
+    total = xp.zeros_like(matrix)
+    for c in range(k):
+        inverse = inverse_in_place(lowers[c, ...] + 0.0)
+        inverse *= roots[:, c][:, None]
+        inverse *= roots[:, c]
         total += inverse
     found, _ = cholesky_in_place(total)
     return roots, lowers, found
 
 
-def _factor_of_b(matrix: np.ndarray, root: np.ndarray) -> np.ndarray:
+def _identity(rows: Array) -> Array:
+    """Return the identity of the columns of rows (n, K), (K, K)."""
+    return namespace_of(rows).eye(rows.shape[1], dtype=rows.dtype, device=device(rows))
+
+
+def _class_products(shared: Array) -> Array:
+    """Return Σ_n A_cnq A_dnq of every q, (q, K, K), from A (K, n, q)."""
+    if is_numpy_array(shared):
+        return np.einsum("cnq,dnq->qcd", shared, shared)
+    xp, k = namespace_of(shared), shared.shape[0]
+    pairs = [[xp.sum(shared[c, ...] * shared[d, ...], axis=0) for d in range(k)] for c in range(k)]
+    return xp.stack([xp.stack(row, axis=1) for row in pairs], axis=1)
+
+
+def _factor_of_b(matrix: Array, root: Array) -> Array:
     """Return the Cholesky factor of I + √W C √W."""
     b = root[:, None] * matrix
     b *= root
-    b[np.diag_indices(len(b))] += 1.0
-    lower, good = cholesky_in_place(b)
+    lower, good = cholesky_in_place(add_to_diagonal(b, 1.0))
     if not good:
         raise ValueError(
             "kernel must be positive semi-definite and finite at the rows of X: I + √W K √W has no Cholesky "
@@ -466,13 +486,13 @@ def _factor_of_b(matrix: np.ndarray, root: np.ndarray) -> np.ndarray:
 
 
 def _halved(
-    likelihood: Callable[[np.ndarray], Any],
-    a: np.ndarray,
-    f: np.ndarray,
-    direction: np.ndarray,
-    along: np.ndarray,
+    likelihood: Callable[[Array], Any],
+    a: Array,
+    f: Array,
+    direction: Array,
+    along: Array,
     joint: float,
-) -> tuple[np.ndarray, np.ndarray, Any, float] | None:
+) -> tuple[Array, Array, Any, float] | None:
     """Return the first of the steps 1, ½, ¼, … at which the log joint rises; None where none does."""
     length = 1.0
     for _ in range(HALVINGS):
@@ -485,14 +505,16 @@ def _halved(
     return None
 
 
-def _log_joint(expansion: Any, a: np.ndarray, f: np.ndarray) -> float:
+def _log_joint(expansion: Any, a: Array, f: Array) -> float:
     """Return log p(y | f) - ½ fᵀC⁻¹f; -inf where it is no number."""
-    found = float(np.sum(expansion.value)) - 0.5 * float(np.sum(a * f))
+    xp = namespace_of(f)
+    found = float(xp.sum(expansion.value)) - 0.5 * float(xp.sum(a * f))
     return found if np.isfinite(found) else -np.inf
 
 
-def _symmetric(lower: np.ndarray) -> np.ndarray:
+def _symmetric(lower: Array) -> Array:
     """Return the symmetric matrix of a lower triangle; what is above the diagonal is not read."""
-    found = np.tril(lower)
-    found += np.tril(lower, -1).T
+    xp = namespace_of(lower)
+    found = xp.tril(lower)
+    found += xp.tril(lower, k=-1).T
     return found

@@ -5,8 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.devices import beside
 from tractable.arrays.linalg import jittered_cholesky
 from tractable.arrays.log_space import log_softmax
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.base import (
     ClassifierMixin,
     ModelTags,
@@ -124,6 +126,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _of_each_row = ("_codes_",)
+    _stores_tensors = True
 
     def __init__(
         self,
@@ -163,27 +166,27 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         """
         self._check_parameters()
         rows = self._stored(X, y, sample_weight)
-        self.classes_, codes = check_labels(rows.y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y must have two classes at least, got one class: {self.classes_.tolist()[0]!r}"
-            )
-        n_classes = len(self.classes_)
+        classes, codes = check_labels(rows.y)
+        n_classes = len(classes)
+        if n_classes < 2:
+            raise ValueError(f"y must have two classes at least, got one class: {classes.tolist()[0]!r}")
         if self.link == "probit" and n_classes > 2 and self.multi_class == "softmax":
             raise ValueError(
                 'link must be "logit" for more than two classes, unless multi_class is "one_vs_rest"; '
                 f"y has {n_classes}"
             )
         self.X_train_, self.sample_weight_ = rows.data, rows.weights
+        self.classes_, codes = beside((classes, codes), rows.data)
         kernel = with_nu(self._kernel(LATENT_VARIANCE), float(self.nu))
         each = self._one_row_for_each(kernel)
-        self._codes_ = np.asarray(codes, dtype=np.int64)[each]
+        xp = namespace_of(rows.data)
+        self._codes_ = xp.take(xp.astype(codes, xp.int64), each)
         self._learn(kernel)
         self._set_fitted()
         self._warn_of_searches()
         return self
 
-    def latent_mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
         """Return the mean and the variance of the latent function at rows.
 
         Of two classes (n_samples,) each, of the second; of several, (n_samples, n_classes). The mean is
@@ -195,43 +198,44 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
             Rows.
         """
         rows = self._query(X)
-        found = [model.moments(rows) for model in self._models_]
+        xp, found = namespace_of(rows), [model.moments(rows) for model in self._models_]
         if len(self._models_) > 1:
             means, variances = zip(*found, strict=True)
-            return np.stack(means, axis=1), np.stack(variances, axis=1)
+            return xp.stack(means, axis=1), xp.stack(variances, axis=1)
         mean, spread = found[0]
-        return mean, np.einsum("ncc->nc", spread) if spread.ndim == 3 else spread
+        return mean, xp.linalg.diagonal(spread) if spread.ndim == 3 else spread
 
-    def _class_scores(self, X: Any) -> np.ndarray:
+    def _class_scores(self, X: Any) -> Array:
         """Return log p(C_k | x), (n_samples, n_classes)."""
         return self._log_probabilities(self._query(X))
 
-    def _log_probabilities(self, x: np.ndarray) -> np.ndarray:
+    def _log_probabilities(self, x: Array) -> Array:
         if len(self._models_) > 1:
             return log_softmax(self.coupling_ * self._log_each(x))
         mean, spread = self._models_[0].moments(x)
         if mean.ndim == 1:
-            return np.stack(self._log_odds_pair(mean, spread), axis=1)
-        contrasts = helmert_contrasts(len(self.classes_))
+            return namespace_of(mean).stack(self._log_odds_pair(mean, spread), axis=1)
+        contrasts = beside(helmert_contrasts(mean.shape[1]), mean)
         covariance = contrasts.T @ spread @ contrasts
         root = jittered_cholesky(covariance, max_jitter=1e-6).lower
         return log_expected_softmax(mean @ contrasts, root, contrasts)
 
-    def _log_each(self, x: np.ndarray) -> np.ndarray:
+    def _log_each(self, x: Array) -> Array:
         """Return the log probability of each class against the others, (n, n_classes)."""
-        return np.stack([self._log_odds_pair(*model.moments(x))[1] for model in self._models_], axis=1)
+        xp = namespace_of(x)
+        return xp.stack([self._log_odds_pair(*model.moments(x))[1] for model in self._models_], axis=1)
 
-    def _log_odds_pair(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _log_odds_pair(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         """Return the log probabilities of not being and of being of the class, (n,) each."""
         expected = log_expected_probit if self.link == "probit" else log_expected_sigmoid
-        stddev = np.sqrt(variance)
+        stddev = namespace_of(variance).sqrt(variance)
         return expected(-mean, stddev), expected(mean, stddev)
 
     def _approximations(self) -> list[Approximation]:
         """Return Laplace's approximation of each latent function, or of all together."""
-        k, weights = len(self.classes_), self._weights()
-        if k > 2 and self.multi_class == "softmax":
-            return [partial(_several_classes, targets=np.eye(k)[self._codes_], weights=weights)]
+        weights = self._weights()
+        if self.classes_.shape[0] > 2 and self.multi_class == "softmax":
+            return [partial(_several_classes, targets=self._indicators(), weights=weights)]
         return [
             partial(_two_classes, y=y, weights=weights, likelihood=self._likelihood())
             for y in self._against_the_rest()
@@ -262,10 +266,16 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
     def _likelihood(self) -> BernoulliLogit | BernoulliProbit:
         return BernoulliProbit() if self.link == "probit" else BernoulliLogit()
 
-    def _against_the_rest(self) -> list[np.ndarray]:
+    def _against_the_rest(self) -> list[Array]:
         """Return 1 for rows of a class and 0 for others: of the second of two classes, or of each."""
-        k = len(self.classes_)
-        return [(self._codes_ == c).astype(float) for c in ([1] if k == 2 else range(k))]
+        own, k = self._indicators(), self.classes_.shape[0]
+        return [own[:, c] for c in ([1] if k == 2 else range(k))]
+
+    def _indicators(self) -> Array:
+        """Return 1 in the column of the class of each row, and 0 in the others, (n, n_classes)."""
+        xp = namespace_of(self._codes_)
+        every = xp.arange(self.classes_.shape[0], device=device(self._codes_))
+        return xp.astype(self._codes_[:, None] == every, xp.float64)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -278,7 +288,7 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         one = len(models) == 1
         self.kernel_ = models[0].kernel if one else tuple(model.kernel for model in models)
         modes = [model.process.mode for model in models]
-        self.latent_mode_ = modes[0] if one else np.stack(modes, axis=1)
+        self.latent_mode_ = modes[0] if one else namespace_of(modes[0]).stack(modes, axis=1)
         self.coupling_ = 1.0 if one else self._coupled()
 
     def _coupled(self) -> float:
@@ -287,23 +297,28 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
         for model in self._models_:
             moments = model.process.leave_one_out(model.kernel.diagonal(self.X_train_), weights)
             left.append(self._log_odds_pair(*moments)[1])
-        each, rows = np.stack(left, axis=1), np.arange(len(self._codes_))
+        xp, own = namespace_of(self._codes_), self._indicators()
+        each = xp.stack(left, axis=1)
 
         def probability(log_power: np.ndarray) -> np.ndarray:
-            logs = log_softmax(np.exp(log_power)[:, None, None] * each)
-            return logs[:, rows, self._codes_] @ weights
+            logs = log_softmax(float(np.exp(log_power[0])) * each)
+            return np.array([float(weights @ xp.sum(xp.where(own > 0.0, logs, 0.0), axis=1))])
 
         low, high = (np.array([end]) for end in COUPLING)
-        return float(np.exp(golden_section(probability, low, high, 40))[0])
+        power = float(np.exp(golden_section(probability, low, high, 40))[0])
+        # The maximum of values has half of their digits; the root of the derivative, a Newton step on, all.
+        p = xp.exp(log_softmax(power * each))
+        finite = xp.where(xp.isfinite(each), each, 0.0)
+        mean = xp.sum(p * finite, axis=1)
+        slope = float(weights @ (xp.sum(own * finite, axis=1) - mean))
+        curvature = float(weights @ xp.sum(p * (finite - mean[:, None]) ** 2, axis=1))
+        near = curvature > 0.0 and abs(slope) < 1e-4 * curvature * power
+        return power + slope / curvature if near else power
 
 
-def _two_classes(
-    matrix: np.ndarray, start: np.ndarray | None, *, y: np.ndarray, weights: np.ndarray, likelihood: Any
-) -> Any:
+def _two_classes(matrix: Array, start: Array | None, *, y: Array, weights: Array, likelihood: Any) -> Any:
     return latent_process(matrix, lambda f: likelihood.expand(f, y) * weights, start=start)
 
 
-def _several_classes(
-    matrix: np.ndarray, start: np.ndarray | None, *, targets: np.ndarray, weights: np.ndarray
-) -> Any:
+def _several_classes(matrix: Array, start: Array | None, *, targets: Array, weights: Array) -> Any:
     return softmax_process(matrix, targets, weights, start=start)

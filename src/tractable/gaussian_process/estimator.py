@@ -503,7 +503,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             names, held = source.feature_names, source.collect()
             check_names(self, names, source.n_features, reset=reset)
             X, y, sample_weight = held.X, held.y, held.weights
-            if names is not None:
+            if names is not None and is_numpy_array(X):
                 import pandas as pd
 
                 X = pd.DataFrame(np.asarray(X), columns=list(names))

@@ -6,11 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import as_generator
 from tractable.base import Estimator, FitInterrupted, check_fitted, check_number
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
-from tractable.base.validation import Rows
+from tractable.base.validation import Rows, refuse_foreign
 from tractable.data import is_frame
+from tractable.data.blocks import map_matrix_rows, stacked
 from tractable.data.frames import split_frame
 from tractable.distributions import Gamma
 from tractable.engines.newton import NewtonResult
@@ -30,8 +32,9 @@ from tractable.gaussian_process.search import (
 )
 from tractable.gaussian_process.words import WordColumns
 from tractable.kernels import Kernel, White
-from tractable.primitives.threads import blas_for_rows, even_blocks, ordered_map
+from tractable.primitives.threads import blas_for_rows
 from tractable.statistics.moments import DiagonalMoments
+from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace, value
 
@@ -42,7 +45,7 @@ BLOCK_ENTRIES = 2**20
 LATENT_BOUNDS = (1e-3, 1e2)
 
 #: From the covariance of the rows, and C⁻¹f where to start, to Laplace's approximation.
-Approximation = Callable[[np.ndarray, np.ndarray | None], Any]
+Approximation = Callable[[Array, Array | None], Any]
 
 
 @value
@@ -62,21 +65,20 @@ class LatentModel:
     """
 
     kernel: Kernel
-    x: np.ndarray
+    x: Array
     process: Any
     search: NewtonResult
 
-    def moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, x: Array) -> tuple[Array, Array]:
         """Return means and variances of the latent function at rows; of several, means and covariances."""
 
-        def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-            some = x[rows]
+        def of(rows: slice) -> tuple[Array, Array]:
+            some = x[rows, :]
             return self.process.moments(self.kernel(some, self.x), self.kernel.diagonal(some))
 
-        with blas_for_rows(len(self.x)):
-            blocks = list(ordered_map(of, even_blocks(len(x), max(1, BLOCK_ENTRIES // len(self.x)))))
-        means, spreads = zip(*blocks, strict=True)
-        return np.concatenate(means), np.concatenate(spreads)
+        n = self.x.shape[0]
+        with blas_for_rows(n):
+            return stacked(map_matrix_rows(of, x.shape[0], n, x, BLOCK_ENTRIES))
 
     def mean(self, x: np.ndarray) -> np.ndarray:
         """Return means of the latent functions at rows, (q, t)."""
@@ -98,7 +100,7 @@ class LatentModel:
             Whether to compute the gradient.
         """
         kernel = self.kernel.with_theta(theta)
-        with blas_for_rows(len(self.x)):
+        with blas_for_rows(self.x.shape[0]):
             if not gradient:
                 return approximate(kernel(self.x), None).log_evidence, np.empty(0)
             return _evaluated(kernel, self.x, approximate, None)[:2]
@@ -112,8 +114,8 @@ class LatentGaussianProcess(WordColumns, Estimator):
     """
 
     _of_each_row: ClassVar[tuple[str, ...]] = ()
-    X_train_: np.ndarray
-    sample_weight_: np.ndarray | None
+    X_train_: Array
+    sample_weight_: Array | None
     _models_: tuple[LatentModel, ...]
 
     def __init__(
@@ -154,6 +156,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
     def relevance(self) -> Relevance:
         """Return how much each column matters to the latent function (automatic relevance determination)."""
         check_fitted(self)
+        refuse_foreign(self.X_train_)
         return column_relevance(
             lambda x: np.concatenate([model.mean(x) for model in self._models_], axis=1),
             self.X_train_,
@@ -172,6 +175,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
             How many rows.
         """
         check_fitted(self)
+        refuse_foreign(self.X_train_)
         check_number("n", n, least=1, whole=True)
         rng = np.random.default_rng(0)
         order = rng.permutation(len(self.X_train_))
@@ -225,28 +229,29 @@ class LatentGaussianProcess(WordColumns, Estimator):
             self, self._coded(X, reset=True), y, sample_weight, supervised=True, drop=drop
         )
 
-    def _query(self, X: Any) -> np.ndarray:
+    def _query(self, X: Any) -> Array:
         check_fitted(self)
         return check_held_columns(self, self._coded(X, reset=False))
 
-    def _weights(self) -> np.ndarray:
+    def _weights(self) -> Array:
         """Return how often each row counts, (n,)."""
-        return np.ones(len(self.X_train_)) if self.sample_weight_ is None else self.sample_weight_
+        return counts(self.sample_weight_, self.X_train_)
 
-    def _one_row_for_each(self, kernel: Kernel) -> np.ndarray:
+    def _one_row_for_each(self, kernel: Kernel) -> Array:
         """Return the positions of the rows that are learned from, and take these.
 
         Where the kernel has noise of each row's own, a row that counts twice is two: each has its own.
         """
-        weights, every = self.sample_weight_, np.arange(len(self.X_train_))
+        xp, weights = namespace_of(self.X_train_), self.sample_weight_
+        every = xp.arange(self.X_train_.shape[0], device=device(self.X_train_))
         if weights is None or not kernel.has_noise:
             return every
-        if not np.array_equal(weights, np.round(weights)):
+        if not bool(xp.all(weights == xp.round(weights))):
             raise ValueError(
                 "sample_weight must be whole numbers where the kernel has noise of each row (nu or White)"
             )
-        each = np.repeat(every, weights.astype(np.int64))
-        self.X_train_, self.sample_weight_ = self.X_train_[each], None
+        each = xp.repeat(every, xp.astype(weights, xp.int64))
+        self.X_train_, self.sample_weight_ = xp.take(self.X_train_, each, axis=0), None
         return each
 
     def _approximations(self) -> list[Approximation]:
@@ -262,7 +267,8 @@ class LatentGaussianProcess(WordColumns, Estimator):
             prior = Gamma(shape=2.0, rate=2.0 / variance)
             return kernel.with_params(scale_prior=prior, scale_bounds=LATENT_BOUNDS)
         kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        if not np.isfinite(kernel.diagonal(self.X_train_)).all():
+        xp = namespace_of(self.X_train_)
+        if not bool(xp.all(xp.isfinite(kernel.diagonal(self.X_train_)))):
             raise ValueError("kernel must be finite at the rows of X, and overflows")
         return kernel
 
@@ -302,7 +308,7 @@ class LatentGaussianProcess(WordColumns, Estimator):
 
 def learned_process(
     kernel: Kernel,
-    x: np.ndarray,
+    x: Array,
     approximate: Approximation,
     *,
     optimize: bool,
@@ -329,7 +335,7 @@ def learned_process(
     shorter, n_restarts, rng, tol, max_iter
         As in `best_of_searches`.
     """
-    before: list[np.ndarray] = []
+    before: list[Array] = []
 
     def evaluated(theta: np.ndarray) -> tuple[float, np.ndarray]:
         at = kernel.with_theta(theta)
@@ -340,7 +346,7 @@ def learned_process(
         before[:] = [dual]
         return -(found + at.log_prior()), -(gradient + at.log_prior_gradient())
 
-    with blas_for_rows(len(x)):
+    with blas_for_rows(x.shape[0]):
         start = approximate(kernel(x), None)  # which refuses what is no covariance
         before[:] = [start.dual]
         search: NewtonResult | None = None
@@ -375,8 +381,8 @@ def with_nu(kernel: Kernel, nu: float) -> Kernel:
 
 
 def _evaluated(
-    kernel: Kernel, x: np.ndarray, approximate: Approximation, start: np.ndarray | None
-) -> tuple[float, np.ndarray, np.ndarray]:
+    kernel: Kernel, x: Array, approximate: Approximation, start: Array | None
+) -> tuple[float, np.ndarray, Array]:
     """Return the log evidence, its gradient in the logarithms of hyper-parameters, and C⁻¹f at the mode."""
     matrix = kernel(x)
     process = approximate(matrix, start)

@@ -6,12 +6,12 @@ longer than the work itself, and to test the compiled ones.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.arrays.devices import beside, on_host
+from tractable.arrays.devices import is_single, pass_over
 from tractable.arrays.namespace import Array, is_foreign_array, is_numpy_array, namespace_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -57,7 +57,7 @@ def parameters_beside_rows(primitive: F) -> F:
         x = getattr(rows, "flat", rows) if not hasattr(rows, "dtype") else rows
         if is_numpy_array(x) or not any(is_numpy_array(each) for each in args):
             return primitive(rows, *args, **options)
-        return on_host(primitive(rows, *(beside(each, x) for each in args), **options))
+        return pass_over(x, partial(primitive, rows, **options), *args)
 
     return called  # type: ignore[return-value]
 
@@ -92,8 +92,8 @@ def squared_distances(x: Array, points: Array, scale: float = 1.0) -> Array:
 
 
 def as_double(x: Array) -> Array:
-    """Return an array in double precision, in which sums are taken."""
+    """Return an array in double precision, in which sums are taken unless single precision is asked for."""
     if not is_foreign_array(x):
         return np.asarray(x, dtype=np.float64)
     xp = namespace_of(x)
-    return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+    return x if x.dtype == xp.float64 or is_single(x) else xp.astype(x, xp.float64)

@@ -1,327 +1,13 @@
 // The script of a report: sorting and searching its tables, the rows behind its bars, and the panel in which
-// the joint distribution of the columns is asked. It fetches nothing, and writes text as text alone.
-"use strict";
+// the joint distribution of the columns is asked, see mixture.js, which stands before this. It fetches nothing,
+// and writes text as text alone.
 {
   const data = JSON.parse(document.getElementById("page-data").textContent);
 
-  // Numbers ---------------------------------------------------------------------------------------------
-
-  const LOG_2PI = Math.log(2 * Math.PI);
-  const sum = (xs) => xs.reduce((a, b) => a + b, 0);
-  const range = (n) => Array.from({ length: n }, (_, i) => i);
-  const isKnown = (x) => x !== null && !Number.isNaN(x);
-
-  function logSumExp(xs) {
-    const peak = Math.max(...xs);
-    return Number.isFinite(peak) ? peak + Math.log(sum(xs.map((x) => Math.exp(x - peak)))) : peak;
-  }
-
-  // 1 - erf x: a series of positive terms for small x, a continued fraction for large.
-  function erfc(x) {
-    if (x < 0) return 2 - erfc(-x);
-    if (x > 27) return 0;
-    if (x < 2.5) {
-      let term = x, total = x;
-      for (let n = 1; term > 1e-17 * total; n++) {
-        term *= (2 * x * x) / (2 * n + 1);
-        total += term;
-      }
-      return 1 - (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * total;
-    }
-    let fraction = x;
-    for (let k = 40; k > 0; k--) fraction = x + k / 2 / fraction;
-    return Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction);
-  }
-
-  // The lower factor L of a covariance L Lᵀ, by rows.
-  function cholesky(a) {
-    const n = a.length, l = range(n).map(() => new Float64Array(n));
-    for (let i = 0; i < n; i++) {
-      for (let j = 0; j <= i; j++) {
-        let s = a[i][j];
-        for (let k = 0; k < j; k++) s -= l[i][k] * l[j][k];
-        l[i][j] = i === j ? Math.sqrt(Math.max(s, Number.MIN_VALUE)) : s / l[j][j];
-      }
-    }
-    return l;
-  }
-
-  // L⁻¹ b, and L⁻ᵀ b.
-  function forward(l, b) {
-    const x = Float64Array.from(b);
-    for (let i = 0; i < x.length; i++) {
-      for (let k = 0; k < i; k++) x[i] -= l[i][k] * x[k];
-      x[i] /= l[i][i];
-    }
-    return x;
-  }
-
-  function backward(l, b) {
-    const x = Float64Array.from(b);
-    for (let i = x.length - 1; i >= 0; i--) {
-      for (let k = i + 1; k < x.length; k++) x[i] -= l[k][i] * x[k];
-      x[i] /= l[i][i];
-    }
-    return x;
-  }
-
-  function dot(a, b) {
-    let total = 0;
-    for (let i = 0; i < a.length; i++) total += a[i] * b[i];
-    return total;
-  }
-
-  const halfLogDet = (l) => sum(l.map((row, i) => Math.log(row[i])));
-
-  // The joint distribution ------------------------------------------------------------------------------
-
-  // A mixture of normal numbers: p(x) = Σ w_k N(x | m_k, s_k²).
-  class NumberMixture {
-    constructor(weights, means, deviations) {
-      Object.assign(this, { weights, means, deviations });
-    }
-
-    average(f) {
-      let total = 0;
-      for (let k = 0; k < this.weights.length; k++) {
-        if (this.weights[k] > 0) total += this.weights[k] * f(this.means[k], this.deviations[k]);
-      }
-      return total;
-    }
-
-    get mean() {
-      return this.average((m) => m);
-    }
-
-    density(x) {
-      return this.average((m, s) => Math.exp(-0.5 * ((x - m) / s) ** 2 - 0.5 * LOG_2PI) / s);
-    }
-
-    cdf(x) {
-      return this.average((m, s) => 0.5 * erfc((m - x) / (s * Math.SQRT2)));
-    }
-
-    // Newton's method, by halves where it would leave the bracket.
-    quantile(q) {
-      const present = range(this.weights.length).filter((k) => this.weights[k] > 0);
-      let low = Math.min(...present.map((k) => this.means[k] - 9 * this.deviations[k]));
-      let high = Math.max(...present.map((k) => this.means[k] + 9 * this.deviations[k]));
-      const least = 1e-15 * Math.max(Math.abs(low), Math.abs(high));
-      let x = Math.min(Math.max(this.mean, low), high);
-      for (let i = 0; i < 200 && high - low > least; i++) {
-        const excess = this.cdf(x) - q;
-        if (excess > 0) high = x;
-        else low = x;
-        let next = x - excess / this.density(x);
-        if (!(next > low && next < high)) next = 0.5 * (low + high);
-        if (Math.abs(next - x) <= least) return next;
-        x = next;
-      }
-      return x;
-    }
-  }
-
-  // p(row) = Σ_k π_k N(x | μ_k, Σ_k) Π_j p_kj(c_j). A row has a number or a code a column, NaN where it is free.
-  class JointModel {
-    constructor({ weights, normal, means, covariances, tables }, columns) {
-      Object.assign(this, { weights, normal, means, covariances, columns });
-      this.logWeights = weights.map(Math.log);
-      this.categorical = Object.keys(tables).map(Number).sort((a, b) => a - b);
-      this.tables = tables;
-      this.logTables = Object.fromEntries(
-        this.categorical.map((j) => [j, tables[j].map((row) => row.map(Math.log))]));
-    }
-
-    // The factors of Σ_k over some of the numbers, and what else does not depend on a row's entries.
-    factors(fixed) {
-      const key = fixed.join();
-      if (this.factored?.key !== key) {
-        const of = this.covariances.map((S) => cholesky(fixed.map((i) => fixed.map((j) => S[i][j]))));
-        this.factored = { key, of, logs: of.map((l) => -halfLogDet(l) - 0.5 * fixed.length * LOG_2PI) };
-      }
-      return this.factored;
-    }
-
-    fixedNumbers(row) {
-      return range(this.normal.length).filter((i) => isKnown(row[this.normal[i]]));
-    }
-
-    // log π_k p_k of the entries that a row has, and L_k⁻¹ (x - μ_k).
-    logJoint(row, fixed, { of, logs }) {
-      const given = this.categorical.filter((j) => isKnown(row[j]));
-      const whitened = [];
-      const joint = this.weights.map((_, k) => {
-        const z = forward(of[k], fixed.map((i) => row[this.normal[i]] - this.means[k][i]));
-        whitened.push(z);
-        let log = this.logWeights[k] + logs[k] - 0.5 * dot(z, z);
-        for (const j of given) log += this.logTables[j][k][row[j]];
-        return log;
-      });
-      return { joint, whitened };
-    }
-
-    logDensity(row) {
-      const fixed = this.fixedNumbers(row);
-      return logSumExp(this.logJoint(row, fixed, this.factors(fixed)).joint);
-    }
-
-    // The log densities of many rows in some columns, which they all have; in loops without arrays, for speed.
-    logDensities(rows, columns) {
-      const fixed = range(this.normal.length).filter((i) => columns.includes(this.normal[i]));
-      const given = this.categorical.filter((j) => columns.includes(j));
-      const { of, logs } = this.factors(fixed), n = fixed.length, K = this.weights.length;
-      const joint = new Float64Array(K), z = new Float64Array(n);
-      return Float64Array.from(rows, (row) => {
-        let peak = -Infinity;
-        for (let k = 0; k < K; k++) {
-          const l = of[k], mean = this.means[k];
-          let log = this.logWeights[k] + logs[k];
-          for (let i = 0; i < n; i++) {
-            const line = l[i];
-            let s = row[this.normal[fixed[i]]] - mean[fixed[i]];
-            for (let m = 0; m < i; m++) s -= line[m] * z[m];
-            z[i] = s / line[i];
-            log -= 0.5 * z[i] * z[i];
-          }
-          for (const j of given) log += this.logTables[j][k][row[j]];
-          joint[k] = log;
-          if (log > peak) peak = log;
-        }
-        let total = 0;
-        for (let k = 0; k < K; k++) total += Math.exp(joint[k] - peak);
-        return peak + Math.log(total);
-      });
-    }
-
-    // The other columns given the entries of a row: by column a mixture of numbers, or probabilities.
-    condition(row) {
-      const fixed = this.fixedNumbers(row), factors = this.factors(fixed);
-      const { joint, whitened } = this.logJoint(row, fixed, factors);
-      const logDensity = logSumExp(joint);
-      // Where no component explains the entries, the weights stay as they are.
-      const weights = Number.isFinite(logDensity) ? joint.map((log) => Math.exp(log - logDensity)) : this.weights;
-      const of = range(this.columns.length).map(() => null);
-      this.normal.forEach((j, b) => {
-        if (isKnown(row[j])) return;
-        const means = [], deviations = [];
-        this.covariances.forEach((S, k) => {
-          const w = forward(factors.of[k], fixed.map((i) => S[i][b]));
-          means.push(this.means[k][b] + dot(w, whitened[k]));
-          deviations.push(Math.sqrt(S[b][b] - dot(w, w)));
-        });
-        of[j] = new NumberMixture(weights, means, deviations);
-      });
-      for (const j of this.categorical) {
-        if (!isKnown(row[j])) {
-          of[j] = this.columns[j].levels.map((_, c) => sum(weights.map((w, k) => w * this.tables[j][k][c])));
-        }
-      }
-      return { logDensity, weights, of };
-    }
-
-    // One column given the entries of the others.
-    conditionOthers(row, j) {
-      return this.condition(row.map((x, i) => (i === j ? NaN : x))).of[j];
-    }
-
-    // Σ_k⁻¹ and the whole factors, for completions.
-    get precisions() {
-      this.inverted ??= this.covariances.map((S) => {
-        const l = cholesky(S), unit = (i) => S.map((_, j) => +(i === j));
-        return { of: S.map((_, i) => backward(l, forward(l, unit(i)))), log: -halfLogDet(l) };
-      });
-      return this.inverted;
-    }
-
-    // The row with its free entries at the highest mode that EM finds from each component's.
-    complete(row) {
-      const free = range(this.normal.length).filter((i) => !isKnown(row[this.normal[i]]));
-      const open = this.categorical.filter((j) => !isKnown(row[j]));
-      const given = this.condition(row);
-      const starts = given.weights.map((weight, k) => {
-        const start = [...row];
-        for (const i of free) start[this.normal[i]] = given.of[this.normal[i]].means[k];
-        for (const j of open) start[j] = best(this.tables[j][k]);
-        return { start, weight };
-      });
-      let found = null;
-      for (const { start, weight } of starts) {
-        if (weight < 1e-12) continue;
-        const one = this.climb(start, free, open);
-        if (found === null || one.log > found.log) found = one;
-      }
-      return found;
-    }
-
-    // log π_k p_k of a whole row, by the precisions.
-    logWhole(row) {
-      return this.precisions.map(({ of, log }, k) => {
-        const step = this.normal.map((j, i) => row[j] - this.means[k][i]);
-        let total = this.logWeights[k] + log - 0.5 * step.length * LOG_2PI;
-        for (let i = 0; i < step.length; i++) total -= 0.5 * step[i] * dot(of[i], step);
-        for (const j of this.categorical) total += this.logTables[j][k][row[j]];
-        return total;
-      });
-    }
-
-    climb(start, free, open) {
-      let row = start, joint = this.logWhole(row), log = logSumExp(joint);
-      for (let step = 0; step < 500; step++) {
-        const next = this.shifted(row, joint.map((x) => Math.exp(x - log)), free, open);
-        const after = this.logWhole(next), higher = logSumExp(after);
-        const moved = higher - log;
-        if (moved >= 0) [row, joint, log] = [next, after, higher];
-        if (!(moved > 1e-14 * Math.abs(log))) {
-          const jump = this.jump(row, log, open);
-          if (jump === null) break;
-          [row, joint, log] = jump;
-        }
-      }
-      return { row, log };
-    }
-
-    // One step of EM for the free entries: the precision-weighted mean, and the best category of each column.
-    shifted(row, weights, free, open) {
-      const next = [...row], n = free.length;
-      if (n) {
-        const a = range(n).map(() => new Float64Array(n)), b = new Float64Array(n);
-        weights.forEach((w, k) => {
-          if (w < 1e-300) return;
-          const P = this.precisions[k].of;
-          const step = this.normal.map((j, i) => this.means[k][i] - row[j]);
-          free.forEach((i, at) => {
-            b[at] += w * dot(P[i], step);
-            free.forEach((j, to) => { a[at][to] += w * P[i][j]; });
-          });
-        });
-        const l = cholesky(a), change = backward(l, forward(l, b));
-        free.forEach((i, at) => { next[this.normal[i]] += change[at]; });
-      }
-      for (const j of open) {
-        next[j] = best(this.columns[j].levels.map((_, c) =>
-          sum(weights.map((w, k) => (w > 0 ? w * this.logTables[j][k][c] : 0)))));
-      }
-      return next;
-    }
-
-    // A row that differs in one category and has a higher density, if there is one.
-    jump(row, log, open) {
-      for (const j of open) {
-        for (const c of this.columns[j].levels.keys()) {
-          const other = row.map((x, i) => (i === j ? c : x)), joint = this.logWhole(other);
-          const higher = logSumExp(joint);
-          if (higher > log + 1e-12 * Math.abs(log)) return [other, joint, higher];
-        }
-      }
-      return null;
-    }
-  }
-
-  const best = (xs) => xs.indexOf(Math.max(...xs));
-
   // Elements and texts ----------------------------------------------------------------------------------
 
-  const place = document.querySelector("[data-panel]"); // with an empty drawing, of which the namespace is known
+  // The place of the panel has an empty drawing, which knows the namespace of drawings.
+  const place = document.querySelector("[data-panel]");
   const SVG = place?.querySelector("svg").namespaceURI;
 
   function make(tag, attributes = {}, ...children) {
@@ -335,7 +21,7 @@
     return element;
   }
 
-  const button = (text, onclick, attributes = {}) => make("button", { type: "button", onclick, ...attributes }, text);
+  const button = (text, onclick, more = {}) => make("button", { type: "button", onclick, ...more }, text);
 
   // So many digits, no trailing zeros, and commas between thousands.
   function numberText(x, digits = 4, commas = true) {
@@ -383,8 +69,9 @@
 
   function download(positions) {
     const head = ["row", ...rows.columns.map((column) => column.name)];
-    const body = positions.map((i) => [rows.numbers[i], ...rows.columns.map((column) => exactText(column, i))]);
-    const text = [head, ...body].map((line) => line.map((entry) => quoted(String(entry))).join(",")).join("\r\n");
+    const entries = (i) => rows.columns.map((column) => exactText(column, i));
+    const lines = [head, ...positions.map((i) => [String(rows.numbers[i]), ...entries(i)])];
+    const text = lines.map((line) => line.map(quoted).join(",")).join("\r\n");
     const url = URL.createObjectURL(new Blob([`${text}\r\n`], { type: "text/csv" }));
     const link = make("a", { href: url, download: "rows.csv" });
     document.body.append(link);
@@ -411,7 +98,8 @@
         this.status, make("div", { class: "scroll", tabindex: 0 }, table));
       document.body.append(this.dialog);
       const names = ["row", ...rows.columns.map((column) => column.name)];
-      this.head.append(...names.map((name, j) => make("th", { scope: "col" }, button(name, () => this.sort(j)))));
+      const heads = names.map((name, j) => button(name, () => this.sort(j)));
+      this.head.append(...heads.map((head) => make("th", { scope: "col" }, head)));
     }
 
     open(title, positions) {
@@ -444,16 +132,18 @@
         else cell.removeAttribute("aria-sort");
       });
       this.body.replaceChildren(...this.found.slice(0, MOST_SHOWN).map((i) => this.line(i)));
-      const of = rows.numbers.length < rows.total
-        ? ` (this page has ${rows.numbers.length.toLocaleString("en-US")} of ${counted(rows.total, "row")})` : "";
-      const first = this.found.length > MOST_SHOWN ? `; the first ${MOST_SHOWN} are shown, a download has all` : "";
-      const how = vary && this.found.length ? " The number of a row takes it to the panel, where it can be varied." : "";
-      this.status.textContent = `${counted(this.found.length, "row")}${of}${first}.${how}`;
+      const n = rows.numbers.length.toLocaleString("en-US");
+      const part = ` (this page has ${n} of ${counted(rows.total, "row")})`;
+      const of = rows.numbers.length < rows.total ? part : "";
+      const first = `; the first ${MOST_SHOWN} are shown, a download has all`;
+      const how = " The number of a row takes it to the panel, where it can be varied.";
+      this.status.textContent = `${counted(this.found.length, "row")}${of}`
+        + `${this.found.length > MOST_SHOWN ? first : ""}.${vary && this.found.length ? how : ""}`;
     }
 
     line(i) {
-      const number = vary ? button(String(rows.numbers[i]), () => this.choose(i), { "aria-label": `vary row ${rows.numbers[i]}` })
-        : String(rows.numbers[i]);
+      const text = String(rows.numbers[i]);
+      const number = vary ? button(text, () => this.choose(i), { "aria-label": `vary row ${text}` }) : text;
       return make("tr", {}, make("td", { class: "n" }, number), ...rows.columns.map((column) =>
         make("td", { class: column.kind === "number" ? "n" : null }, entryText(column, i))));
     }
@@ -476,7 +166,8 @@
     const column = rowColumns.get(name);
     const code = typeof bar === "string" ? column.levels?.indexOf(bar) : null;
     const closed = last || bar[0] === bar[1];
-    const inside = (x) => (code !== null ? x === code : x >= bar[0] && (x < bar[1] || (closed && x <= bar[1])));
+    const between = (x) => x >= bar[0] && (x < bar[1] || (closed && x <= bar[1]));
+    const inside = (x) => (code !== null ? x === code : between(x));
     return range(rows.numbers.length).filter((i) => column.values[i] !== null && inside(column.values[i]));
   }
 
@@ -551,10 +242,12 @@
       }));
     });
     if (lines.length < 10) return;
-    const words = make("input", { type: "search", class: "search", placeholder: `Search ${lines.length} lines`,
+    const words = make("input", { type: "search", class: "search",
+      placeholder: `Search ${lines.length} lines`,
       "aria-label": `Search the table ${table.caption?.textContent ?? ""}` });
     words.addEventListener("input", () => {
-      for (const line of lines) line.hidden = !line.textContent.toLowerCase().includes(words.value.toLowerCase());
+      const wanted = words.value.toLowerCase();
+      for (const line of lines) line.hidden = !line.textContent.toLowerCase().includes(wanted);
     });
     table.parentElement.before(words);
   }
@@ -576,7 +269,12 @@
 
   const LEVEL = 0.9, POINTS = 120, BINS = 24, TALL = 60, WIDE = 240;
 
+  // Numbers as they are, for programs, and rounded, for readers.
   const machine = (value, text) => make("data", { value }, text);
+  const share = (p) => machine(p, percentText(p));
+
+  const canvas = (tall, more = "") =>
+    make("svg", { viewBox: `0 0 ${WIDE} ${tall}`, preserveAspectRatio: "none", class: `density ${more}` });
 
   // One column: its control, and its distribution given the others.
   class Card {
@@ -585,7 +283,8 @@
       // Long names are broken after underscores.
       const parts = column.name.split(/(?<=_)/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
       this.label = make("label", { for: `fix-${j}`, class: "name" }, ...parts);
-      this.release = button("×", () => this.set(NaN), { class: "quiet", title: "release", "aria-label": `release ${column.name}` });
+      this.release = button("×", () => this.set(NaN),
+        { class: "quiet", title: "release", "aria-label": `release ${column.name}` });
       this.says = make("p", { class: "small" });
       this.element = make("div", { class: "card", role: "group", "aria-label": column.name },
         make("div", { class: "bar" }, this.label, this.release));
@@ -633,7 +332,7 @@
     }
 
     drawing() {
-      const svg = make("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", class: "density" });
+      const svg = canvas(TALL);
       this.grid = range(POINTS + 1).map((i) => this.low + ((this.high - this.low) * i) / POINTS);
       const before = this.panel.model.conditionOthers(this.panel.nothing, this.j);
       this.usual = this.grid.map((x) => before.density(x));
@@ -643,7 +342,7 @@
       const bars = this.histogram();
       this.bars = make("g", {}, ...bars.map(({ element }) => element));
       svg.append(this.bars, this.before, this.curve, this.marker);
-      if (bars.length) makeBars(bars.map(({ element }) => element), this.column.name, bars.map(({ ends }) => ends));
+      makeBars(bars.map(({ element }) => element), this.column.name, bars.map(({ ends }) => ends));
       return svg;
     }
 
@@ -658,15 +357,17 @@
       const heights = counts.map((n) => n / (known.length * width || 1));
       this.highest = Math.max(0, ...heights, ...this.usual);
       return range(BINS).filter((i) => counts[i]).map((i) => ({
-        element: make("rect", { x: (WIDE * i) / BINS, y: 0, width: WIDE / BINS, height: heights[i] / this.highest }),
+        element: make("rect",
+          { x: (WIDE * i) / BINS, y: 0, width: WIDE / BINS, height: heights[i] / this.highest }),
         ends: [this.low + i * width, this.low + (i + 1) * width].map(this.outer),
       }));
     }
 
     read() {
       const x = this.number.value === "" ? NaN : this.number.valueAsNumber;
-      const wrong = (this.column.logged && x <= 0) || Math.abs(x) > 1e100 || this.number.validity.badInput;
-      this.number.setCustomValidity(wrong ? `a ${this.column.logged ? "positive " : ""}number below 1e100 is needed` : "");
+      const wrong = (this.column.logged && x <= 0) || Math.abs(x) > 1e150 || this.number.validity.badInput;
+      const needed = `a ${this.column.logged ? "positive " : ""}number below 1e150 is needed`;
+      this.number.setCustomValidity(wrong ? needed : "");
       this.set(wrong ? NaN : x);
     }
 
@@ -681,45 +382,62 @@
 
     show(of, was) {
       const note = this.mark(was);
-      const [low, middle, high] = [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2].map((q) => this.outer(of.quantile(q)));
+      const quantiles = [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2].map((q) => of.quantile(q));
+      const [low, middle, high] = quantiles.map(this.outer);
+      // The marker stays within the axis.
+      const at = Math.min(this.high, Math.max(this.low, this.isFixed ? this.code : quantiles[1]));
       Object.assign(this, { answer: { low, middle, high, mean: of.mean } });
       if (document.activeElement !== this.number) this.number.value = this.isFixed ? this.value : "";
-      this.slider.value = this.inner(this.isFixed ? this.value : middle);
+      this.slider.value = at;
       const heights = this.grid.map((x) => of.density(x));
-      const top = 1.04 * Math.max(this.highest, ...heights);
-      this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${(-TALL * this.highest) / top})`);
-      const path = (ys) => ys.map((y, i) => `${i ? "L" : "M"}${(WIDE * i) / POINTS} ${(TALL * (1 - y / top)).toFixed(2)}`).join("");
-      this.curve.setAttribute("d", `${path(heights)}L${WIDE} ${TALL}L0 ${TALL}Z`);
-      this.before.setAttribute("d", path(this.usual));
-      const at = (WIDE * (this.inner(this.isFixed ? this.value : middle) - this.low)) / (this.high - this.low);
-      for (const end of ["x1", "x2"]) this.marker.setAttribute(end, at);
-      const ends = [machine(low, this.text(low)), " to ", machine(high, this.text(high))];
+      // One scale for both, unless the column is so narrow given the others that all rows would be flat.
+      const top = 1.04 * Math.max(this.highest, ...heights), usually = Math.min(top, 3 * this.highest);
+      const path = (ys, one) => ys.map((y, i) =>
+        `${i ? "L" : "M"}${(WIDE * i) / POINTS} ${(TALL * (1 - y / one)).toFixed(2)}`).join("");
+      this.curve.setAttribute("d", `${path(heights, top)}L${WIDE} ${TALL}L0 ${TALL}Z`);
+      this.before.setAttribute("d", path(this.usual, usually));
+      const unit = (-TALL * this.highest) / usually;
+      this.bars.setAttribute("transform", `translate(0 ${TALL}) scale(1 ${unit})`);
+      const x = (WIDE * (at - this.low)) / (this.high - this.low);
+      for (const end of ["x1", "x2"]) this.marker.setAttribute(end, x);
+      const ends = [this.said(low), " to ", this.said(high)];
       if (this.isFixed) {
-        const share = of.cdf(this.code);
-        this.says.replaceChildren("the others expect ", ...ends, "; ", machine(share, percentText(share)), " would be lower", note);
-      } else this.says.replaceChildren("median ", machine(middle, this.text(middle)), ", 90% from ", ...ends);
-      this.slider.setAttribute("aria-valuetext", this.isFixed ? this.text(this.value) : `not fixed, median ${this.text(middle)}`);
+        const lower = share(of.cdf(this.code));
+        this.says.replaceChildren("the others expect ", ...ends, "; ", lower, " would be lower", note);
+      } else this.says.replaceChildren("median ", this.said(middle), ", 90% from ", ...ends);
+      const spoken = this.isFixed ? this.text(this.value) : `not fixed, median ${this.text(middle)}`;
+      this.slider.setAttribute("aria-valuetext", spoken);
+    }
+
+    said(x) {
+      return machine(x, this.text(x));
     }
 
     get short() {
       const { low, middle, high } = this.answer;
-      return [machine(middle, this.text(middle)), " (90% from ", machine(low, this.text(low)), " to ", machine(high, this.text(high)), ")"];
+      return [this.said(middle), " (90% from ", this.said(low), " to ", this.said(high), ")"];
     }
   }
 
   class CategoryCard extends Card {
     constructor(panel, column, j) {
       super(panel, column, j);
-      this.select = make("select", { id: `fix-${j}`, onchange: () => this.set(this.select.value === "" ? NaN : Number(this.select.value)) },
-        make("option", { value: "" }, "not fixed"), ...column.levels.map((level, c) => make("option", { value: c }, level)));
+      this.select = make("select", { id: `fix-${j}`, onchange: () => this.read() },
+        make("option", { value: "" }, "not fixed"),
+        ...column.levels.map((level, c) => make("option", { value: c }, level)));
       this.bars = column.levels.map((level) => {
-        const share = make("span", { class: "share" }), text = machine(0, "");
-        const one = make("div", { class: "level" }, make("span", { class: "text", title: level }, level), make("span", { class: "track" }, share), text);
-        return { one, share, text };
+        const filled = make("span", { class: "share" }), text = machine(0, "");
+        const one = make("div", { class: "level" }, make("span", { class: "text", title: level }, level),
+          make("span", { class: "track" }, filled), text);
+        return { one, filled, text };
       });
       const list = make("div", { class: "levels" }, ...this.bars.map(({ one }) => one));
       if (rowColumns.has(column.name)) makeBars(this.bars.map(({ one }) => one), column.name, column.levels);
       this.element.append(list, this.select, this.says);
+    }
+
+    read() {
+      this.set(this.select.value === "" ? NaN : Number(this.select.value));
     }
 
     text(code) {
@@ -734,20 +452,20 @@
       const note = this.mark(was);
       this.answer = { probabilities: of };
       this.select.value = this.isFixed ? this.value : "";
-      this.bars.forEach(({ one, share, text }, c) => {
+      this.bars.forEach(({ one, filled, text }, c) => {
         one.classList.toggle("chosen", c === this.value);
-        share.style.width = `${100 * of[c]}%`;
+        filled.style.width = `${100 * of[c]}%`;
         text.value = of[c];
         text.textContent = percentText(of[c]);
       });
       this.says.replaceChildren();
-      if (this.isFixed) this.says.replaceChildren("the others give it ", machine(of[this.value], percentText(of[this.value])), note);
+      if (this.isFixed) this.says.replaceChildren("the others give it ", share(of[this.value]), note);
     }
 
     get short() {
       const { probabilities } = this.answer;
       const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]).slice(0, 3);
-      return order.flatMap((c, i) => [i ? ", " : "", `${this.text(c)} `, machine(probabilities[c], percentText(probabilities[c]))]);
+      return order.flatMap((c, i) => [`${i ? ", " : ""}${this.text(c)} `, share(probabilities[c])]);
     }
   }
 
@@ -757,12 +475,14 @@
       this.model = new JointModel(spec, spec.columns);
       this.nothing = this.columns.map(() => NaN);
       this.row = null;
-      this.cards = this.columns.map((column, j) => new (column.levels ? CategoryCard : NumberCard)(this, column, j));
+      this.cards = this.columns.map((column, j) =>
+        new (column.levels ? CategoryCard : NumberCard)(this, column, j));
       this.coded = this.rowsAsCodes();
       const asked = Math.max(0, this.columns.findIndex((column) => column.name === spec.target));
       this.asked = make("select", { id: "asked", onchange: () => this.changed() },
         ...this.columns.map((column, j) => make("option", { value: j, selected: j === asked }, column.name)));
-      place.append(this.toolbar(), this.answers(), make("div", { class: "cards" }, ...this.cards.map((card) => card.element)));
+      const cards = this.cards.map((card) => card.element);
+      place.append(this.toolbar(), this.answers(), make("div", { class: "cards" }, ...cards));
       if (rows.numbers.length) vary = (i) => this.choose(i, true);
       this.update();
     }
@@ -770,37 +490,42 @@
     // The rows of the page as the model takes them.
     rowsAsCodes() {
       const of = this.columns.map((column) => rowColumns.get(column.name));
+      const codes = this.columns.map((column) => new Map(column.levels?.map((level, c) => [level, c])));
       return range(rows.numbers.length).map((i) => this.columns.map((column, j) => {
         const x = of[j]?.values[i] ?? null;
         if (x === null) return NaN;
-        if (column.levels) return column.levels.includes(of[j].levels[x]) ? column.levels.indexOf(of[j].levels[x]) : NaN;
+        if (column.levels) return codes[j].get(of[j].levels[x]) ?? NaN;
         return column.logged ? Math.log(x) : x;
       }));
     }
 
     toolbar() {
-      this.number = make("input", { id: "row", type: "number", min: 1, placeholder: "none", onchange: () => this.seek() });
+      this.number = make("input",
+        { id: "row", type: "number", min: 1, placeholder: "none", onchange: () => this.seek() });
       const count = rows.numbers.length;
       const step = (by) => () => this.choose(this.row === null ? 0 : (this.row + by + count) % count);
       const ofRows = [make("label", { for: "row" }, "Row"), this.number,
         button("Previous", step(-1)), button("Next", step(1)),
         button("Any row", () => this.choose(Math.floor(Math.random() * count))),
         button("Choose from the rows", () => showRows("Rows of the table", range(count)))];
-      return make("div", { class: "bar tools" }, ...(count ? ofRows : []), button("Release all", () => this.clear()));
+      const release = button("Release all", () => this.clear());
+      return make("div", { class: "bar tools" }, ...(count ? ofRows : []), release);
     }
 
     answers() {
       this.given = make("p", { class: "given" });
       this.answer = make("p", { class: "large" });
       this.strange = make("p", { class: "large" });
-      this.scale = make("svg", { viewBox: `0 0 ${WIDE} 30`, preserveAspectRatio: "none", class: "density low" });
+      this.scale = canvas(30, "low");
       this.log = make("p", { class: "small" });
       this.completion = make("dl", { class: "completion" });
       this.fill = button("Fix these too", () => this.fix(this.completed));
       this.spoken = make("p", { class: "unseen", role: "status" });
       const box = (title, ...inside) => make("div", { class: "answer" }, make("h3", {}, title), ...inside);
       return make("div", { class: "answers" },
-        make("div", { class: "answer" }, make("h3", {}, make("label", { for: "asked" }, "What is to be expected of "), this.asked), this.answer, this.given),
+        make("div", { class: "answer" },
+          make("h3", {}, make("label", { for: "asked" }, "What is to be expected of "), this.asked),
+          this.answer, this.given),
         box("How strange is this row?", this.strange, this.scale, this.log),
         box("Most likely completion", this.completion, this.fill), this.spoken);
     }
@@ -865,7 +590,8 @@
       this.showCompletion(codes);
       clearTimeout(this.speaking);
       this.speaking = setTimeout(() => {
-        this.spoken.textContent = `${this.columns[this.asked.value].name}: ${this.answer.textContent}. ${this.strange.textContent}`;
+        const { name } = this.columns[this.asked.value];
+        this.spoken.textContent = `${name}: ${this.answer.textContent}. ${this.strange.textContent}`;
       }, 700);
     }
 
@@ -875,7 +601,8 @@
       const fixed = this.cards.filter((card) => card.isFixed && card !== asked);
       const list = fixed.slice(0, 4).map((card) => `${card.column.name} ${card.text(card.value)}`).join(", ");
       const more = fixed.length > 4 ? ` and ${counted(fixed.length - 4, "other")}` : "";
-      this.given.textContent = fixed.length ? `given ${list}${more}` : "given nothing: fix a column below, or choose a row";
+      const nothing = "given nothing: fix a column below, or choose a row";
+      this.given.textContent = fixed.length ? `given ${list}${more}` : nothing;
     }
 
     // The log densities of the page's rows in the columns that are fixed, of the rows that have them all.
@@ -896,22 +623,29 @@
         this.strange.textContent = "Nothing is fixed.";
         return;
       }
-      const logs = this.logDensities(codes), slack = 1e-9 * Math.max(1, Math.abs(logDensity));
-      const lower = logs.filter((x) => x < logDensity - slack).length; // rows of the same entries are not lower
-      const share = lower / logs.length;
-      this.strange.replaceChildren(...(logs.length
-        ? [machine(share, percentText(share)), ` of ${counted(logs.length, "row")} are stranger`] : ["No row has all these entries."]));
-      this.log.replaceChildren("log density ", machine(logDensity, numberText(logDensity, 5)), ` of ${counted(fixed, "entry", "entries")}`);
+      const logs = this.logDensities(codes);
+      // Rows of the same entries are not lower.
+      const limit = logDensity - 1e-9 * Math.max(1, Math.abs(logDensity));
+      const lower = logs.filter((x) => x < limit).length / logs.length;
+      const said = [share(lower), ` of ${counted(logs.length, "row")} are stranger`];
+      this.strange.replaceChildren(...(logs.length ? said : ["No row has all these entries."]));
+      this.log.replaceChildren("log density ", machine(logDensity, numberText(logDensity, 5)),
+        ` of ${counted(fixed, "entry", "entries")}`);
       if (logs.length) this.drawScale(logs, logDensity);
     }
 
+    // A histogram of the log densities, in order, from their first percent on, with a marker.
     drawScale(logs, logDensity) {
-      const low = Math.min(logs[Math.floor(0.01 * logs.length)], Math.max(logDensity, logs[0] - 20)), high = Math.max(logs[logs.length - 1], logDensity);
+      const low = Math.min(logs[Math.floor(0.01 * logs.length)], Math.max(logDensity, logs[0] - 20));
+      const high = Math.max(logs[logs.length - 1], logDensity);
       const bins = 40, width = (high - low) / bins || 1, counts = new Array(bins).fill(0);
       for (const x of logs) counts[Math.min(bins - 1, Math.max(0, Math.floor((x - low) / width)))]++;
-      const peak = Math.max(...counts), at = (x) => (WIDE * Math.min(1, Math.max(0, (x - low) / (width * bins))));
-      this.scale.append(...counts.map((n, i) => make("rect", { x: (WIDE * i) / bins, width: WIDE / bins, y: 30 - (28 * n) / peak, height: (28 * n) / peak })),
-        make("line", { class: "marker", x1: at(logDensity), x2: at(logDensity), y1: 0, y2: 30 }));
+      const unit = 28 / Math.max(...counts);
+      const at = WIDE * Math.min(1, Math.max(0, (logDensity - low) / (width * bins)));
+      this.scale.append(
+        ...counts.map((n, i) => make("rect",
+          { x: (WIDE * i) / bins, width: WIDE / bins, y: 30 - unit * n, height: unit * n })),
+        make("line", { class: "marker", x1: at, x2: at, y1: 0, y2: 30 }));
     }
 
     showCompletion(codes) {

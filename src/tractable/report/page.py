@@ -436,9 +436,11 @@ def page(
     """
     from tractable import __version__
 
-    style, script = (
-        (files("tractable.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
+    style, *scripts = (
+        (files("tractable.report") / name).read_text(encoding="utf-8")
+        for name in ("page.css", "mixture.js", "page.js")
     )
+    script = "".join(scripts)
     data: dict[str, Any] = {} if rows is None else {"rows": rows}
     for section in sections:
         data.update(section.data or {})

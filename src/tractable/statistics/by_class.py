@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, freeze, is_foreign_array, namespace_of, to_numpy
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import (
+    Array,
+    freeze,
+    is_foreign_array,
+    is_numpy_array,
+    namespace_of,
+    to_numpy,
+)
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic
@@ -155,6 +163,10 @@ class ByClass(Statistic):
         n = x.shape[0]
         if tuple(labels.shape) != (n,):
             raise ValueError(f"y must have one label a row, {n}, got shape {tuple(labels.shape)}")
+        words = None
+        if is_foreign_array(x) and is_numpy_array(labels):  # words, which no tensor holds, as codes
+            words, codes = label_codes(labels)
+            labels = beside(np.asarray(codes, dtype=np.int64), x)
         w = None if weights is None else check_weights(weights, n, like=x)
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]
@@ -164,7 +176,7 @@ class ByClass(Statistic):
         parts = tuple(
             of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
         )
-        return cls(labels=found, parts=parts, dim=int(x.shape[1]))
+        return cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "ByClass":

@@ -8,6 +8,7 @@ curvature at the mode changes with the hyper-parameters.
 import numpy as np
 
 from tractable.arrays.log_space import log_sigmoid, sigmoid
+from tractable.arrays.namespace import namespace_of
 from tractable.engines.glm.losses import probit_loss
 from tractable.value import value
 
@@ -49,11 +50,11 @@ class BernoulliLogit:
 
     def expand(self, f: np.ndarray, y: np.ndarray) -> LikelihoodExpansion:
         """Return log σ(±f), y - σ, σ(1 - σ) and -σ(1 - σ)(1 - 2σ)."""
-        above, below = sigmoid(f), sigmoid(-f)
+        xp, above, below = namespace_of(f), sigmoid(f), sigmoid(-f)
         curvature = above * below
         return LikelihoodExpansion(
-            value=log_sigmoid(np.where(y > 0.5, f, -f)),
-            slope=np.where(y > 0.5, below, -above),
+            value=log_sigmoid(xp.where(y > 0.5, f, -f)),
+            slope=xp.where(y > 0.5, below, -above),
             curvature=curvature,
             third=-curvature * (below - above),
         )
@@ -72,13 +73,14 @@ class BernoulliProbit:
 
     def expand(self, f: np.ndarray, y: np.ndarray) -> LikelihoodExpansion:
         """Return log Φ(m) of the margin m = ±f, and derivatives by the ratio r = φ(m)/Φ(m)."""
-        sign = np.where(y > 0.5, 1.0, -1.0)
+        xp = namespace_of(f)
+        sign = xp.where(y > 0.5, xp.ones_like(f), -xp.ones_like(f))
         margin = sign * f
         loss, minus_ratio, curvature = probit_loss(margin)
         ratio = -minus_ratio
         with np.errstate(over="ignore", divide="ignore"):
-            change = np.where(
-                margin < FAR, -2.0 / np.abs(margin) ** 3, ratio - curvature * (2.0 * ratio + margin)
+            change = xp.where(
+                margin < FAR, -2.0 / xp.abs(margin) ** 3, ratio - curvature * (2.0 * ratio + margin)
             )
         return LikelihoodExpansion(value=-loss, slope=sign * ratio, curvature=curvature, third=-sign * change)
 

@@ -265,8 +265,9 @@ class DiscriminantPlane:
                 kinds.append(f"discriminant {j + 1}: {share:.0%} of the separation")
         while len(found) < 2:
             direction, share = _principal_direction(standard, np.array(found))
+            rest = " of the rest" if found else ""
             found.append(direction)
-            kinds.append(f"principal direction of the rest: {share:.0%} of the variance")
+            kinds.append(f"principal direction{rest}: {share:.0%} of the variance")
         along = standard @ np.array(found).T
         labels = [f"{kind}\n{_leading(names, standard, z)}" for kind, z in zip(kinds, along.T, strict=True)]
         mean = rows.mean(axis=0)

@@ -1,5 +1,6 @@
 """The passes of `tractable.primitives.em` in the array API."""
 
+from importlib import import_module
 from math import log, pi
 from typing import Any
 
@@ -31,7 +32,7 @@ def features(x: Array, kind: int) -> Array:
 
 def _products_by_column(x: Any) -> Any:
     """Return [1, x, products of columns] transposed, (P, n): whole columns are written, and nothing twice."""
-    import torch
+    torch: Any = import_module("torch")
 
     n, d = x.shape
     columns, found = x.T.contiguous(), x.new_empty((1 + d + d * (d + 1) // 2, n))

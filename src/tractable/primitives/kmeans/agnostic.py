@@ -1,6 +1,7 @@
 """The functions of `tractable.primitives.kmeans` in the array API."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -102,7 +103,7 @@ def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -
     Rows whose mean is near the origin are not shifted. Squared distances are |x|² + |c|² - 2 c·x, and by
     differences, two more passes, where rows are so much nearer to their centres that those lose digits.
     """
-    import torch
+    torch: Any = import_module("torch")
 
     direct = float(torch.max(torch.abs(shift))) * scale <= NEAR
     own = centers / scale + shift if direct else centers

@@ -1,0 +1,162 @@
+"""Rows of the host's memory or of files, streamed to a device block by block."""
+
+from collections.abc import Callable, Generator, Iterator
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tractable.arrays.devices import Uploader, on_host
+from tractable.arrays.namespace import is_foreign_array, library_of
+from tractable.data.arrays import in_halves
+from tractable.data.blocks import is_out_of_memory, tree_sum
+from tractable.data.dispatch import as_source
+from tractable.data.files import prefetched, scan
+from tractable.data.progress import progress
+from tractable.data.source import Batch, ForwardingSource, Source
+from tractable.value import replace, value
+
+S = TypeVar("S")
+
+#: Bytes of rows that go to a device at a time: enough to fill it, and few beside its memory.
+BLOCK_BYTES = 2**28
+
+
+@value
+class DeviceStream(ForwardingSource):
+    """The rows of another source as tensors on a device, a block at a time.
+
+    While one block is computed with, the next is read and copied, by a thread and a stream of their own. The
+    rows live on the host, and so do models that are learned from them: statistics, which are small, return.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    place : str
+        A device of torch: "cuda", "cuda:1", "cpu", …
+
+    Examples
+    --------
+    >>> import tractable
+    >>> rows = tractable.data.ArraySource(X=np.arange(6.0).reshape(3, 2))
+    >>> DeviceStream(source=rows, place="cuda").n_rows
+    3
+    """
+
+    source: Source
+    place: str
+
+    def batches(self) -> Iterator[Batch]:
+        return self.blocks()
+
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """See `Source.blocks`: of as many rows as are worth a copy, however few are asked for."""
+        upload = Uploader(self.place)
+        for block in prefetched(self._uploaded(upload)):
+            upload.arrived(block.X, block.y, block.weights)
+            yield block
+
+    def reduce(self, of: Callable[[Batch], Any], *, label: str = "reading", **options: Any) -> Any:
+        """See `Source.reduce`: block after block on the device, and what they add up to on the host."""
+
+        def parts() -> Iterator[Any]:
+            for block in self.blocks():
+                yield on_host(in_halves(of, block))
+                line.advance(block.n_rows)
+
+        with progress(label, self.n_rows) as line:
+            return tree_sum(parts())
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """See `Source.collect`: all rows on the device."""
+        upload, held = Uploader(self.place), self.source.collect(check_targets)
+        parts = {name: upload(getattr(held, name)) for name in ("X", "y", "weights")}
+        upload.arrived(*parts.values())
+        return Batch(**parts)
+
+    def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
+        """See `Source.accumulate`: a few rows at a time are learned from on the host."""
+        return self.source.accumulate(step, state, rows=rows)
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """See `Source.sample`: rows of the host."""
+        return self.source.sample(n, rng)
+
+    def targets(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """See `Source.targets`: those of the host."""
+        return self.source.targets()
+
+    def map(self, function: Callable[[Batch], Batch], *, n_features: int | None = None) -> Source:
+        """See `Source.map`: rows are changed on the host, on their way to the device."""
+        return replace(self, source=self.source.map(function, n_features=n_features))
+
+    def filter(self, function: Callable[[Batch], Batch]) -> Source:
+        """See `Source.filter`: as `map`."""
+        return replace(self, source=self.source.filter(function))
+
+    def beside_model(self, library: str | None) -> Source:
+        """See `Source.beside_model`: a model of the host takes rows of the host."""
+        return self.source if library is None else self
+
+    def assign(self, y: Any = None, weights: Any = None) -> Source:
+        """See `Source.assign`."""
+        return replace(self, source=self.source.assign(y, weights))
+
+    def _uploaded(self, upload: Uploader) -> Generator[Batch]:
+        """Yield blocks on their way to the device, in halves where there is no memory for one."""
+        most = max(1, BLOCK_BYTES // (8 * max(1, self.n_features)))
+        for block in _joined(self.source.blocks(most), most):
+            yield from _in_halves(upload, block)
+
+
+def streamed_to(place: Any, rows: Any, features: Any, target: Any, weight: Any) -> DeviceStream:
+    """Return rows, in files or in memory, as a stream to a device; see `scan`."""
+    Uploader(place)  # which refuses a device that is none
+    if isinstance(rows, str | PathLike) or (isinstance(rows, list | tuple) and _are_paths(rows)):
+        return DeviceStream(source=scan(rows, features, target, weight), place=str(place))
+    if is_foreign_array(rows):
+        raise ValueError(f"path is an array of {library_of(rows)}: give it to `fit` as it is, where it is")
+    if features is not None:
+        raise ValueError("features are those of files: select the columns of rows in memory yourself")
+    return DeviceStream(source=as_source(rows, target, weight), place=str(place))
+
+
+def _are_paths(rows: Any) -> bool:
+    return all(isinstance(path, str | PathLike) for path in rows)
+
+
+def _in_halves(upload: Uploader, block: Batch) -> Iterator[Batch]:
+    try:
+        found = Batch(**{name: upload(getattr(block, name)) for name in ("X", "y", "weights")})
+    except Exception as error:
+        if block.n_rows < 2 or not is_out_of_memory(error):
+            raise
+        found = None
+    if found is not None:
+        yield found
+        return
+    half = block.n_rows // 2
+    yield from _in_halves(upload, block[:half])
+    yield from _in_halves(upload, block[half:])
+
+
+def _joined(batches: Iterator[Batch], most: int) -> Iterator[Batch]:
+    """Yield batches, several small ones as one of so many rows at most."""
+    held, n = list[Batch](), 0
+    for batch in batches:
+        if held and n + batch.n_rows > most:
+            yield _one(held)
+            held, n = [], 0
+        held.append(batch)
+        n += batch.n_rows
+    if held:
+        yield _one(held)
+
+
+def _one(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    columns = {name: [getattr(b, name) for b in batches] for name in ("X", "y", "weights")}
+    joined: dict[str, Any] = {name: np.concatenate(c) for name, c in columns.items() if c[0] is not None}
+    return Batch(**joined)
