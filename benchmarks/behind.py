@@ -8,7 +8,7 @@ from benchmarks.targets import counted, unjudged
 
 NOTICED = 10.0  # MB more than a rival that are worth a word
 ELSEWHERE = """\
-- In no row at all: faiss also runs on graphics cards, scikit-learn and celer also take sparse matrices, and
+- In no row at all: faiss also runs on graphics cards, celer also takes sparse matrices, and
   scikit-learn has many models that we do not.
 """
 

@@ -36,8 +36,9 @@ SECTIONS = {
     ),
     "Maps": ("tsne_*", "isomap_*", "smacof"),
     "Kernels and Gaussian processes": ("kernel_ridge_*", "gp_*", "gpc_*"),
+    "Sparse rows": ("sparse_*",),
     "Dimension reduction": ("pca_*", "ppca_*", "factor_analysis", "kernel_pca"),
-    "Classification": ("gaussian_nb_*", "sparse_nb", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
+    "Classification": ("gaussian_nb_*", "lda_*", "qda_*", "logistic_*", "knn_classifier"),
     "Sampling": ("chain_diagnostics", "metropolis_gaussian", "mixture_gibbs", "nuts_*"),
     "Graphs": ("d_separation", "alarm_marginal"),
     "Data and distributions": (

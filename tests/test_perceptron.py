@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tractable.primitives
 from tractable import Perceptron
+from tractable.arrays.namespace import to_numpy
 from tractable.primitives.glm.agnostic import perceptron_pass as agnostic
 from tractable.primitives.glm.compiled import perceptron_pass as compiled
 
@@ -33,7 +34,7 @@ def test_twins_agree(k, backend, rng):
     ours = compiled.interpreted(rows, codes, weights, start)
     theirs = agnostic(*(backend.asarray(part) for part in (rows, codes, weights, start)))
     for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(np.asarray(b), a, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(to_numpy(b), a, rtol=1e-12, atol=1e-12)
 
 
 def test_a_mistake_adds_the_row():

@@ -96,6 +96,18 @@ def is_foreign_array(x: Any) -> bool:
     return is_array_api_obj(x) and not is_numpy_array(x) and not is_collection(x)
 
 
+def is_sparse(x: Any) -> bool:
+    """Whether x is a sparse matrix or array of SciPy.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> is_sparse(csr_array([[1.0]])), is_sparse(np.ones((1, 1)))
+    (True, False)
+    """
+    return hasattr(x, "tocsr")
+
+
 def library_of(x: Any) -> str:
     """Return the name of the library that an array is of.
 

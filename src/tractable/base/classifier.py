@@ -1,7 +1,7 @@
 """Classification: decisions and probabilities from class scores, and densities of generative classifiers."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import base
@@ -102,6 +102,12 @@ class ClassifierMixin(base.ClassifierMixin):
     - Of a model exact in one pass (:class:`tractable.base.OnePassEstimator`): `partial_fit` with `classes`.
     """
 
+    _sparse_methods: ClassVar[tuple[str, ...]] = (
+        "predict",
+        "predict_proba",
+        "predict_log_proba",
+        "decision_function",
+    )
     classes_: np.ndarray
     class_prior_: np.ndarray
     class_distributions_: Any

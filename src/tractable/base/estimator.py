@@ -86,10 +86,12 @@ class Estimator(BaseEstimator):
 
     model_tags: ModelTags
     #: Whether columns may be text and categories, whether numbers must not be negative, whether rows may be
-    #: sparse, as counts are, and whether a row may have several targets.
+    #: sparse, and whether a row may have several targets.
     _reads_text: ClassVar[bool] = False
     _positive_only: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
+    #: The methods that take sparse rows as they are; others are given them in dense blocks.
+    _sparse_methods: ClassVar[tuple[str, ...]] = ()
     _several_targets: ClassVar[bool] = False
     #: Whether parameters are learned on the host from statistics of rows that stay on a device; what users
     #: read is then moved to the device, and the state of the search is not.
@@ -164,7 +166,8 @@ class Estimator(BaseEstimator):
 
     def _answers_sparse(self, method: str, X: Any) -> bool:
         """Whether a method takes these sparse rows as they are, not in dense blocks."""
-        return False
+        known = X.shape[1] == getattr(self, "n_features_in_", None) and not hasattr(self, "feature_names_in_")
+        return known and method in self._sparse_methods
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()

@@ -7,11 +7,13 @@ import numpy as np
 from sklearn import base
 from sklearn.utils.metaestimators import available_if
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.devices import beside, on_host
+from tractable.arrays.namespace import Array, is_array_api_obj, is_foreign_array, namespace_of
 from tractable.base.by_blocks import by_blocks
 from tractable.base.estimator import check_answerable
 from tractable.base.parameters import check_number
-from tractable.base.scores import SquaredErrorsOf, reduced, rows_in_memory
+from tractable.base.scores import SquaredErrors, SquaredErrorsOf, reduced, rows_in_memory
+from tractable.base.validation import require_targets
 from tractable.data import is_streamed
 
 
@@ -108,6 +110,11 @@ class RegressorMixin(base.RegressorMixin):
             How often each row counts.
         """
         check_answerable(self)
+        if is_foreign_array(X):
+            require_targets(self, y)
+            given = [x if x is None or is_array_api_obj(x) else np.asarray(x) for x in (y, sample_weight)]
+            y, sample_weight = beside(given, X)
+            return on_host(SquaredErrors.of(y, self.predict(X), sample_weight)).r_squared
         if not is_streamed(X):
             return float(super().score(*rows_in_memory(self, X, y, sample_weight)))
         return reduced(self, X, y, sample_weight, SquaredErrorsOf).r_squared

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from tractable.arrays.devices import on_host
-from tractable.arrays.namespace import check_real_kind, check_unmasked
+from tractable.arrays.namespace import check_real_kind, check_unmasked, namespace_of
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
 from tractable.data import Batch, Source, is_frame, is_streamed
@@ -86,6 +86,16 @@ class SquaredErrors:
     targets: DiagonalMoments
     residual: np.ndarray  # Σ w (y - ŷ)², one entry a target
 
+    @classmethod
+    def of(cls, y: Any, predicted: Any, weights: Any = None) -> "SquaredErrors":
+        """Summarise predictions beside their targets; of those on a device, there."""
+        xp = namespace_of(predicted)
+        y, predicted = (xp.astype(xp.reshape(x, (x.shape[0], -1)), xp.float64) for x in (y, predicted))
+        w = xp.ones_like(y[:, 0]) if weights is None else xp.astype(weights, xp.float64)
+        if not bool(xp.all(xp.isfinite(y))):
+            raise ValueError("y contains NaN or infinity")
+        return cls(targets=DiagonalMoments.of(y, w), residual=w @ (y - predicted) ** 2)
+
     def __add__(self, other: "SquaredErrors") -> "SquaredErrors":
         return SquaredErrors(targets=self.targets + other.targets, residual=self.residual + other.residual)
 
@@ -109,12 +119,8 @@ class SquaredErrorsOf:
     def __call__(self, block: Batch) -> SquaredErrors:
         targets, weights = _targets_and_weights(block)
         check_real_kind("y", targets)
-        y = np.asarray(targets, dtype=np.float64).reshape(block.n_rows, -1)
-        if not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity")
-        predicted = np.asarray(on_host(self.estimator.predict(self.columns(block.X))), dtype=np.float64)
-        residual = (np.ones(len(y)) if weights is None else weights) @ (y - predicted.reshape(y.shape)) ** 2
-        return SquaredErrors(targets=DiagonalMoments.of(y, weights), residual=residual)
+        predicted = np.asarray(on_host(self.estimator.predict(self.columns(block.X))))
+        return SquaredErrors.of(np.asarray(targets, dtype=np.float64), predicted, weights)
 
 
 @value

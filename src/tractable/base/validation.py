@@ -137,6 +137,15 @@ def refuse_foreign(X: Any) -> None:
         )
 
 
+def refuse_sparse(estimator: Any, X: Any) -> None:
+    """Refuse sparse rows, for models that take dense ones: they are not made dense silently."""
+    if is_sparse(X):
+        raise ValueError(
+            f"X is a sparse {type(X).__name__}, and {type(estimator).__name__} takes dense rows: nothing is "
+            "made dense silently; give X.toarray(), where that fits into memory"
+        )
+
+
 def check_table(X: Any, name: str = "X") -> np.ndarray:
     """Return rows as a table of finite float64 on the host, for functions that have no estimator."""
     if is_foreign_array(X):
@@ -256,6 +265,7 @@ def check_columns(
         X = _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
         _check_library(estimator, X, reset=reset)
         return X
+    refuse_sparse(estimator, X)
     X = _readable(X)
     _check_library(estimator, None, reset=reset)
     try:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside
-from tractable.arrays.namespace import namespace_of, to_numpy
+from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
 from tractable.base import check_class_rows, check_labels, check_weights, classes_of
 from tractable.base.validation import check_names, require_targets
 from tractable.covariance.shapes import constant_columns
-from tractable.data import Batch, Source, is_frame
+from tractable.data import ArraySource, Batch, Source, SparseSource, is_frame
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
 from tractable.value import replace, value
@@ -22,18 +22,34 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[S
     them. Rows without weight of other classes are left out.
     """
     rows, seen = check_class_rows(estimator, X, y, sample_weight, reset=True)
+    if isinstance(rows.data, SparseSource):
+        rows = replace(rows, data=rows.data.X, weights=rows.data.weights)
     classes = classes_of(rows, seen)
     if len(classes) < 2:
         raise ValueError(f"y must have two classes at least, got {len(classes)} class")
     if seen is None:
         return rows.data.map(ClassCodes(classes=classes)), classes
     if len(classes) < len(seen):
-        xp = namespace_of(rows.data)
-        some = xp.nonzero(rows.weights > 0.0)[0]
-        data, codes, weights = (xp.take(each, some, axis=0) for each in (rows.data, rows.y, rows.weights))
-        codes = xp.take(beside(np.searchsorted(classes, seen), data), codes)
-        rows = replace(rows, data=data, y=codes, weights=weights)
+        if is_sparse(rows.data):
+            some = np.flatnonzero(rows.weights)
+            codes = np.searchsorted(classes, seen[rows.y[some]])
+            rows = replace(rows, data=rows.data[some], y=codes, weights=rows.weights[some])
+        else:
+            xp = namespace_of(rows.data)
+            some = xp.nonzero(rows.weights > 0.0)[0]
+            data, codes, weights = (xp.take(each, some, axis=0) for each in (rows.data, rows.y, rows.weights))
+            codes = xp.take(beside(np.searchsorted(classes, seen), data), codes)
+            rows = replace(rows, data=data, y=codes, weights=weights)
+    if is_sparse(rows.data):
+        return labelled_source(rows.data, rows.y, rows.weights), classes
     return rows.source, classes
+
+
+def labelled_source(x: Any, codes: np.ndarray, weights: Any) -> ArraySource | SparseSource:
+    """Return rows in memory with their class codes and weights as a source, in sparse blocks if sparse."""
+    if is_sparse(x):
+        return SparseSource(X=x, y=codes, weights=weights, dense=False)
+    return ArraySource(X=x, y=codes, weights=weights)
 
 
 @value

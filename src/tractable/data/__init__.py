@@ -1,6 +1,7 @@
 """Sources of rows: arrays, frames, batches and files behind one contract."""
 
-from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource, is_sparse
+from tractable.arrays.namespace import is_sparse
+from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
 from tractable.data.blocks import block_rows, map_entries, map_rows, reduce_blocks, tree_sum
 from tractable.data.dispatch import as_source, is_streamed, sample_rows
 from tractable.data.files import scan

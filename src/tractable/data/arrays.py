@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import on_host
-from tractable.arrays.namespace import device, namespace_of, to_numpy
+from tractable.arrays.namespace import device, is_sparse, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.data.blocks import block_rows, device_rows, is_out_of_memory, tree_sum
 from tractable.data.source import Batch, DrawnRows, Source, batch_rows
@@ -96,7 +96,7 @@ class ArraySource(_Matrix):
 
 @value
 class SparseSource(_Matrix):
-    """The rows of a sparse matrix of SciPy, for models of counts: dense block after block, never at once.
+    """The rows of a sparse matrix of SciPy, never dense at once: in sparse blocks, or in small dense ones.
 
     Parameters
     ----------
@@ -104,6 +104,8 @@ class SparseSource(_Matrix):
         The rows; entries that are not stored are zeros.
     y, weights : array, optional
         Targets and frequencies of the rows, as of `ArraySource`.
+    dense : bool
+        Whether blocks are dense, for functions that know no others; else they are CSR, in double precision.
 
     Examples
     --------
@@ -111,12 +113,19 @@ class SparseSource(_Matrix):
     >>> source = SparseSource(X=csr_array([[0, 2], [1, 0]]))
     >>> [block.X.tolist() for block in source.blocks(1)]
     [[[0.0, 2.0]], [[1.0, 0.0]]]
+    >>> [block.X.shape for block in source.in_sparse_blocks().blocks()]
+    [(2, 2)]
     """
 
     X: Any
     y: Any = None
     weights: Any = None
-    in_memory = False  # what is prepared of dense blocks is not stored
+    dense: bool = True
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Whether blocks may be stored: dense ones are not."""
+        return not self.dense
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2:
@@ -125,6 +134,7 @@ class SparseSource(_Matrix):
         if not X.has_canonical_format:  # entries may be stored in several parts
             X = X.copy()
             X.sum_duplicates()
+        X = X if self.dense else X.astype(np.float64, copy=False)
         y = None if self.y is None else _targets(self.y, X.shape[0])
         weights = self.weights
         if weights is not None:
@@ -136,17 +146,54 @@ class SparseSource(_Matrix):
         return self.blocks(batch_rows(self.n_features))
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
-        """See `Source.blocks`: a block is dense while it is used."""
-        step = min(rows or 4 * block_rows(self.n_features), batch_rows(self.n_features))
+        """See `Source.blocks`: a block is dense while it is used, or sparse, of many stored entries."""
+        if self.dense:
+            step = min(rows or 4 * block_rows(self.n_features), batch_rows(self.n_features))
+        else:
+            entries = max(SPARSE_ENTRIES, 4 * self.n_features)  # beside which results of columns are small
+            step = -(-self.n_rows // max(1, self.X.nnz // entries))
         for start in range(0, max(self.n_rows, 1), step):
             part = slice(start, start + step)
             y, weights = (None if each is None else each[part] for each in (self.y, self.weights))
-            yield Batch(X=self.X[part].astype(np.float64).toarray(), y=y, weights=weights)
+            X = _rows_of(self.X, part)
+            yield Batch(X=X.astype(np.float64).toarray() if self.dense else X, y=y, weights=weights)
+
+    def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
+        """See `Source.collect`: as the blocks are, dense or sparse."""
+        if self.dense:
+            return super().collect(check_targets)
+        if check_targets is not None and self.y is not None:
+            check_targets([self.y])
+        return Batch(X=self.X, y=self.y, weights=self.weights)
+
+    def in_sparse_blocks(self) -> "SparseSource":
+        """Return the same rows in sparse blocks."""
+        return replace(self, dense=False) if self.dense else self
+
+    def in_dense_blocks(self) -> "SparseSource":
+        """Return the same rows in dense blocks."""
+        return self if self.dense else replace(self, dense=True)
+
+    def take(self, rows: Any) -> "SparseSource":
+        """Return some of the rows, with their targets and weights."""
+        y, weights = (None if each is None else np.asarray(each)[rows] for each in (self.y, self.weights))
+        return replace(self, X=self.X[rows], y=y, weights=weights)
 
 
-def is_sparse(x: Any) -> bool:
-    """Whether x is a sparse matrix or array of SciPy."""
-    return hasattr(x, "tocsr")
+#: Stored entries of a sparse block, at least.
+SPARSE_ENTRIES = 2**19
+
+
+def _rows_of(X: Any, part: slice) -> Any:
+    """Return consecutive rows of a CSR matrix, without a copy of their entries."""
+    start, stop, _ = part.indices(X.shape[0])
+    if stop - start == X.shape[0]:
+        return X
+    first, last = X.indptr[start], X.indptr[stop]
+    found = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
+    found.data, found.indices = X.data[first:last], X.indices[first:last]
+    found.indptr = X.indptr[start : stop + 1] - first
+    return found
 
 
 @value

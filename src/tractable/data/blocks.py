@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import device, is_foreign_array, namespace_of
+from tractable.arrays.namespace import device, is_foreign_array, is_sparse, namespace_of
 from tractable.data.progress import progress
 from tractable.primitives.threads import even_blocks, even_rows, ordered_map, single_threaded_blas
 
@@ -244,6 +244,10 @@ def stacked(parts: list[Any]) -> Any:
         raise ValueError("data has no rows")
     if isinstance(parts[0], (tuple, list)):
         return type(parts[0])(stacked(list(part)) for part in zip(*parts, strict=True))
+    if is_sparse(parts[0]):
+        from scipy.sparse import vstack
+
+        return vstack(parts, format="csr")
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else namespace_of(parts[0]).concat(parts)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, is_sparse, namespace_of, to_numpy
 from tractable.base import (
     DensityMixin,
     ModelTags,
@@ -23,14 +23,19 @@ from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_scores
 from tractable.covariance import LowRankPlusDiagonal
 from tractable.covariance.shapes import regular
+from tractable.data import SparseSource
 from tractable.decomposition.spectrum import log_evidences
 from tractable.distributions import MultivariateNormal
+from tractable.engines.fold import fold
 from tractable.engines.principal_components import (
     SOLVERS,
     PrincipalComponents,
     components_of,
     randomized_components,
+    sparse_components,
+    sparse_scatter,
 )
+from tractable.primitives.sparse_rows import GRAM_COLUMNS, StandardizedSparse
 from tractable.statistics import ScatterFactor
 
 
@@ -42,6 +47,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     may be streamed, merged, weighted, and read from files larger than memory. Names and results are
     scikit-learn's; `distribution_`, `partial_fit` by exact statistics, `merge`, weights and `denoise` are
     added.
+
+    X may be a sparse matrix or array of SciPy, and is not made dense: it is centred within products. Up to
+    2,000 columns the statistic is that of the products of the columns; of more the leading components are
+    found by iteration (Lanczos), `n_components` must be given, and `partial_fit` and `merge` are refused.
 
     Rows fewer than their columns are kept as they are, and the eigenvectors found from their Gram matrix; the
     covariance of 20,000 columns is never formed. Signs are fixed: the largest entry of each component is
@@ -121,6 +130,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
 
     model_tags = ModelTags(kind="generative", parametric=True, streaming="exact in one pass")
     _min_rows = 2
+    _takes_sparse = True
+    _sparse_methods = ("transform",)
 
     def __init__(
         self,
@@ -150,13 +161,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
         """
-        if self.svd_solver != "randomized":
+        by_iteration = is_sparse(X) and len(X.shape) == 2 and X.shape[1] > GRAM_COLUMNS
+        if not (by_iteration or self.svd_solver == "randomized"):
             super().fit(X, sample_weight=sample_weight)
             return self
         self._check_parameters()
         rows = check_rows(self, X, None, sample_weight, reset=True, min_rows=self._min_rows)
-        found = randomized_components(rows.source, self.n_components, rng=self.random_state)
-        self._set_components(found)
+        if self.svd_solver == "randomized":
+            source = rows.data.in_sparse_blocks() if is_sparse(X) else rows.source
+            self._set_components(randomized_components(source, self.n_components, rng=self.random_state))
+        else:
+            self._set_components(self._sparse_components(rows.data))
         return self
 
     @by_blocks
@@ -164,9 +179,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     def transform(self, X: Any) -> Array:
         """Return the scores of rows, z_i = (x - mean)ᵀu_i, (n_samples, n_components_); whitened if asked."""
         check_answerable(self)
-        X = check_columns(self, X)
-        xp = namespace_of(X)
-        scores = (xp.astype(X, xp.float64, copy=False) - self.mean_) @ self.components_.T
+        if is_sparse(X):
+            scores = StandardizedSparse(X=X.astype(np.float64), shift=self.mean_) @ self.components_.T
+        else:
+            X = check_columns(self, X)
+            xp = namespace_of(X)
+            scores = (xp.astype(X, xp.float64, copy=False) - self.mean_) @ self.components_.T
         return scores / self._scale if self.whiten else scores
 
     @keeps_float32
@@ -247,11 +265,37 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     def _statistic(self) -> Callable[..., Any]:
         return ScatterFactor.triangle_of if self.svd_solver == "full" else ScatterFactor.of
 
+    def _summary(self, rows: Any) -> Any:
+        if not isinstance(rows.data, SparseSource):
+            return super()._summary(rows)
+        n, d = rows.data.X.shape
+        if d > GRAM_COLUMNS:
+            raise ValueError(
+                f"X is sparse and has {d} columns: the components of sparse rows of more than {GRAM_COLUMNS} "
+                "columns are found by iteration, in `fit` alone, and have no statistic that merges"
+            )
+        found = None if n < d or self.svd_solver == "full" else sparse_scatter(rows.data)
+        return fold(self._statistic(), rows.data) if found is None else found
+
+    def _sparse_components(self, rows: SparseSource) -> PrincipalComponents:
+        """Return the leading components of sparse rows of many columns."""
+        if self.n_components == "mle" or self.svd_solver in ("full", "covariance_eigh", "dual"):
+            name = "n_components" if self.n_components == "mle" else "svd_solver"
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} needs all components, and X is sparse with more than "
+                f"{GRAM_COLUMNS} columns: give n_components as a number, and svd_solver='auto', 'arpack' or "
+                "'randomized'"
+            )
+        found = sparse_components(rows, self.n_components)
+        if found.weight <= self.ddof:
+            raise ValueError(f"ddof={self.ddof:g} needs a total weight above it, got {found.weight:g}")
+        return found
+
     def _require_statistic(self) -> None:
         if hasattr(self, "components_") and not hasattr(self, "statistic_"):
             raise ValueError(
-                "svd_solver='randomized' keeps no statistic to go on from: fit by another solver, or begin "
-                "with partial_fit"
+                "svd_solver='randomized', and sparse rows of many columns, keep no statistic to go on from: "
+                "fit all rows at once, or begin with partial_fit"
             )
 
     def _learn(self, statistic: ScatterFactor) -> None:

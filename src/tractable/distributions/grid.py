@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.log_space import log_sum_exp
-from tractable.arrays.namespace import Array, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, namespace_of
 from tractable.distributions.checks import check_coverage
 from tractable.value import set_fields, value
 
@@ -197,8 +197,8 @@ def _cells(axis: Array) -> Array:
     gap = axis[1:] - axis[:-1]
     even = bool(xp.max(gap) - xp.min(gap) <= 1e-6 * xp.max(gap))
     if even and axis.shape[0] >= 2 * len(_GREGORY):
-        ends = xp.asarray(_GREGORY, dtype=axis.dtype)
-        inner = xp.ones(axis.shape[0] - 2 * len(_GREGORY), dtype=axis.dtype)
+        ends = xp.asarray(_GREGORY, dtype=axis.dtype, device=device(axis))
+        inner = xp.ones_like(axis[: axis.shape[0] - 2 * len(_GREGORY)])
         return (axis[-1] - axis[0]) / (axis.shape[0] - 1) * xp.concat([ends, inner, xp.flip(ends)])
-    none = xp.zeros(1, dtype=axis.dtype)
+    none = xp.zeros_like(axis[:1])
     return 0.5 * (xp.concat([none, gap]) + xp.concat([gap, none]))

@@ -23,7 +23,9 @@ def symmetric_product(lower: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return lambda v: dsymv(1.0, upper, v, lower=0)
 
 
-def lanczos(multiply: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+def lanczos(
+    multiply: Callable[[np.ndarray], np.ndarray], n: int, k: int, *, tol: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the k < n largest eigenvalues of a symmetric matrix, in falling order, and unit vectors, (n, k).
 
     The implicitly restarted Lanczos method (ARPACK), to rounding: some tens of products with the matrix, for
@@ -37,6 +39,8 @@ def lanczos(multiply: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tup
         Number of rows of A.
     k : int
         How many.
+    tol : float
+        Residual of a vector, relative to its eigenvalue, at which it is found; 0 is rounding.
 
     Examples
     --------
@@ -55,6 +59,6 @@ def lanczos(multiply: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tup
     # Threads of BLAS wait for memory, and for each other.
     with single_threaded_blas():
         operator = LinearOperator((n, n), matvec=of, dtype=np.float64)
-        values, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=0.0)
+        values, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]

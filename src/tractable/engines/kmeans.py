@@ -14,14 +14,15 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.devices import beside, beside_rows, on_host, pass_over
-from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.arrays.random import row_uniforms
-from tractable.data import Batch, Source, as_source, sample_rows
+from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
@@ -34,6 +35,7 @@ from tractable.primitives.kmeans import (
     n_trials,
     reassign,
 )
+from tractable.primitives.sparse_rows import sparse_squared_distances
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
@@ -116,7 +118,7 @@ class Reassigned:
         """What EM raises: -J."""
         return -self.clusters.inertia
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters:
         """The statistic of the new assignment."""
         before, held = self.before, self.before.counts > 0.0
@@ -164,7 +166,7 @@ class OnlineCenters(Centers):
         """
         if not batch.n_rows:
             return self
-        source = as_source(batch.X, None, batch.weights)
+        source = _held_rows(batch.X, batch.weights)
         problem = KMeansProblem(source, self.standardizer, n_clusters=len(self.centers), bounds=False)
         found = source.reduce(problem.expect(self))
         counts = self.counts + found.counts
@@ -182,8 +184,7 @@ class OnlineCenters(Centers):
         n = x.shape[0]
         total = n if weights is None else min(float(np.sum(weights)), MOST_PASSES * n)
         for _ in range(math.ceil(total / size)):
-            drawn = beside(_drawn_rows(weights, x.shape[0], size, rng), x)
-            state = state.after(Batch(X=namespace_of(x).take(x, drawn, axis=0)))
+            state = state.after(Batch(X=_taken(x, _drawn_rows(weights, x.shape[0], size, rng))))
         return state
 
 
@@ -296,7 +297,8 @@ class FarthestStep(AssignStep):
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
         found = cluster_sums(*given, assign(*given).labels)
-        return Farthest(distance=found.away, row=self.standardizer.transform(block.X[found.row, :]))
+        row = block.X[[found.row]].toarray()[0] if is_sparse(block.X) else block.X[found.row, :]
+        return Farthest(distance=found.away, row=self.standardizer.transform(row))
 
 
 @value
@@ -385,7 +387,8 @@ class KMeansProblem(EMProblem):
         if not isinstance(self.init, str) and not callable(self.init):
             found = _checked_centers(self.init, self.n_clusters, width)
         else:
-            if self.init == PARALLEL and not self.source.on_device:  # where all rows are at hand
+            # Where all rows are at hand, seeds are chosen among them.
+            if self.init == PARALLEL and not (self.source.on_device or isinstance(self.source, SparseSource)):
                 candidates = self._oversampled(rng)
             else:
                 if self._candidates is None:
@@ -396,8 +399,8 @@ class KMeansProblem(EMProblem):
                 given = self.init(x, self.n_clusters, random_state=rng)
                 found = _checked_centers(given, self.n_clusters, width)
             else:
-                chosen = beside(SEEDINGS[self.init](x, weights, self.n_clusters, rng), x)
-                found = on_host(namespace_of(x).take(x, chosen, axis=0))
+                found = on_host(_taken(x, SEEDINGS[self.init](x, weights, self.n_clusters, rng)))
+                found = found.toarray() if is_sparse(found) else found
         return Centers(centers=np.ascontiguousarray(self.standardizer.transform(found)))
 
     def expect(self, params: Centers) -> AssignStep:
@@ -465,8 +468,10 @@ class KMeansProblem(EMProblem):
 
         All rows in memory are one batch, and those of a stream come as it gives them.
         """
-        rows = self.source.n_rows if self.source.in_memory else None
-        return self.source.accumulate(OnlineCenters.after, self._online(params, counts, n_steps), rows=rows)
+        state = self._online(params, counts, n_steps)
+        if self.source.in_memory:
+            return state.after(self.source.collect())
+        return self.source.accumulate(OnlineCenters.after, state)
 
     def _online(self, params: Centers, counts: np.ndarray, n_steps: int = 0) -> OnlineCenters:
         given: dict[str, Any] = {"counts": counts, "n_steps": n_steps, "standardizer": self.standardizer}
@@ -601,19 +606,23 @@ def seeded_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Gen
     return kmeans_plus_plus(x, weights, n_clusters, rng.random((n_clusters, n_trials(n_clusters))))
 
 
-def random_rows(x: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def random_rows(x: Any, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows drawn by weight; rows that equal one drawn before are left out while there are others.
 
     One uniform a draw, so that a row of weight two is drawn as two equal rows are.
     """
-    xp, count = namespace_of(x), on_host(counts(weights, x))
+    count = on_host(counts(weights, x))
     mass, chosen = count, []
     for u in rng.random(n_clusters):
         mass = mass if mass.any() else count
         total = np.cumsum(mass)
         row = min(int(np.searchsorted(total, u * total[-1], side="right")), int(np.flatnonzero(mass)[-1]))
         chosen.append(row)
-        mass = np.where(on_host(xp.all(x == x[row, :], axis=1)), 0.0, mass)
+        if is_sparse(x):
+            equal = sparse_squared_distances(x, x[[row]].toarray())[:, 0] == 0.0
+        else:
+            equal = on_host(namespace_of(x).all(x == x[row, :], axis=1))
+        mass = np.where(equal, 0.0, mass)
     return np.asarray(chosen)
 
 
@@ -707,6 +716,17 @@ def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.rando
     total = np.cumsum(counts(weights, z))
     drawn = (np.arange(n_clusters) + rng.random(n_clusters)) / n_clusters * total[-1]
     return np.minimum(np.searchsorted(total, drawn, side="right"), len(z) - 1)
+
+
+def _held_rows(x: Any, weights: Any) -> Source:
+    if is_sparse(x):
+        return SparseSource(X=x, weights=weights, dense=False)
+    return as_source(x, None, weights)
+
+
+def _taken(x: Any, rows: Any) -> Any:
+    """Return some rows, in the library and on the device of all."""
+    return x[rows] if is_sparse(x) else namespace_of(x).take(x, beside(rows, x), axis=0)
 
 
 def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import product
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import (
+    Array,
+    device,
+    is_numpy_array,
+    is_sparse,
+    namespace_of,
+    to_numpy,
+)
 from tractable.arrays.random import as_generator, either_seed_name
 from tractable.arrays.svd import orientation
-from tractable.data import Batch, as_source
+from tractable.data import Batch, SparseSource, as_source
 from tractable.engines.eigenpairs import lanczos, symmetric_product
 from tractable.engines.fold import fold
+from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
 from tractable.primitives.threads import blas_for_rows
 from tractable.statistics import DiagonalMoments, ScatterFactor
 from tractable.value import value
@@ -24,6 +32,13 @@ WIDE, RARE = 300, 12
 
 #: Eigenvalues of AAᵀ and AᵀA below this fraction of the largest have lost half of their digits.
 SAFE_RATIO = 1e-10
+
+#: Largest variance of a column, as a fraction of the largest mean square, from which products about the
+#: origin have the digits of products about the mean.
+LEAST_SPREAD = 1e-3
+
+#: Residual, relative to their eigenvalue, of eigenvectors of sparse rows.
+LANCZOS = 1e-13
 
 #: Directions beyond those wanted, and passes over the rows, of the randomised solver.
 OVERSAMPLED, PASSES = 10, 6
@@ -305,6 +320,81 @@ def _result(statistic: ScatterFactor, singular: Array, directions: Array) -> Pri
     )
 
 
+def sparse_scatter(rows: SparseSource) -> ScatterFactor | None:
+    """Return the statistic of sparse rows by products of their columns; None where these lose digits."""
+    held = rows.in_sparse_blocks()
+    total, mean, scatter = sparse_moments(held.X, held.weights)
+    squares = scatter + total * mean * mean  # of which the product with itself of the mean is subtracted
+    if not float(np.max(squares)) * LEAST_SPREAD < float(np.max(scatter)):
+        return None
+    Z = _centred(held, mean)
+    return ScatterFactor(weight=total, mean=mean, scatter=Z.gram(Z))
+
+
+def sparse_components(rows: SparseSource, n_components: Any) -> PrincipalComponents:
+    """Return the leading principal components of sparse rows, centred within products (Lanczos).
+
+    Parameters
+    ----------
+    rows : SparseSource
+        Rows, and how often each counts.
+    n_components : int, or float in (0, 1)
+        How many, or the fraction of the variance to reach with as few as possible.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> rows = csr_array([[0.0, 0.0, 1.0], [1.0, 2.0, 0.0], [2.0, 4.0, 1.0], [3.0, 6.0, 0.0]])
+    >>> sparse_components(SparseSource(X=rows), 1).components.round(3).tolist()
+    [[0.445, 0.89, -0.1]]
+    """
+    held = rows.in_sparse_blocks()
+    n, d = held.X.shape
+    _check_components(n_components, min(n, d))
+    if n_components is None:
+        raise ValueError(
+            f"n_components must be given, as a number or a fraction of the variance: X is sparse and has {d} "
+            "columns, of which not all components are computed"
+        )
+    total, mean, scatter = sparse_moments(held.X, held.weights)
+    trace, Z = float(scatter.sum()), _centred(held, mean)
+    size = trace if trace > 0.0 else 1.0
+    fraction = n_components if isinstance(n_components, float) else 0.0
+    k = 8 if fraction else int(n_components)
+    while True:
+        values, directions = _sparse_eigenpairs(Z, size, min(k, n, d))
+        if values.sum() >= fraction * (1.0 - 1e-12) or k >= min(n, d):
+            break
+        k *= 2
+    found = PrincipalComponents(
+        mean=mean,
+        components=(directions * orientation(directions)).T,
+        singular_values=np.sqrt(np.maximum(size * values, 0.0)),
+        scatter=trace,
+        weight=float(total),
+    )
+    return found.leading(n_components)
+
+
+def _centred(rows: SparseSource, mean: np.ndarray) -> StandardizedSparse:
+    return StandardizedSparse(
+        X=rows.X, shift=mean, root=None if rows.weights is None else np.sqrt(rows.weights)
+    )
+
+
+def _sparse_eigenpairs(Z: StandardizedSparse, size: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenvalues of ZᵀZ over `size`, and their vectors u, (d, k).
+
+    Of fewer rows than columns they are found from ZZᵀv = s²v: u = Zᵀv / s.
+    """
+    n, d = Z.shape
+    if n < d and k < n - 1:
+        values, vectors = lanczos(lambda v: (Z @ (v @ Z)) / size, n, k, tol=LANCZOS)
+        if values[-1] > SAFE_RATIO * values[0]:
+            return values, (vectors.T @ Z).T / np.sqrt(size * values)
+    return lanczos(lambda v: ((Z @ v) @ Z) / size, d, k, tol=LANCZOS)
+
+
 def randomized_components(
     x: Any, n_components: Any, *, weights: Any = None, rng: Any = None, n_passes: int = PASSES
 ) -> PrincipalComponents:
@@ -374,6 +464,12 @@ class ScatterTimes:
     basis: Array
 
     def __call__(self, block: Batch) -> Array:
+        if is_sparse(block.X):
+            Z = StandardizedSparse(X=block.X, shift=self.mean)
+            sparse_scores = Z @ self.basis
+            if block.weights is not None:
+                sparse_scores *= block.weights[:, None]
+            return (sparse_scores.T @ Z).T
         xp = namespace_of(self.mean)
         centred = xp.astype(block.X, xp.float64) - self.mean
         scores = product(centred, self.basis)

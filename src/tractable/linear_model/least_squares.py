@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import to_numpy
+from tractable.arrays.namespace import is_sparse, to_numpy
 from tractable.arrays.weights import check_weights
 from tractable.base import (
     ModelTags,
@@ -26,7 +26,6 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
 from tractable.base.validation import check_row_noise
-from tractable.data.arrays import is_sparse
 from tractable.data.frames import split_frame
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
@@ -65,6 +64,7 @@ class LinearPredictions(RegressorMixin):
     """
 
     _several_targets: ClassVar[bool] = True
+    _sparse_methods: ClassVar[tuple[str, ...]] = ("predict",)
     _solution_: Any
     coef_: Array
 
@@ -206,10 +206,6 @@ class LinearPredictions(RegressorMixin):
         """Standard error of the intercept."""
         check_fitted(self)
         return self._flat(self._solution_.intercept_std_errors)
-
-    def _answers_sparse(self, method: str, X: Any) -> bool:
-        known = X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
-        return method == "predict" and known
 
     def _set_coefficients(self, fit: Any, *, flat: bool) -> None:
         self._solution_ = fit

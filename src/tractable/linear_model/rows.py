@@ -22,7 +22,8 @@ from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
-from tractable.linear_model.sparse_rows import GRAM_COLUMNS, sparse_factor
+from tractable.linear_model.sparse_rows import sparse_factor
+from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
@@ -142,8 +143,8 @@ def as_floats(x: Array) -> Array:
 def linear_predictor(model: Any, X: Any) -> Array:
     """Return intercept + xᵀ coef of a fitted model for each row, (n,) or (n, t)."""
     check_fitted(model)
-    coef = model.coef_
-    return as_floats(check_columns(model, X)) @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
+    coef, rows = model.coef_, X if is_sparse(X) else as_floats(check_columns(model, X))
+    return rows @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
 
 
 def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
@@ -173,6 +174,9 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     """Check rows held in memory and one target, as arrays; y and weights may name columns of a frame."""
     if not (is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str)):
         rows = check_rows(estimator, X, y, sample_weight, reset=True, min_rows=min_rows, supervised=True)
+        if isinstance(rows.data, SparseSource):
+            sparse = rows.data.in_sparse_blocks()
+            return Rows(data=sparse.X, y=sparse.y, weights=sparse.weights)
         if not isinstance(rows.data, np.ndarray):
             raise ValueError(f"X must be a NumPy array or a frame, got {type(X).__name__}")
         return rows

@@ -11,11 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import PointSolution
+from tractable.primitives.sparse_rows import GRAM_COLUMNS, StandardizedSparse
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import counts
-
-#: Most columns whose products with each other are computed; rows of more are solved by iteration.
-GRAM_COLUMNS = 2000
 
 #: Reciprocal condition of these products below which they have lost digits that a QR keeps.
 LEAST_CONDITION = 1e-6
@@ -97,37 +95,36 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> Po
     >>> found.coef.round(12).tolist(), found.intercept.round(12).tolist()
     ([[1.0]], [1.0])
     """
-    from scipy.sparse.linalg import LinearOperator, lsqr
-
     X, targets, w = _held(rows)
-    n, d = X.shape
-    total, root, transpose = float(w.sum()), np.sqrt(w), X.T
+    total = float(w.sum())
     if not total > 0.0:
         raise ValueError("sample_weight must have a positive sum")
-    mean, offset = np.zeros(d), np.zeros(targets.shape[1])
+    mean, offset = np.zeros(X.shape[1]), np.zeros(targets.shape[1])
     if fit_intercept:
-        mean, offset = transpose @ w / total, w @ targets / total
-
-    def times(v: np.ndarray) -> np.ndarray:
-        v = v.ravel()
-        return root * (X @ v - mean @ v)
-
-    def transposed(u: np.ndarray) -> np.ndarray:
-        u = root * u.ravel()
-        return transpose @ u - u.sum() * mean
-
-    A = LinearOperator((n, d), matvec=times, rmatvec=transposed, dtype=np.float64)
-    most, coef = 10 * max(n, d), np.empty((targets.shape[1], d))
-    for t, y in enumerate((targets - offset).T):
-        options: Any = {"atol": TOLERANCE, "btol": TOLERANCE, "conlim": 0.0, "iter_lim": most}
-        coef[t], stopped, *_ = lsqr(A, root * y, damp=alpha**0.5, **options)
-        if stopped == 7:
-            warnings.warn(
-                f"LSQR did not converge in {most} iterations: columns are nearly dependent; a penalty helps "
-                "(Ridge, or a larger alpha)",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        mean, offset = X.T @ w / total, w @ targets / total
+    root = np.sqrt(w)
+    Z = StandardizedSparse(X=X, shift=mean, root=None if rows.weights is None else root)
+    found = [shortest_coefficients(Z, root * y, alpha) for y in (targets - offset).T]
+    coef = np.stack([each for each, _ in found])
     residuals = targets - offset - (X @ coef.T - mean @ coef.T)
     intercept = offset - mean @ coef.T
     return PointSolution(coef=coef, intercept=intercept, rss=w @ residuals**2, reason=ITERATED)
+
+
+def shortest_coefficients(Z: StandardizedSparse, y: np.ndarray, alpha: float) -> tuple[np.ndarray, int]:
+    """Return the w of least |y - Zw|² + α|w|², of several the shortest, by LSQR, and its iterations."""
+    from scipy.sparse.linalg import LinearOperator, lsqr
+
+    n, d = Z.shape
+    A = LinearOperator((n, d), matvec=lambda v: Z @ v.ravel(), rmatvec=lambda u: u.ravel() @ Z, dtype=float)
+    most = 10 * max(n, d)
+    options: Any = {"atol": TOLERANCE, "btol": TOLERANCE, "conlim": 0.0, "iter_lim": most}
+    w, stopped, steps, *_ = lsqr(A, y, damp=alpha**0.5, **options)
+    if stopped == 7:
+        warnings.warn(
+            f"LSQR did not converge in {most} iterations: columns are nearly dependent; a penalty helps "
+            "(Ridge, or a larger alpha)",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+    return w, int(steps)

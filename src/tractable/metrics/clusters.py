@@ -157,7 +157,8 @@ def _numbered(labels: Any, x: Array) -> tuple[Any, Array]:
         )
     xp, home = namespace_of(given), namespace_of(x)
     try:
-        names, codes = xp.unique_values(given), xp.unique_inverse(given).inverse_indices
+        names = xp.sort(xp.unique_values(given))  # which may come in any order
+        codes = xp.searchsorted(names, given)
         missing = bool(xp.any(given != given))  # noqa: PLR0124  (NaN)
     except TypeError:
         missing = True

@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.devices import beside, on_host
-from tractable.arrays.limits import power_of_two
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.limits import power_of_two, too_large
+from tractable.arrays.namespace import Array, is_sparse, namespace_of
 from tractable.primitives.linear import diagonal_moments, moments
+from tractable.primitives.sparse_rows import sparse_moments
 from tractable.statistics.rows import (
     MeanStatistic,
     Statistic,
@@ -131,7 +132,9 @@ class DiagonalMoments(MeanStatistic):
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "DiagonalMoments":
-        """Summarise a block of rows; NaN entries count for nothing."""
+        """Summarise a block of rows, dense or sparse; NaN entries count for nothing."""
+        if is_sparse(x):
+            return cls._of_sparse(x, weights)
         x = as_rows(x)
         w = as_weights(weights, x)
         xp = namespace_of(x)
@@ -145,6 +148,16 @@ class DiagonalMoments(MeanStatistic):
                 found = cls._incomplete(x, counts(w, x), total)
         check_squares(found.scatter, x, found.mean, w)
         return found
+
+    @classmethod
+    def _of_sparse(cls, x: Any, weights: Any) -> "DiagonalMoments":
+        """Summarise complete sparse rows."""
+        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        total, mean, scatter = sparse_moments(x, w)
+        if not np.all(np.isfinite(scatter)):
+            raise too_large("X")
+        weight = np.full(len(mean), total)
+        return cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=total * 0.0)
 
     @classmethod
     def _incomplete(cls, x: Array, one: Array, total: Array) -> "DiagonalMoments":

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.limits import too_large
-from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, device, freeze, is_sparse, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.value import replace, set_fields
 
@@ -85,9 +85,11 @@ def pairwise_update(a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 
 def as_rows(x: Any) -> Array:
-    """Return a block as a two-dimensional float64 array of its own library."""
+    """Return a block as a two-dimensional float64 array of its own library; a sparse one stays sparse."""
     if type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64:
         return x
+    if is_sparse(x):
+        return x.astype(np.float64, copy=False)
     xp = namespace_of(x)
     x = xp.asarray(x)
     if x.ndim != 2:
@@ -99,7 +101,7 @@ def as_weights(weights: Any, x: Array) -> Array | None:
     """Return the weights of the rows of x as float64, or None where every row counts once."""
     if weights is None:
         return None
-    return check_weights(weights, x.shape[0], like=x)
+    return check_weights(weights, x.shape[0], like=np.empty(0) if is_sparse(x) else x)
 
 
 def weighted_rows(x: Any, weights: Any) -> tuple[Array, Array | None, Array, Array]:
@@ -120,6 +122,8 @@ def counts(weights: Array | None, x: Array) -> Array:
     """Return the weights of the rows of x, ones where None."""
     if weights is not None:
         return weights
+    if is_sparse(x):
+        return np.ones(x.shape[0])
     return namespace_of(x).ones(x.shape[0], dtype=x.dtype, device=device(x))
 
 

@@ -7,25 +7,27 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 
+from tractable.arrays.namespace import is_sparse
 from tractable.base import (
     ClassifierMixin,
     Estimator,
     FitInterrupted,
     ModelTags,
     all_or_nothing,
-    check_columns,
 )
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
-from tractable.classification.labelled_rows import labelled_rows
-from tractable.classification.logistic.estimator import LogisticRegression, link_of
+from tractable.classification.labelled_rows import labelled_rows, labelled_source
+from tractable.classification.logistic.estimator import LogisticRegression, linear_predictors, link_of
 from tractable.classification.logistic.problem import search
-from tractable.data import ArraySource
+from tractable.data import ArraySource, SparseSource
 from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
 from tractable.value import replace
 
 #: The score that needs no scorer: the mean log probability of the classes.
 LOG_LOSS = "neg_log_loss"
+#: Rows in memory, dense or sparse.
+HeldRows = ArraySource | SparseSource
 #: Tolerance and most steps of a search with an absolute penalty in a fold.
 SPARSE_TOL, SPARSE_STEPS = 1e-4, 50
 
@@ -102,6 +104,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -143,7 +146,8 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
                 "LogisticRegression reads files and streams"
             )
         held = data.collect()
-        rows = ArraySource(X=np.asarray(held.X, dtype=np.float64), y=np.asarray(held.y), weights=held.weights)
+        x = held.X if is_sparse(held.X) else np.asarray(held.X, dtype=np.float64)
+        rows = labelled_source(x, np.asarray(held.y), held.weights)
         folds = check_folds(self.cv, rows.X, self.classes_[rows.y], classifier=True)
         found = [self._fold(rows, train, test) for train, test in folds]
         self.scores_ = np.stack([scores for scores, _, _ in found])
@@ -176,7 +180,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
         )
 
     def _fold(
-        self, rows: ArraySource, train: np.ndarray, test: np.ndarray
+        self, rows: HeldRows, train: np.ndarray, test: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the scores of a fold, (n_ratios, n_Cs), its coefficients and the weight of its test rows."""
         inside, outside = _part(rows, train), _part(rows, test)
@@ -200,7 +204,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
         ]
         return scores, np.array(last), weight
 
-    def _path(self, rows: ArraySource, ratio: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _path(self, rows: HeldRows, ratio: float) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return coefficients and intercepts for every C, each search from the solution before it."""
         model = self._model(float(self.Cs_[0]), ratio)
         model.classes_ = self.classes_
@@ -221,7 +225,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             found.append(problem.to_columns(coef))
         return found
 
-    def _score(self, coef: np.ndarray, intercept: np.ndarray, rows: ArraySource) -> float:
+    def _score(self, coef: np.ndarray, intercept: np.ndarray, rows: HeldRows) -> float:
         model = self._model()
         model.classes_, model.coef_, model.intercept_ = self.classes_, coef, intercept
         model.n_features_in_ = coef.shape[1]
@@ -246,7 +250,7 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
         self.C_, self.C_1se_ = float(self.Cs_[at]), float(self.Cs_[curve.simplest])
         self.l1_ratio_ = float(self.l1_ratios_[chosen])
 
-    def _fit_all(self, rows: ArraySource) -> None:
+    def _fit_all(self, rows: HeldRows) -> None:
         """Fit all rows with what was chosen."""
         model = self._model(self.C_, self.l1_ratio_)
         model.classes_ = self.classes_
@@ -267,10 +271,9 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
             )
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = np.asarray(check_columns(self, X), dtype=np.float64)
-        return link_of(self.link, len(self.classes_)).log_scores(self.intercept_ + rows @ self.coef_.T)
+        return link_of(self.link, len(self.classes_)).log_scores(linear_predictors(self, X))
 
 
-def _part(rows: ArraySource, which: np.ndarray) -> ArraySource:
+def _part(rows: HeldRows, which: np.ndarray) -> HeldRows:
     weights = None if rows.weights is None else rows.weights[which]
-    return ArraySource(X=rows.X[which], y=np.asarray(rows.y)[which], weights=weights)
+    return labelled_source(rows.X[which], np.asarray(rows.y)[which], weights)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.error_function import erfc
 from tractable.arrays.log_space import sigmoid
-from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -71,6 +71,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
     Columns are standardized internally, by their quartiles where they have outliers, so that their units
     hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
     scikit-learn's is.
+
+    X may be a sparse matrix or array of SciPy, and is not made dense: columns are centred within the products
+    with its stored entries. Where there are at most 1500 parameters, their covariance takes one pass over
+    dense blocks.
 
     Where hyperplanes separate the classes, the likelihood has no maximum: coefficients grow without bound.
     With ``C=inf`` the fit tests for that and reports it by a warning, `separable_` and `separating_coef_`;
@@ -159,6 +163,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
+    _takes_sparse = True
     _learns_on_host = True
 
     def __init__(
@@ -508,8 +513,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         return link_of(self.link, self.classes_.shape[0])
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = as_double(check_columns(self, X))
-        return self._link().log_scores(self.intercept_ + rows @ self.coef_.T)
+        return self._link().log_scores(linear_predictors(self, X))
 
     def _coefficient_names(self, reference: Any, *, intercept: bool) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the names of the coefficients, and the matrix from those of the classes to them."""
@@ -633,6 +637,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
             )
         xp = namespace_of(self.coef_)
         return xp.reshape(xp.sqrt(xp.linalg.diagonal(self.parameter_covariance_)), (self.coef_.shape[0], -1))
+
+
+def linear_predictors(model: Any, X: Any) -> np.ndarray:
+    """Return intercept + xᵀ coef of each row, dense or sparse, (n, 1) or (n, K)."""
+    rows = X if is_sparse(X) else as_double(check_columns(model, X))
+    return rows @ model.coef_.T + model.intercept_
 
 
 def link_of(link: str, n_classes: int) -> Logit | Probit:

@@ -11,15 +11,17 @@ from tractable.arrays.devices import beside
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.arrays.namespace import namespace_of, to_numpy
+from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
 from tractable.data import Batch, Source
-from tractable.data.arrays import ArraySource, DeviceArraySource
+from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
+from tractable.data.blocks import stacked
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
 from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
@@ -48,7 +50,7 @@ ROUGH, FEW = 1e-5, 10
 MOST_PENALTY = 1e300
 
 #: Sources whose rows are one array.
-IN_MEMORY = (ArraySource, DeviceArraySource)
+IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
 
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
 QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
@@ -64,25 +66,26 @@ class ClassSummary:
 
     moments: DiagonalMoments
     class_weight: np.ndarray  # (K,)
-    some: np.ndarray
+    some: Any  # (m, d), sparse where the rows are
 
     @classmethod
     def of(cls, x: Any, codes: Any, weights: Any = None, *, n_classes: int) -> "ClassSummary":
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
         some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS, :]
+        one = counts(weights, x if is_sparse(x) else as_rows(x[:, :1]))
         return cls(
             moments=DiagonalMoments.of(x, weights),
-            class_weight=weighted_counts(codes, counts(weights, as_rows(x[:, :1])), n_classes),
-            some=np.asarray(to_numpy(some), dtype=np.float64),
+            class_weight=weighted_counts(codes, one, n_classes),
+            some=some if is_sparse(some) else np.asarray(to_numpy(some), dtype=np.float64),
         )
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
-        some = np.concatenate([self.some, other.some])
+        some = stacked([self.some, other.some])
         return ClassSummary(
             moments=self.moments + other.moments,
             class_weight=self.class_weight + other.class_weight,
-            some=some if len(some) <= MOST_QUARTILE_ROWS else some[::2],
+            some=some if some.shape[0] <= MOST_QUARTILE_ROWS else some[::2],
         )
 
     def standardizer(self, *, centered: bool) -> Standardizer:
@@ -91,7 +94,7 @@ class ClassSummary:
         A column with outliers so large that they would hide the other rows is standardized by its quartiles.
         """
         found = Standardizer.from_moments(self.moments)
-        low, median, high = np.quantile(self.some, [0.25, 0.5, 0.75], axis=0)
+        low, median, high = _quartiles(self.some)
         width = (high - low) / IQR
         stddev = np.sqrt(self.moments.scatter / self.moments.total)
         robust = column_varies(median, width) & (stddev > OUTLIERS * width)
@@ -118,6 +121,11 @@ class ClassSummary:
         if not (np.all(np.isfinite(found)) and np.all(found > 0.0)):
             raise ValueError(f"class_weight must be positive numbers, got {dict(class_weight)}")
         return found
+
+
+def _quartiles(rows: Any) -> np.ndarray:
+    levels = [0.25, 0.5, 0.75]
+    return sparse_quantiles(rows, levels) if is_sparse(rows) else np.quantile(rows, levels, axis=0)
 
 
 @value
@@ -191,15 +199,22 @@ class LogisticProblem:
         """Whether the curvature of all parameters is computed."""
         return self.shape[0] * self.shape[1] <= MOST_PARAMETERS
 
-    def reduce(self, of: Callable[..., Any], data: Source | None = None) -> Any:
-        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others."""
+    def reduce(self, of: Callable[..., Any], data: Source | None = None, *, dense: bool = True) -> Any:
+        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others.
+
+        Sparse rows are in dense blocks, where there are few parameters, unless the function takes them.
+        """
+        data = self.data if data is None else data
+        if dense and isinstance(data, SparseSource):
+            data = data.in_dense_blocks()
         rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
-        return fold(of, self.data if data is None else data, rows=rows, label="LogisticRegression")
+        return fold(of, data, rows=rows, label="LogisticRegression")
 
     def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
         """Return loss and squared penalty, and their gradient: one pass over all rows."""
         found: LossExpansion = self.reduce(
-            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False)
+            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False),
+            dense=False,
         )
         with np.errstate(over="ignore", under="ignore"):
             value = float(found.value) + 0.5 * float(np.sum(self.ridge * coef * coef))
@@ -230,11 +245,15 @@ class LogisticProblem:
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
         of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
-        found = fold(of, self.sample, rows=SMALL_BLOCK)
-        terms, size = found[:-1] + np.abs(self.ridge * coef), found[-1]
+        terms = fold(of, self.sample, rows=SMALL_BLOCK) + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
-        some = terms > tol * size
+        some = terms > tol * self._sizes
         return bool(np.all(np.abs(gradient)[some] * self.weight <= part * terms[some]))
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """Σ w min(|z|, 1) of every column of the sample, (p,)."""
+        return fold(partial(_sizes, scaling=self.scaling, width=self.shape[1]), self.sample, rows=SMALL_BLOCK)
 
     @property
     def sample_rows(self) -> int:
@@ -273,7 +292,8 @@ class LogisticProblem:
         """Solve with an upper bound of the curvature, the same for all linear predictors: b Σ w z zᵀ."""
         width, bound = len(self.ridge), self.link.bound / self.weight
         diagonal = width > MOST_PARAMETERS
-        gram = self.reduce(partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal), self.sample)
+        of = partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal)
+        gram = self.reduce(of, self.sample, dense=not diagonal)
         if diagonal:
             sizes = bound * gram + self.ridge / self.weight
             sizes = np.where(sizes > 0.0, sizes, 1.0)
@@ -377,11 +397,43 @@ def _information(
 def _gradient_terms(
     x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
 ) -> np.ndarray:
-    """Return Σ w |r| |z| for every coefficient, and behind them Σ w min(|z|, 1)."""
+    """Return Σ w |r| |z| for every coefficient."""
     z, residuals = link.residuals(x, codes, scaling, coef)
-    xp = namespace_of(z)
-    z, r, w = xp.abs(z), xp.abs(residuals), counts(weights, z)[:, None]
-    return xp.concat([(w * r).T @ z, w.T @ xp.clip(z, 0.0, 1.0)])
+    r = namespace_of(residuals).abs(residuals).T
+    return _entry_sums(z, _absolute, r if weights is None else r * weights)
+
+
+def _sizes(
+    x: Any,
+    codes: Any,  # noqa: ARG001
+    weights: Any = None,
+    *,
+    scaling: Scaling,
+    width: int,
+) -> np.ndarray:
+    z = design(x, scaling, width)
+    return _entry_sums(z, _size, _row_counts(weights, z))
+
+
+def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
+    """Return Σ_n r_n of(z_n), of a function of single entries; of sparse rows by their stored entries."""
+    return z.column_sums(of, r) if isinstance(z, StandardizedSparse) else r @ of(z)
+
+
+def _row_counts(weights: Any, z: Any) -> np.ndarray:
+    return counts(weights, z.X if isinstance(z, StandardizedSparse) else z)
+
+
+def _absolute(z: np.ndarray) -> np.ndarray:
+    return namespace_of(z).abs(z)
+
+
+def _size(z: np.ndarray) -> np.ndarray:
+    return namespace_of(z).clip(_absolute(z), 0.0, 1.0)
+
+
+def _square(z: np.ndarray) -> np.ndarray:
+    return z * z
 
 
 def _gram(
@@ -396,7 +448,7 @@ def _gram(
     """Return Σ w z zᵀ, or its diagonal."""
     z = design(x, scaling, width)
     if diagonal:
-        return counts(weights, z) @ (z * z)
+        return _entry_sums(z, _square, _row_counts(weights, z))
     return z.T @ z if weights is None else (weights * z.T) @ z
 
 

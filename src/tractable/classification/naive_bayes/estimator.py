@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.devices import beside, on_host
-from tractable.arrays.namespace import is_foreign_array
+from tractable.arrays.namespace import is_foreign_array, is_sparse
 from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
@@ -37,7 +37,6 @@ from tractable.classification.naive_bayes.model import (
     warnings_of,
 )
 from tractable.conjugate.increments import dirichlet_increment
-from tractable.data.arrays import is_sparse
 from tractable.data.blocks import map_rows
 from tractable.data.dispatch import is_streamed
 from tractable.data.frames import is_frame
@@ -229,9 +228,8 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         return self._joint(X, relative=True)
 
     def _answers_sparse(self, method: str, X: Any) -> bool:
-        scored = method in ("predict", "predict_proba", "predict_log_proba", "decision_function")
-        known = X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
-        return scored and known and has_sparse_scores(self._fitted_columns_, X, self.binarize)
+        found = super()._answers_sparse(method, X)
+        return found and has_sparse_scores(self._fitted_columns_, X, self.binarize)
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)

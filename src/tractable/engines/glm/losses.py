@@ -11,8 +11,9 @@ import numpy as np
 
 from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.namespace import Array, device, is_sparse, namespace_of
 from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
@@ -117,8 +118,10 @@ class Logit:
         x, targets, weights, scaling, coef
             As in `LossExpansion.of`.
         """
-        xp = namespace_of(x)
-        t = targets if len(targets.shape) == 1 else xp.astype(xp.asarray(targets), xp.float64)
+        t = targets
+        if len(targets.shape) == 2:
+            xp = namespace_of(x)
+            t = xp.astype(xp.asarray(targets), xp.float64)
         loss, gradient = softmax_loss(x, t, weights, *scaling, self.contrasts @ coef)
         return loss, self.contrasts.T @ gradient
 
@@ -149,9 +152,10 @@ class Logit:
             As in `LossExpansion.of`, whose targets are the class codes.
         """
         z = design(x, scaling, coef.shape[1])
-        xp, k = namespace_of(z), self.contrasts.shape[0]
-        own = xp.astype(codes[:, None] == xp.arange(k, device=device(z)), xp.float64)
-        return z, (softmax(z @ (self.contrasts @ coef).T) - own) @ self.contrasts
+        p = softmax(z @ (self.contrasts @ coef).T)
+        xp, k = namespace_of(p), self.contrasts.shape[0]
+        own = xp.astype(codes[:, None] == xp.arange(k, device=device(p)), xp.float64)
+        return z, (p - own) @ self.contrasts
 
     def class_coef(self, coef: np.ndarray) -> np.ndarray:
         """Return the coefficients that users read: one row for two classes, else one a class."""
@@ -204,7 +208,7 @@ class Probit:
         """
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, _ = probit_loss(margin)
-        w = counts(weights, z)
+        w = counts(weights, margin)
         return w @ loss, ((w * sign * slope) @ z)[None, :]
 
     def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
@@ -254,12 +258,19 @@ class Probit:
 
     def _margins(self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray) -> tuple[np.ndarray, ...]:
         z = design(x, scaling, coef.shape[1])
-        sign = 2.0 * namespace_of(z).astype(codes, z.dtype) - 1.0
-        return z, sign, sign * (z @ coef[0, :])
+        eta = z @ coef[0, :]
+        sign = 2.0 * namespace_of(eta).astype(codes, eta.dtype) - 1.0
+        return z, sign, sign * eta
 
 
 def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
-    """Return standardised rows, behind a column of ones where `width` says that there is an intercept."""
+    """Return standardised rows, behind a column of ones where `width` says that there is an intercept.
+
+    Of sparse rows it is a `StandardizedSparse`, which has products alone.
+    """
+    if is_sparse(x):
+        shift, scale = scaling
+        return StandardizedSparse(X=x, shift=shift, scale=scale, intercept=x.shape[1] < width)  # type: ignore[return-value]
     z = (as_rows(x) - scaling[0]) * scaling[1]
     xp = namespace_of(z)
     return z if z.shape[1] == width else xp.concat([xp.ones_like(z[:, :1]), z], axis=1)

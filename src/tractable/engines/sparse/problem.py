@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.sparse import row_products, weighted_rows
+from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -143,7 +144,39 @@ class ColumnProblem:
         return out
 
 
-#: Either of the two.
+@value
+class SparseColumnProblem(ColumnProblem):
+    """½ |y - Zw|² of the columns of sparse rows, centred within products: they are never made dense."""
+
+    X: StandardizedSparse  # type: ignore[assignment]  # of a CSC matrix, without an intercept
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths (p,) of the columns."""
+        weights = np.ones(len(self.y)) if self.X.root is None else self.X.root**2
+        return np.sqrt(self.X.column_sums(np.square, weights))
+
+    def gather(self, some: Any, new: np.ndarray) -> Any:
+        """Return some columns, once `new` ones are among them."""
+        columns = self.X.columns(new)
+        return columns if some is None else some.beside(columns)
+
+    def products(self, some: Any, which: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""
+        m = len(which)
+        return some.gram(some.columns(np.arange(m - len(others), m)))
+
+    def correlations(self, some: Any, which: np.ndarray, coefs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
+        del which
+        residuals = self.y[:, None] - some @ coefs
+        return self._all_with(residuals), np.einsum("ij,ij->j", residuals, residuals)
+
+    def _all_with(self, vectors: np.ndarray) -> np.ndarray:
+        return (vectors.T @ self.X).T
+
+
+#: Any of them.
 SparseProblem = Any
 
 #: What of a correlation is compared with the penalty.

@@ -124,4 +124,4 @@ def spread_over(column: Array, weights: Array, n: int, strategy: str) -> Array:
         at = xp.searchsorted(cumulative, levels * cumulative[-1])
         last = column.shape[0] - 1
         points = xp.take(column, xp.take(order, xp.clip(at, 0, last)))
-    return xp.unique_values(points)
+    return xp.sort(xp.unique_values(points))

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 
-from tractable.arrays.namespace import to_numpy
+from tractable.arrays.namespace import is_sparse, to_numpy
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -33,8 +33,9 @@ from tractable.linear_model.rows import (
     linear_factor,
     refuse_positive,
 )
-from tractable.linear_model.sparse_rows import GRAM_COLUMNS, solve_sparse
+from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
+from tractable.primitives.sparse_rows import GRAM_COLUMNS
 
 
 class Ridge(LinearPredictions, LinearFit):
@@ -201,7 +202,8 @@ class RidgeCV(LinearPredictions, Estimator):
 
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
     of weight above one (`sample_weight`) is left out one copy at a time. `scoring`, `cv`,
-    `store_cv_results` and `alpha_per_target` read rows into memory.
+    `store_cv_results` and `alpha_per_target` read rows into memory. X may be a sparse matrix or array of
+    SciPy of at most 2,000 columns, which is read in dense blocks, without these four.
 
     Parameters
     ----------
@@ -298,11 +300,15 @@ class RidgeCV(LinearPredictions, Estimator):
         """
         self._check_parameters()
         alphas = check_penalties("alphas", self.alphas)
-        by_rows = self.scoring is not None or self.store_cv_results or self.alpha_per_target
-        if self.cv is not None or by_rows:
+        if self._in_memory:
             refuse_foreign(X)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
-        if self.cv is not None or by_rows:
+        if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
+            raise ValueError(
+                f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
+                f"{GRAM_COLUMNS}; fit Ridge for each alpha, in a GridSearchCV"
+            )
+        if self._in_memory:
             held = _held(rows)
             self._choose_by_folds(held, alphas) if self.cv is not None else self._choose_by_rows(held, alphas)
             return self
@@ -325,6 +331,16 @@ class RidgeCV(LinearPredictions, Estimator):
         """
         check_fitted(self)
         return _posterior_table(self, self._solution_with_noise(), coverage, target, {})
+
+    @property
+    def _in_memory(self) -> bool:
+        """Whether penalties are chosen by all rows at once."""
+        by_rows = self.scoring is not None or self.store_cv_results or self.alpha_per_target
+        return self.cv is not None or bool(by_rows)
+
+    @property
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
+        return not self._in_memory
 
     @property
     def _intercept(self) -> dict[str, bool]:

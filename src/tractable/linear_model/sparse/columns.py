@@ -7,14 +7,15 @@ import numpy as np
 
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.by_blocks import by_blocks
 from tractable.base.validation import check_names, refuse_foreign
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
-from tractable.engines.sparse.problem import ColumnProblem, GramProblem
+from tractable.engines.sparse.problem import ColumnProblem, GramProblem, SparseColumnProblem
 from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
+from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
@@ -31,7 +32,7 @@ class Columns:
     Any rows with the same inner products serve, such as the triangular factor of the rows.
     """
 
-    X: Array  # (m, p)
+    X: Any  # (m, p), an array or a `StandardizedSparse`
     Y: Array  # (m, t)
     centre: Array  # (p,)
     # (t,), means that were subtracted from the columns and the targets; zeros without an intercept
@@ -40,21 +41,27 @@ class Columns:
     flat: bool = True  # whether there is one target, given as a vector
 
     @classmethod
-    def of(
-        cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool
-    ) -> "Columns":
-        """Return the columns of rows in memory, in column order; copied only where that is needed."""
+    def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
+        """Return the columns of rows in memory, in column order; copied only where that is needed.
+
+        Those of sparse rows are centred within products.
+        """
         flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        X = np.asarray(X, dtype=np.float64)
-        weight = float(len(X)) if weights is None else float(weights.sum())
+        weight = float(len(Y)) if weights is None else float(weights.sum())
         centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+        root = None if weights is None else np.sqrt(weights)
         if fit_intercept:
-            (X, centre), (Y, offset) = _centred(X, weights), _centred(Y, weights)
-        if weights is not None:
-            root = np.sqrt(weights)[:, None]
-            X, Y = X * root, Y * root
-        X = np.asfortranarray(X)
-        return cls(X=X, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
+            Y, offset = _centred(Y, weights)
+        if is_sparse(X):
+            columns: Any = _sparse_columns(X, weights, root, centred=fit_intercept)
+            centre = columns.shift
+        else:
+            columns = np.asarray(X, dtype=np.float64)
+            if fit_intercept:
+                columns, centre = _centred(columns, weights)
+            columns = np.asfortranarray(columns if root is None else columns * root[:, None])
+        Y = Y if root is None else Y * root[:, None]
+        return cls(X=columns, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
 
     @classmethod
     def of_statistic(cls, statistic: LinearFactor, *, fit_intercept: bool) -> "Columns":
@@ -84,6 +91,8 @@ class Columns:
         """
         X, y = self.X, self.Y[:, target]
         m, p = X.shape
+        if isinstance(X, StandardizedSparse):
+            return SparseColumnProblem(X=X, y=np.ascontiguousarray(y))
         if precompute is None:
             precompute = p <= min(m, LARGEST_GRAM)
         if not precompute and is_numpy_array(X):
@@ -101,9 +110,9 @@ class Columns:
             refuse_scales(wide, tall, "coefficients")
         if wide == tall == 1.0:
             return self, 1.0, 1.0
-        scaled = replace(
-            self, X=self.X / wide, Y=self.Y / tall, centre=self.centre / wide, offset=self.offset / tall
-        )
+        X = self.X
+        X = replace(X, X=X.X / wide, shift=X.shift / wide) if isinstance(X, StandardizedSparse) else X / wide
+        scaled = replace(self, X=X, Y=self.Y / tall, centre=self.centre / wide, offset=self.offset / tall)
         return scaled, wide, tall
 
     def intercepts(self, coefs: Array, target: int = 0) -> Array:
@@ -121,10 +130,22 @@ def refuse_scales(wide: float, tall: float, what: str) -> None:
 
 def _scale(columns: Array) -> float:
     """Return a power of two near the largest entry where that is far from one, else one."""
+    if isinstance(columns, StandardizedSparse):
+        columns = columns.X.data[:, None]
     xp = namespace_of(columns)
     # The largest and the least, as all absolute values at once would be another table.
     top = float(max(xp.max(columns), -xp.min(columns))) if columns.shape[0] and columns.shape[1] else 0.0
     return 1.0 if 1.0 / LARGE <= top <= LARGE else power_of_two(top)
+
+
+def _sparse_columns(X: Any, weights: Any, root: Any, *, centred: bool) -> StandardizedSparse:
+    """Return the columns of sparse rows less their means; what varies by rounding alone is zero."""
+    X, shift, scale = X.tocsc().astype(np.float64, copy=False), np.zeros(X.shape[1]), None
+    if centred:
+        total, shift, scatter = sparse_moments(X, weights)
+        varies = column_varies(shift, np.sqrt(scatter / total))
+        scale = None if varies.all() else varies.astype(np.float64)
+    return StandardizedSparse(X=X, shift=shift, scale=scale, root=root)
 
 
 def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -29,6 +29,8 @@ class SparseCV(RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+    _takes_sparse = True
+    _sparse_methods = ("predict",)
     support_ = property(support)
     sparse_coef_ = property(sparse_coef)
     eps: float
@@ -104,7 +106,7 @@ class SparseCV(RegressorMixin, Estimator):
 
     def _errors(
         self,
-        X: np.ndarray,
+        X: Any,
         y: np.ndarray,
         weights: np.ndarray | None,
         train: np.ndarray,

@@ -20,9 +20,9 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
-from tractable.engines import fold
+from tractable.data import SparseSource
 from tractable.linear_model.bayes.gibbs import linear_sampler
-from tractable.linear_model.rows import check_factor, linear_predictor
+from tractable.linear_model.rows import check_factor, linear_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
@@ -61,6 +61,7 @@ class SparseModel(RegressorMixin, OnePassEstimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _several_targets = True
     _supervised = True
+    _sparse_methods = ("predict",)
     fit_intercept: bool
     precompute: Any
     alpha: Any
@@ -82,8 +83,10 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
-            self._learn(fold(self._statistic(), *parts[:2], weights=rows.weights))
+            self._learn(linear_factor(rows))
         else:
+            if isinstance(rows.data, SparseSource):
+                parts = rows.data.X, rows.data.y, rows.data.weights
             self.solver_ = "rows"
             self._solve(Columns.of(*parts, fit_intercept=bool(self.fit_intercept)), precompute=False)
         self._report()
@@ -99,9 +102,10 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         raise NotImplementedError(f"{type(self).__name__} must solve for its coefficients")
 
     def _by_statistic(self, rows: Rows) -> bool:
-        if not isinstance(rows.data, np.ndarray) or self.precompute is True:
+        sparse = isinstance(rows.data, SparseSource)
+        if not (sparse or isinstance(rows.data, np.ndarray)) or self.precompute is True:
             return True
-        n, p = rows.data.shape
+        n, p = rows.data.X.shape if sparse else rows.data.shape
         return self.precompute == "auto" and p <= FEW_COLUMNS and p <= max(n, 64)
 
     def _require_statistic(self) -> None:
@@ -142,6 +146,8 @@ class ElasticNet(SparseModel):
     With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
     `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
     are used ("rows"), and inner products are formed between few columns only.
+
+    X may be a sparse matrix or array of SciPy, and is not made dense: columns are centred within products.
 
     There is no `predict_dist`: after the selection of columns the coefficients have no sampling distribution
     in closed form, and intervals that ignore the selection cover less than they state. `BayesianRidge`,
@@ -200,6 +206,8 @@ class ElasticNet(SparseModel):
     >>> tractable.ElasticNet(alpha=1.0, l1_ratio=0.5).fit(X, 3 * X[:, 0]).coef_.round(3)
     array([1.273, 1.273])
     """
+
+    _takes_sparse = True
 
     def __init__(
         self,

@@ -12,8 +12,10 @@ from tractable.base.parameters import check_number
 from tractable.engines.sparse.working_set import SparsePath, sparse_path
 from tractable.linear_model.ridge.solution import ridge
 from tractable.linear_model.sparse.columns import CoefficientPath, Columns, checked_columns, refuse_scales
+from tractable.linear_model.sparse_rows import shortest_coefficients
 from tractable.metrics.penalties import check_penalties
 from tractable.primitives.sparse import solve_lasso
+from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
 
@@ -154,7 +156,7 @@ def alpha_grid(
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
     scaled, scale, target_scale = columns.rescaled()
-    moments = scaled.X.T @ scaled.Y
+    moments = (scaled.Y.T @ scaled.X).T
     most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
     top = most * scale / columns.weight * target_scale / l1_ratio
     if most > 0.0 and not 0.0 < eps * top < inf:
@@ -187,10 +189,11 @@ def solve_path(
     found = []
     if sparse.any():
         problem = columns.problem(target, precompute=precompute)
-        walk = sparse_path if is_numpy_array(columns.X) else _one_by_one
+        stored = isinstance(columns.X, StandardizedSparse)
+        walk = sparse_path if stored or is_numpy_array(columns.X) else _one_by_one
         path = walk(problem, penalties[sparse], ridges[sparse], **options)
         top = float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
-        if penalties[sparse][-1] <= HIDDEN * top:
+        if penalties[sparse][-1] <= HIDDEN * top and not stored:
             path = _certified(columns, target, path, penalties[sparse], ridges[sparse], positive, top)
         found.append(path)
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
@@ -267,6 +270,8 @@ def _one_by_one(problem: Any, penalties: Any, ridges: Any, *, tol: float, **opti
 def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -> SparsePath:
     """Solve ridge regression, or least squares by the shortest coefficients, or either with positive ones."""
     X, y = columns.X, columns.Y[:, target]
+    if isinstance(X, StandardizedSparse):
+        return _sparse_without_l1(X, y, penalty, positive)
     xp = namespace_of(X)
     mean, basis = xp.concat([columns.centre, columns.offset[target : target + 1]]), None
     if not positive and penalty > 0.0 and X.shape[0] < X.shape[1]:
@@ -277,6 +282,24 @@ def _without_l1(columns: Columns, target: int, penalty: float, positive: bool) -
     gap = _gap(X, y, w, penalty, positive)
     w = w if basis is None else basis @ w
     return SparsePath(coefs=w[:, None], gaps=np.array([gap]), n_iter=np.ones(1, dtype=np.int64))
+
+
+def _sparse_without_l1(X: StandardizedSparse, y: np.ndarray, penalty: float, positive: bool) -> SparsePath:
+    """Solve ridge regression, or least squares by the shortest coefficients, of sparse rows."""
+    if positive:
+        raise ValueError(
+            "positive=True without a penalty on absolute values (alpha=0 or l1_ratio=0) takes dense rows, "
+            "and X is sparse: give X.toarray(), or a positive alpha and l1_ratio"
+        )
+    w, steps = shortest_coefficients(X, y, penalty)
+    residual = y - X @ w
+    slope = residual @ X - penalty * w
+    if penalty > 0.0:  # an objective of at least this curvature
+        gap = float(slope @ slope) / (2.0 * penalty)
+    else:
+        along = X @ shortest_coefficients(X, residual, 0.0)[0]
+        gap = 0.5 * float(along @ along)
+    return SparsePath(coefs=w[:, None], gaps=np.array([gap]), n_iter=np.array([steps]))
 
 
 def _ridge(X: Array, y: Array, mean: Array, weight: float, penalty: float) -> Array:

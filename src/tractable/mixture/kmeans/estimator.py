@@ -10,7 +10,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.devices import beside
-from tractable.arrays.namespace import is_foreign_array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import (
+    is_foreign_array,
+    is_numpy_array,
+    is_sparse,
+    namespace_of,
+    to_numpy,
+)
 from tractable.arrays.random import as_generator
 from tractable.base import (
     EMEstimator,
@@ -23,6 +29,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.data import SparseSource
 from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
 from tractable.engines.kmeans import (
@@ -35,6 +42,7 @@ from tractable.engines.kmeans import (
 )
 from tractable.primitives import as_double, squared_distances
 from tractable.primitives.kmeans import assign
+from tractable.primitives.sparse_rows import sparse_squared_distances
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
 
@@ -56,6 +64,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     whatever the number of threads. `partial_fit` and `batch_size` follow batches, which is approximate.
     Distances are measured about the mean of the rows, so data far from the origin keep their clusters.
 
+    X may be a sparse matrix or array of SciPy, and is not made dense.
+
     The centre of a cluster that loses all its rows moves to the row that is farthest from all other centres,
     which cannot raise J. Where there are fewer different rows than clusters, some clusters stay empty, with a
     warning.
@@ -68,7 +78,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         The initial centres: greedy k-means++, rows at random, these, or what
         ``init(X, n_clusters, random_state=generator)`` returns. From a stream of more than 20,000 rows
         (or 50 a cluster), seeds are chosen among so many; "k-means||" looks at all of them, in ten passes
-        that draw candidates far from those before (Bahmani et al. 2012), and chooses among these.
+        that draw candidates far from those before (Bahmani et al. 2012), and chooses among these; of sparse
+        rows it is "k-means++".
     n_init : int or "auto"
         Number of searches, of which the best is kept; "auto" is 10 for random rows and 1 otherwise. Centres
         that are given are tried once.
@@ -126,6 +137,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     cluster_centers_: np.ndarray
     _learns_on_host = True
+    _takes_sparse = True
+    _sparse_methods = ("predict", "transform")
 
     def __init__(
         self,
@@ -207,7 +220,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         standardizer = self._center_standardizer()
         centers = standardizer.transform(self._host_centers())
         nearest = NearestCenter(centers=np.ascontiguousarray(centers), standardizer=standardizer)
-        return map_rows(beside(nearest, x), x)
+        return nearest(x) if is_sparse(x) else map_rows(beside(nearest, x), x)
 
     @by_blocks
     @keeps_float32
@@ -215,6 +228,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         """Return the distance of each row to each centre, (n_samples, n_clusters)."""
         check_fitted(self)
         x = self._columns(X)
+        if is_sparse(x):
+            return np.sqrt(sparse_squared_distances(x, self.cluster_centers_))
         if is_foreign_array(x):
             return namespace_of(x).sqrt(squared_distances(as_double(x), self.cluster_centers_))
         return map_rows(partial(cdist, XB=self.cluster_centers_), x)
@@ -246,7 +261,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         return len(self.cluster_centers_)
 
     def _columns(self, X: Any) -> np.ndarray:
-        return check_columns(self, X)
+        return X if is_sparse(X) else check_columns(self, X)
 
     def _host_centers(self) -> np.ndarray:
         return to_numpy(self.cluster_centers_)
@@ -285,6 +300,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
 
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> KMeansProblem:
         source: Any = None if rows is None else rows.source
+        if isinstance(source, SparseSource):
+            source = source.in_sparse_blocks()
         if fitted or source is None:
             standardizer, variance = self._center_standardizer(), 1.0
         else:

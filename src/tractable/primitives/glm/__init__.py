@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.log_space import log_softmax
-from tractable.arrays.namespace import Array, is_numpy_array
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse
 from tractable.primitives import SILENT, as_double, runs_compiled
 from tractable.primitives.glm import agnostic
+from tractable.primitives.sparse_rows import StandardizedSparse
 
 __all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
 
@@ -29,9 +30,9 @@ def softmax_loss(
 
     Parameters
     ----------
-    x : array (n, d)
+    x : array (n, d), or sparse rows (CSR)
     targets : array (n,) of int, or (n, K)
-        The class of each row, or its probability of each class.
+        The class of each row, or its probability of each class; of sparse rows the class.
     weights : array (n,) or None
     shift, scale : arrays (d,)
     coef : array (K, d) or (K, 1 + d)
@@ -48,6 +49,8 @@ def softmax_loss(
     >>> softmax_loss(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1].tolist()
     [[-0.5], [0.5]]
     """
+    if is_sparse(x):
+        return _sparse_loss(x, targets, weights, shift, scale, coef)
     if not runs_compiled(x, 8 * x.shape[0] * sum(coef.shape)):
         return agnostic.softmax_loss(as_double(x), targets, weights, shift, scale, coef)
     if len(coef) == 2:
@@ -57,6 +60,28 @@ def softmax_loss(
 
     hard = (targets, None) if targets.ndim == 1 else (None, targets)
     return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
+
+
+@SILENT
+def _sparse_loss(
+    x: Any, codes: np.ndarray, weights: np.ndarray | None, shift: np.ndarray, scale: np.ndarray, coef: Any
+) -> tuple[float, np.ndarray]:
+    """Return `softmax_loss` of sparse rows, by two products with them."""
+    z = StandardizedSparse(X=x, shift=shift, scale=scale, intercept=coef.shape[1] > x.shape[1])
+    if len(coef) == 2:  # one product: -log σ(±m) of the margin m
+        sign = 2.0 * codes - 1.0
+        margin = sign * (z @ (coef[1] - coef[0]))
+        small = np.exp(-np.abs(margin))
+        losses = np.log1p(small) + np.maximum(-margin, 0.0)
+        slope = -sign * np.where(margin > 0.0, small, 1.0) / (1.0 + small)
+        gradient = (slope if weights is None else weights * slope) @ z
+        return float(losses.sum() if weights is None else weights @ losses), np.stack([-gradient, gradient])
+    log_p = log_softmax(z @ coef.T)
+    rows = np.arange(len(z))
+    losses, wrong = -log_p[rows, codes], np.exp(log_p)
+    wrong[rows, codes] -= 1.0
+    wrong = wrong if weights is None else wrong * weights[:, None]
+    return float(losses.sum() if weights is None else weights @ losses), wrong.T @ z
 
 
 def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:

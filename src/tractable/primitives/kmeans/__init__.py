@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic
 from tractable.primitives.threads import ordered_map
@@ -52,7 +52,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
 
     Parameters
     ----------
-    x : array (n, d)
+    x : array (n, d), or sparse rows (CSR)
     weights : array (n,) or None
         How often each row counts.
     n_clusters : int
@@ -74,7 +74,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
+    if is_sparse(x) or not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
@@ -201,7 +201,7 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
 
     Parameters
     ----------
-    x : array (n, d)
+    x : array (n, d), or sparse rows (CSR) with sorted indices
     weights : array (n,) or None
         How often each row counts.
     shift : array (d,)
@@ -217,9 +217,9 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     >>> found.labels.tolist(), found.sums.tolist(), found.cost
     ([0, 0, 1], [[1.0], [9.0]], 1.0)
     """
-    if not is_numpy_array(x):
+    if not (is_numpy_array(x) or is_sparse(x)):
         return Assignment(**agnostic.assign(x, weights, shift, scale, centers))
-    n = len(x)
+    n = x.shape[0]
     labels = np.full(n, -1, np.int32)
     bounds = np.zeros(n, np.float32), np.zeros(n, np.float32)
     zeros = np.zeros(len(centers))
@@ -255,6 +255,8 @@ def reassign(
     changed : int
         How many rows have another label.
     """
+    if is_sparse(x):
+        return _sparse_reassigned(x, weights, shift, scale, centers, movement, labels, upper, lower)
     if not runs_compiled(x, math.prod(x.shape) * len(centers)):
         return agnostic.reassign(x, weights, shift, scale, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
@@ -285,6 +287,8 @@ def cluster_sums(
     >>> found.cost, found.away, found.row
     (5.0, 4.0, 1)
     """
+    if is_sparse(x):
+        return _sparse_cluster_sums(x, weights, shift, scale, centers, labels)
     if not runs_compiled(x, 8 * math.prod(x.shape)):
         return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
@@ -292,6 +296,67 @@ def cluster_sums(
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
     cost, away, row = compiled(x, weights, shift, scale, centers, labels, sums, counts)
     return ClusterSums(sums=sums, counts=counts, cost=cost, away=away, row=row)
+
+
+def _sparse_reassigned(
+    x: Any,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    movement: Movement,
+    *state: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Return `reassign` of sparse rows, measured where they are, so that they need not be shifted."""
+    points = centers / scale + shift
+    if not runs_compiled(x.data, 2 * x.nnz * len(centers)):
+        sums, counts, cost, gain, changed = agnostic.sparse_reassign(x, weights, points, state[0])
+    else:
+        from tractable.primitives.kmeans.compiled import sparse_reassign
+
+        sums, counts = np.zeros(points.shape), np.zeros(len(points))
+        moved = movement.half, movement.move, movement.drop
+        given = *_stored(x), weights, *_transposed(points), float(scale), *moved
+        cost, gain, changed = sparse_reassign(*given, *state, sums, counts)
+    return _standardized(sums, counts, shift, scale), counts, cost * scale**2, gain * scale**2, changed
+
+
+def _sparse_cluster_sums(
+    x: Any, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
+) -> ClusterSums:
+    points = centers / scale + shift
+    if not runs_compiled(x.data, 32 * x.nnz):
+        sums, counts, cost, away, row = agnostic.sparse_cluster_sums(x, weights, points, labels)
+    else:
+        from tractable.primitives.kmeans.compiled import sparse_cluster_sums
+
+        sums, counts = np.zeros(points.shape), np.zeros(len(points))
+        given = *_stored(x), weights, *_transposed(points)
+        cost, away, row = sparse_cluster_sums(*given, labels, sums, counts)
+    return ClusterSums(
+        sums=_standardized(sums, counts, shift, scale),
+        counts=counts,
+        cost=cost * scale**2,
+        away=away * scale**2 if row >= 0 else -1.0,
+        row=row,
+    )
+
+
+def _stored(x: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the stored entries of sparse rows, their columns, and where each row begins."""
+    return x.data, x.indices.astype(np.int32, copy=False).view(np.uint32), x.indptr
+
+
+def _transposed(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (d, K), so that an entry of a row meets all of them at once, and their squares."""
+    return np.ascontiguousarray(points.T), np.einsum("ij,ij->i", points, points)
+
+
+def _standardized(sums: np.ndarray, counts: np.ndarray, shift: np.ndarray, scale: float) -> np.ndarray:
+    """Return the sums of rows (x - shift) scale, from those of x."""
+    sums -= counts[:, None] * shift
+    sums *= scale
+    return sums
 
 
 def _block(centers: np.ndarray) -> int:

@@ -9,8 +9,16 @@ import numpy as np
 from array_api_extra import at
 
 from tractable.arrays.grouping import sums_by_label, weighted_counts
-from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
+from tractable.arrays.namespace import (
+    Array,
+    device,
+    is_numpy_array,
+    is_sparse,
+    is_torch_array,
+    namespace_of,
+)
 from tractable.primitives import SILENT, as_double, squared_distances
+from tractable.primitives.sparse_rows import sparse_squared_distances
 
 #: Pairs of rows and centres on a device up to which ties that rounding decided are looked at again: each look
 #: at all pairs of many rows takes as long as their product.
@@ -26,26 +34,36 @@ NEAR = 4.0
 LEAST_SHARE = 1e-4
 
 
-def kmeans_plus_plus(x: Array, weights: Any, uniforms: Array) -> Array:
-    xp = namespace_of(x)
-    x = xp.astype(x, xp.float64)
-    count = xp.ones(x.shape[0], dtype=xp.float64, device=device(x)) if weights is None else weights
+def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
+    if is_sparse(x):
+        place: dict[str, Any] = {}
+        xp, count = np, np.ones(x.shape[0]) if weights is None else weights
+
+        def measured(rows: list[int]) -> Array:
+            return sparse_squared_distances(x, x[rows].toarray().astype(np.float64))
+    else:
+        xp, place = namespace_of(x), {"device": device(x)}
+        x = xp.astype(x, xp.float64)
+        count = xp.ones(x.shape[0], dtype=xp.float64, **place) if weights is None else weights
+
+        def measured(rows: list[int]) -> Array:
+            return squared_distances(x, xp.take(x, xp.asarray(rows, **place), axis=0))
+
     (first,) = _drawn(count, [float(uniforms[0, 0])])
     chosen = [first]
-    closest = xp.sum((x - x[first, :]) ** 2, axis=1)
+    closest = measured([first])[:, 0]
     for k in range(1, uniforms.shape[0]):
         levels = [float(uniforms[k, t]) for t in range(uniforms.shape[1])]
         if float(xp.sum(count * closest)) == 0.0:
             chosen += _drawn(count, levels[:1])
             continue
         tried = _drawn(count * closest, levels)
-        candidates = xp.take(x, xp.asarray(tried, device=device(x)), axis=0)
-        left = xp.minimum(closest[:, None], squared_distances(x, candidates))
+        left = xp.minimum(closest[:, None], measured(tried))
         costs = [float(xp.sum(count * left[:, t])) for t in range(len(tried))]
         best = costs.index(min(costs))
         chosen.append(tried[best])
         closest = left[:, best]
-    return xp.asarray(chosen, device=device(x))
+    return xp.asarray(chosen, **place)
 
 
 def _drawn(mass: Array, levels: list[float]) -> list[int]:
@@ -72,6 +90,47 @@ def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -
         "counts": weighted_counts(labels, w, centers.shape[0]),
         "cost": w @ squares,
     }
+
+
+def sparse_reassign(
+    x: Any, weights: Any, points: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give sparse rows to their nearest points; labels are changed in place."""
+    squares = sparse_squared_distances(x, points)
+    found = np.argmin(squares, axis=1)
+    rows = np.flatnonzero(found != labels)
+    new, old = found[rows], labels[rows]
+    labels[rows] = new
+    known = old >= 0
+    w = np.ones(len(rows)) if weights is None else weights[rows]
+    to_new, to_old = w * squares[rows, new], w[known] * squares[rows[known], old[known]]
+    came, went = (
+        sparse_sums(x[rows[some]], w[some], k, len(points))
+        for k, some in ((new, slice(None)), (old[known], known))
+    )
+    gain = np.maximum(to_old - to_new[known], 0.0).sum()
+    return came[0] - went[0], came[1] - went[1], float(to_new[~known].sum()), float(gain), len(rows)
+
+
+def sparse_cluster_sums(
+    x: Any, weights: Any, points: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Return sums, weights and cost of clusters of sparse rows, and the row farthest from its own."""
+    squares = sparse_squared_distances(x, points)[np.arange(len(labels)), labels]
+    w = np.ones(len(labels)) if weights is None else weights
+    row = int(np.argmax(np.where(w > 0.0, squares, -1.0))) if np.any(w > 0.0) else -1
+    sums, counts = sparse_sums(x, weights, labels, len(points))
+    return sums, counts, float(w @ squares), float(squares[row]), row
+
+
+def sparse_sums(x: Any, weights: Any, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Σ w x (K, d) and Σ w (K,) of the sparse rows of each cluster."""
+    from scipy.sparse import csr_array
+
+    n = len(labels)
+    w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    indicators = csr_array((w, labels, np.arange(n + 1)), shape=(n, n_clusters)).T.tocsr()
+    return (indicators @ csr_array(x)).toarray(), np.bincount(labels, w, minlength=n_clusters)
 
 
 @SILENT

@@ -376,3 +376,121 @@ def _repair(row, columns, start, row_square, other, squares):  # type: ignore[no
                 step = columns[c, start + j] - row[c]
                 total += step * step
             squares[j] = total
+
+
+#: A squared distance below this fraction of the squared lengths has lost digits in their difference.
+_CANCELLED = 1e-6
+
+_stored = "DENSE_VECTOR UNSIGNED INDICES DENSE_VECTOR"  # data, columns, indptr, w
+
+
+@entry(
+    f"{_stored} MATRIX DENSE_VECTOR FLOAT {_moved} OUT_LABELS OUT_SINGLE_VECTOR OUT_SINGLE_VECTOR OUT_MATRIX "
+    "OUT_VECTOR",
+    fastmath=FAST,
+)
+def sparse_reassign(  # type: ignore[no-untyped-def]
+    data, columns, indptr, w, points, squares, scale, half, move, drop, labels, upper, lower, sums, counts
+):
+    """See `reassign`: of sparse rows and points (d, K), neither shifted nor scaled; bounds are scaled."""
+    K = points.shape[1]
+    products = np.empty(K)
+    cost = gain = 0.0
+    changed = 0
+    for r in range(len(labels)):
+        start, end, old = indptr[r], indptr[r + 1], labels[r]
+        length = own = 0.0
+        if old >= 0:
+            least, most = max(lower[r] - drop[old], 0.0) * DOWN, (upper[r] + move[old]) * UP
+            lower[r], upper[r] = least, most
+            if most < max(np.float64(lower[r]), half[old]):
+                continue
+            product = 0.0
+            for at in range(start, end):
+                length += data[at] * data[at]
+                product += data[at] * points[columns[at], old]
+            slack = (end - start + 6) * EPS * (length + squares[old])
+            own = length + squares[old] - 2.0 * product
+            upper[r] = scale * np.sqrt(max(own, 0.0) + slack) * UP
+            if upper[r] < max(np.float64(lower[r]), half[old]):
+                continue
+        for k in range(K):
+            products[k] = 0.0
+        length = 0.0
+        for at in range(start, end):
+            x, point = data[at], points[columns[at]]
+            length += x * x
+            for k in range(K):
+                products[k] += x * point[k]
+        near, best, second, longest = 0, np.inf, np.inf, 0.0
+        for k in range(K):
+            score = squares[k] - 2.0 * products[k]
+            longest = max(longest, squares[k])
+            if score < best:
+                near, best, second = k, score, best
+            elif score < second:
+                second = score
+        slack = (end - start + 6) * EPS * (length + longest)
+        upper[r] = scale * np.sqrt(max(best + length, 0.0) + slack) * UP
+        lower[r] = scale * np.sqrt(max(second + length - slack, 0.0)) * DOWN
+        if near == old:
+            continue
+        labels[r] = near
+        weight = w[r] if len(w) else 1.0
+        exact = _sparse_distance(
+            data, columns, start, end, points, near, best + length, squares[near] + length
+        )
+        changed += 1
+        if old < 0:
+            cost += weight * exact
+        else:
+            own = squares[old] - 2.0 * products[old] + length
+            own = _sparse_distance(data, columns, start, end, points, old, own, squares[old] + length)
+            gain += max(weight * (own - exact), 0.0)
+            counts[old] -= weight
+            _add_stored(data, columns, start, end, -weight, sums, old)
+        counts[near] += weight
+        _add_stored(data, columns, start, end, weight, sums, near)
+    return cost, gain, changed
+
+
+@entry(f"{_stored} MATRIX DENSE_VECTOR LABELS OUT_MATRIX OUT_VECTOR", fastmath=FAST)
+def sparse_cluster_sums(data, columns, indptr, w, points, squares, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """See `cluster_sums`: of sparse rows and points (d, K), neither shifted nor scaled."""
+    cost, away, row = 0.0, -1.0, -1
+    for r in range(len(labels)):
+        start, end, k, weight = indptr[r], indptr[r + 1], labels[r], w[r] if len(w) else 1.0
+        length = product = 0.0
+        for at in range(start, end):
+            length += data[at] * data[at]
+            product += data[at] * points[columns[at], k]
+        size = length + squares[k]
+        square = _sparse_distance(data, columns, start, end, points, k, size - 2.0 * product, size)
+        cost += weight * square
+        counts[k] += weight
+        _add_stored(data, columns, start, end, weight, sums, k)
+        if weight > 0.0 and square > away:
+            away, row = square, r
+    return cost, away, row
+
+
+@compiled(fastmath=FAST)
+def _add_stored(data, columns, start, end, weight, sums, k):  # type: ignore[no-untyped-def]
+    into = sums[k]
+    for at in range(start, end):
+        into[columns[at]] += weight * data[at]
+
+
+@compiled(fastmath=FAST)
+def _sparse_distance(data, columns, start, end, points, k, square, size):  # type: ignore[no-untyped-def]
+    """Return |x - y_k|² of a sparse row with sorted columns; by differences in all where it cancelled."""
+    if square >= _CANCELLED * size:
+        return square
+    total, at = 0.0, start
+    for j in range(points.shape[0]):
+        x = 0.0
+        if at < end and columns[at] == j:
+            x = data[at]
+            at += 1
+        total += (x - points[j, k]) ** 2
+    return total

@@ -1,0 +1,104 @@
+"""Products, moments and distances of sparse rows, against the same rows made dense."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tractable.primitives import kmeans
+from tractable.primitives.kmeans import agnostic
+from tractable.primitives.sparse_rows import (
+    StandardizedSparse,
+    sparse_moments,
+    sparse_quantiles,
+    sparse_squared_distances,
+)
+from tractable.statistics import DiagonalMoments
+
+
+@pytest.fixture
+def rows(rng):
+    return sparse.random(40, 7, 0.3, format="csr", rng=rng)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_products(rows, intercept, rng):
+    shift, scale, root = rng.random(7), rng.random(7), rng.random(40)
+    Z = StandardizedSparse(X=rows, shift=shift, scale=scale, root=root, intercept=intercept)
+    z = (rows.toarray() - shift) * scale
+    z = (np.column_stack([np.ones(40), z]) if intercept else z) * root[:, None]
+    assert Z.shape == z.shape
+    for v in (rng.random(z.shape[1]), rng.random((z.shape[1], 3))):
+        np.testing.assert_allclose(Z @ v, z @ v, rtol=1e-12, atol=1e-12)
+    for r in (rng.random(40), rng.random((3, 40))):
+        np.testing.assert_allclose(r @ Z, r @ z, rtol=1e-12, atol=1e-12)
+
+
+def test_products_of_columns(rows, rng):
+    shift, scale, root = rng.random(7), rng.random(7), rng.random(40)
+    Z = StandardizedSparse(X=rows.tocsc(), shift=shift, scale=scale, root=root)
+    z = (rows.toarray() - shift) * scale * root[:, None]
+    some, others = Z.columns(np.array([5, 1])), Z.columns(np.array([0, 1, 2]))
+    np.testing.assert_allclose(some.gram(others), z[:, [5, 1]].T @ z[:, :3], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(some.beside(others) @ np.eye(5), z[:, [5, 1, 0, 1, 2]], atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_entries_and_moments(rows, weighted, rng):
+    w = rng.integers(0, 3, 40).astype(float) if weighted else np.ones(40)
+    z = (rows.toarray() - 0.2) * 3.0
+    Z = StandardizedSparse(X=rows, shift=np.full(7, 0.2), scale=np.full(7, 3.0), intercept=True)
+    want = w @ np.column_stack([np.ones(40), np.minimum(np.abs(z), 1.0)])
+    np.testing.assert_allclose(Z.column_sums(lambda x: np.minimum(np.abs(x), 1.0), w), want, rtol=1e-12)
+    _, mean, scatter = sparse_moments(rows, w)
+    dense = DiagonalMoments.of(rows.toarray(), w)
+    np.testing.assert_allclose(mean, dense.mean, rtol=1e-12)
+    np.testing.assert_allclose(scatter, dense.scatter, rtol=1e-12)
+    np.testing.assert_allclose((DiagonalMoments.of(rows, w)).scatter, dense.scatter, rtol=1e-12)
+
+
+def test_moments_far_from_the_origin_keep_their_digits(rng):
+    x = 1e7 + rng.standard_normal((50, 2))
+    np.testing.assert_allclose(sparse_moments(sparse.csr_array(x))[2], 50 * x.var(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.1, 0.24, 0.3, 0.9])
+def test_quantiles(density, rng):
+    rows = sparse.random(41, 9, density, format="csr", rng=rng)
+    rows.data[::2] *= -1.0
+    want = np.quantile(rows.toarray(), [0.25, 0.5, 0.75], axis=0)
+    np.testing.assert_allclose(sparse_quantiles(rows, [0.25, 0.5, 0.75]), want, atol=1e-15)
+
+
+def test_distances_of_near_points_keep_their_digits(rows, rng):
+    points = rows.toarray()[:4] + np.array([0.0, 1e-9, 1e-4, 1.0])[:, None] * rng.standard_normal((4, 7))
+    want = np.sum((rows.toarray()[:, None] - points) ** 2, axis=2)
+    np.testing.assert_allclose(sparse_squared_distances(rows, points), want, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_compiled_assignments_are_those_of_dense_rows(weighted, rng):
+    from tractable.primitives.kmeans import compiled
+
+    x = np.where(rng.random((300, 12)) < 0.4, rng.standard_normal((300, 12)), 0.0) + 2.0 * np.eye(300, 12)
+    rows, w = sparse.csr_array(x), rng.random(300) if weighted else None
+    points = x[:5] + 0.0
+    labels, bounds = np.full(300, -1, np.int32), (np.zeros(300, np.float32), np.zeros(300, np.float32))
+    before = points
+    for _ in range(4):
+        moved = kmeans.movement_of(before, points)
+        sums, counts = np.zeros((5, 12)), np.zeros(5)
+        given = *kmeans._stored(rows), w, *kmeans._transposed(points), 1.0, moved.half, moved.move, moved.drop
+        old = labels.copy()
+        cost, gain, changed = compiled.sparse_reassign(*given, labels, *bounds, sums, counts)
+        want = old.copy()
+        found = agnostic.sparse_reassign(rows, w, points, want)
+        np.testing.assert_array_equal(labels, want)
+        for mine, theirs in zip((sums, counts, cost, gain, changed), found, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+        total, weight = np.zeros((5, 12)), np.zeros(5)
+        given = *kmeans._stored(rows), w, *kmeans._transposed(points)
+        held = compiled.sparse_cluster_sums(*given, labels, total, weight)
+        wanted = agnostic.sparse_cluster_sums(rows, w, points, labels)
+        for mine, theirs in zip((total, weight, *held), wanted, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+        before, points = points, total / weight[:, None]
