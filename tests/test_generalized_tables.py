@@ -237,3 +237,12 @@ def test_wrong_options_are_named(options, said, rng):
     rows = options.pop("X", X)
     with pytest.raises(ValueError, match=said):
         model.summary(rows, y, **options)
+
+
+def test_without_rows_to_spare_there_is_no_dispersion_to_measure_influence_by(rng):
+    X, y = rng.standard_normal((4, 3)), np.array([1.0, 2.0, 3.0, 5.0])
+    with pytest.raises(ValueError, match="too few rows"):
+        tractable.GammaRegression().fit(X, y).influence(X, y)
+    X = rng.standard_normal((20, 3))
+    with pytest.raises(ValueError, match="fitted without error"):
+        tractable.GammaRegression().fit(X, np.exp(X[:, 0])).influence(X, np.exp(X[:, 0]))

@@ -85,3 +85,9 @@ def test_what_has_no_interval(rng):
     assert np.isinf(twice.coef_std_errors_).tolist() == [True, True, False]
     with pytest.raises(ValueError, match="rows in memory"):
         QuantileRegression().fit([(X, X[:, 0])])
+
+
+def test_the_table_of_an_exact_fit_says_so(rng):
+    X = rng.standard_normal((40, 2))
+    found = QuantileRegression(0.5).fit(X, X[:, 0]).summary()
+    assert "there are no standard errors" in str(found)

@@ -475,3 +475,12 @@ class TestTable:
         assert np.isinf(found.std_errors).tolist() == [False, True, True, True]
         with pytest.raises(ValueError, match="too few rows"):
             RobustRegression("huber").fit(X[:6, :2], y[:6]).summary()
+
+    def test_a_statistic_alone_has_no_table(self, rng):
+        X = rng.standard_normal((40, 2))
+        y = X[:, 0] + rng.standard_normal(40)
+        model = RobustRegression("gaussian").fit(X, y)
+        model.from_statistic(model.summarize(X, y))
+        for ask in (model.summary, model.coef_interval):
+            with pytest.raises(ValueError, match="fit to rows"):
+                ask()

@@ -27,6 +27,9 @@ TAKES_TENSORS = {
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KMeans",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "KernelDensity",
     "KernelPCA",
     "KernelRidge",
     "LinearDiscriminant",
@@ -41,9 +44,12 @@ TAKES_TENSORS = {
     "StudentTMixture",
 }
 
-#: On a device "k-means||" is k-means++ over all rows, another start.
+#: On a device "k-means||" is k-means++ over all rows, another start; trees, left-out rows, searches for
+#: bandwidths and metrics of missing entries are of NumPy arrays.
+ON_HOST = ("KMeans-parallel", "-loo", "-forest", "-nan-euclidean", "KNeighborsClassifier-one")
+ON_HOST = (*ON_HOST, "KernelDensity-isj", "KernelDensity-lscv", "KernelDensity-grid")
 ROWS = [
-    row for row in ESTIMATORS if type(row.make()).__name__ in TAKES_TENSORS and row.name != "KMeans-parallel"
+    row for row in ESTIMATORS if type(row.make()).__name__ in TAKES_TENSORS and not row.name.endswith(ON_HOST)
 ]
 
 

@@ -17,6 +17,7 @@ from tractable.arrays.namespace import (
     is_array_api_obj,
     is_foreign_array,
     is_numpy_array,
+    is_torch_array,
     library_of,
     namespace_of,
     to_numpy,
@@ -25,6 +26,7 @@ from tractable.value import parameters, replace
 
 __all__ = [
     "Uploader",
+    "as_plain",
     "asks_single",
     "beside",
     "beside_rows",
@@ -33,6 +35,7 @@ __all__ = [
     "on_accelerator",
     "on_host",
     "pass_over",
+    "placed",
     "precision",
 ]
 
@@ -108,6 +111,58 @@ def beside(record: Any, like: Array) -> Any:
         return xp.asarray(np.array(x), device=place)
 
     return map_arrays(record, moved)
+
+
+def as_plain(name: str, x: Array) -> Array:
+    """Return an array of another library that numbers can be computed with.
+
+    Of a tensor that records gradients, the numbers alone; half precision as float32, which is exact.
+
+    Examples
+    --------
+    >>> as_plain("X", np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    if not is_torch_array(x):
+        return x
+    if str(x.layout) != "torch.strided":
+        raise ValueError(f"{name} is a sparse tensor, and must be dense: {name}.to_dense()")
+    if x.device.type in _NO_DOUBLES:
+        raise ValueError(f"{name} is on the device {x.device}, {_NO_DOUBLES[x.device.type]}")
+    x = x.detach()
+    return x.float() if str(x.dtype) in ("torch.float16", "torch.bfloat16") else x
+
+
+#: Devices of torch that cannot be computed on.
+_NO_DOUBLES = {
+    "mps": "which has no float64, in which sums are taken: use a copy on the CPU",
+    "meta": "which holds no numbers",
+}
+
+
+def placed(name: str, x: Any, like: Array) -> Any:
+    """Return an array that goes with rows: of NumPy, moved to them; of another library, if it is there.
+
+    Examples
+    --------
+    >>> placed("y", [1.0, 2.0], np.zeros((2, 1)))
+    [1.0, 2.0]
+    """
+    if not is_foreign_array(like):
+        return x
+    if not is_foreign_array(x):
+        return beside(np.asarray(x), like)
+    x = as_plain(name, x)
+    if library_of(x) != library_of(like):
+        raise ValueError(
+            f"{name} is an array of {library_of(x)}, and X one of {library_of(like)}: convert one of them"
+        )
+    if str(device(x)) != str(device(like)):
+        raise ValueError(
+            f"{name} is on the device {device(x)}, and X on {device(like)}; nothing is moved silently: "
+            "move one of them"
+        )
+    return x
 
 
 def on_accelerator(x: Array) -> bool:

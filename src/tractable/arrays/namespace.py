@@ -210,7 +210,8 @@ def to_numpy(x: Array) -> np.ndarray:
         return np.asarray(x)
     if is_torch_array(x):
         return np.asarray(x.detach().cpu())
-    return np.asarray(x)
+    found = np.asarray(x)
+    return found if found.flags.writeable else found.copy()  # of JAX, whose arrays do not change
 
 
 def unbroadcast(x: Array) -> Array:

@@ -8,7 +8,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tractable.arrays.devices import beside
+from tractable.arrays.devices import beside, placed
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import (
     check_unmasked,
@@ -143,7 +143,7 @@ def check_class_rows(
             f"y is an array of {library_of(y)} and X is not, and nothing is moved to the host silently: "
             "convert one of them"
         )
-    classes, codes = check_labels(y)
+    classes, codes = check_labels(placed("y", y, rows.data) if is_foreign_array(y) else y)
     if codes.shape[0] != rows.n_rows:
         raise ValueError(
             "y must have one label a row: Found input variables with inconsistent numbers of samples: "

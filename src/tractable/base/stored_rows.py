@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from tractable.arrays.devices import placed
 from tractable.arrays.namespace import (
     check_unmasked,
     is_foreign_array,
@@ -69,7 +70,7 @@ def _on_device(estimator: Any, X: Any, y: Any, sample_weight: Any, *, drop: bool
     x = as_double(check_columns(estimator, X, reset=reset))
     xp, weights = namespace_of(x), check_weights(sample_weight, x)
     if y is not None:
-        y = y if is_foreign_array(y) else _as_targets(y, x)
+        y = placed("y", y, x) if is_foreign_array(y) else _as_targets(y, x)
         if y.shape[:1] != x.shape[:1]:
             raise ValueError(
                 f"y must have one entry a row: X has {x.shape[0]} rows, y has shape {tuple(y.shape)}"
@@ -106,7 +107,7 @@ def check_enough(n_neighbors: Any, rows: Rows, *, spare: int = 0, least: int = 1
 
 def total_weight(rows: Rows) -> float:
     """Return how many rows there are, each counted as often as it weighs."""
-    return float(rows.data.shape[0] if rows.weights is None else rows.weights.sum())
+    return float(rows.data.shape[0] if rows.weights is None else namespace_of(rows.data).sum(rows.weights))
 
 
 def _as_targets(y: Any, x: Any) -> np.ndarray:

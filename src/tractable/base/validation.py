@@ -12,12 +12,14 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 
 from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
+from tractable.arrays.devices import as_plain, placed
 from tractable.arrays.limits import LARGEST, check_squarable
 from tractable.arrays.namespace import (
     Array,
     check_held,
     check_real_kind,
     check_unmasked,
+    device,
     is_collection,
     is_foreign_array,
     is_numpy_array,
@@ -213,7 +215,7 @@ def check_targets(estimator: Any, y: Any, X: Array, *, allow_nan: bool = False) 
     check_real_kind("y", y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
-        y = xp.astype(xp.asarray(y), xp.float64)
+        y = xp.astype(placed("y", y, X), xp.float64)
         if bool(xp.any(xp.isinf(y) if allow_nan else ~xp.isfinite(y))):
             raise ValueError(f"y contains {'infinity' if allow_nan else 'NaN or infinity'}")
         check_squarable("y", y)
@@ -262,7 +264,7 @@ def check_columns(
         return X
     check_held("X", X)
     if is_foreign_array(X):
-        X = _check_foreign(estimator, X, reset=reset, allow_nan=allow_nan)
+        X = _check_foreign(estimator, as_plain("X", X), reset=reset, allow_nan=allow_nan)
         _check_library(estimator, X, reset=reset)
         return X
     refuse_sparse(estimator, X)
@@ -379,6 +381,7 @@ def check_weights(sample_weight: Any, X: Array) -> Array | None:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
+    sample_weight = placed("sample_weight", sample_weight, X)
     return weights.check_weights(sample_weight, X.shape[0], like=X, name="sample_weight", some=True)
 
 
@@ -428,6 +431,8 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must be rows and columns, at least one of each; got shape {tuple(X.shape)}")
+    if xp.isdtype(X.dtype, ("bool", "integral")):
+        X = xp.astype(X, xp.float64)
     if not xp.isdtype(X.dtype, "real floating"):
         raise ValueError(f"X must be real floating numbers, got {X.dtype}")
     # NaN and infinity are extremes, which are found without an array as large as X.
@@ -451,6 +456,12 @@ def _check_library(estimator: Any, X: Array | None, *, reset: bool) -> None:
         raise ValueError(
             f"X must be an array of {known or 'NumPy'}, of which the rows of the fit were, and is one of "
             f"{given or 'NumPy'}: nothing is moved silently; convert X first"
+        )
+    held = None if X is None else next((x for x in vars(estimator).values() if is_foreign_array(x)), None)
+    if held is not None and str(device(held)) != str(device(X)):
+        raise ValueError(
+            f"X is on the device {device(X)}, and the model on {device(held)}; nothing is moved silently: "
+            "move X, or model.to(device)"
         )
 
 

@@ -130,7 +130,8 @@ def map_rows(
     width = prod(x.shape[1:])
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
-        return stacked([function(x[a : min(a + step, n), ...]) for a in range(0, n, step)])
+        blocks = (slice(a, min(a + step, n)) for a in range(0, n, step))
+        return stacked([part for rows in blocks for part in _in_halves(lambda r: function(x[r, ...]), rows)])
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
@@ -179,7 +180,7 @@ def device_rows(x: Any) -> int:
 DEVICE_ENTRIES = 2**25
 
 
-def matrix_rows(x: Any, n_columns: int, entries: int) -> int:
+def matrix_rows(x: Any, n_columns: int, entries: int, device_entries: int | None = None) -> int:
     """Return how many rows of a matrix of so many columns make a block: of so many entries, on the host.
 
     On the device of x they are as many as it computes well, if its memory allows.
@@ -190,17 +191,19 @@ def matrix_rows(x: Any, n_columns: int, entries: int) -> int:
     10
     """
     if is_foreign_array(x):
-        entries = min(DEVICE_ENTRIES, device_memory(x) // 64)
+        entries = min(device_entries or DEVICE_ENTRIES, device_memory(x) // 64)
     return max(1, entries // max(1, n_columns))
 
 
-def map_matrix_rows(of: Callable[[slice], Any], n: int, m: int, x: Any, entries: int) -> list[Any]:
+def map_matrix_rows(
+    of: Callable[[slice], Any], n: int, m: int, x: Any, entries: int, device_entries: int | None = None
+) -> list[Any]:
     """Return what a function gives for each block of rows of a matrix (n, m) beside the array x.
 
     On the host blocks have so many entries, and run on all cores; on a device one runs after the other, and
     one for which there is no memory in halves.
     """
-    blocks = even_blocks(n, matrix_rows(x, m, entries))
+    blocks = even_blocks(n, matrix_rows(x, m, entries, device_entries))
     if not is_foreign_array(x):
         return list(ordered_map(of, blocks))
     return [part for block in blocks for part in _in_halves(of, block)]

@@ -5,8 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.devices import beside, on_host
 from tractable.arrays.limits import is_squarable
-from tractable.arrays.namespace import freeze
+from tractable.arrays.namespace import freeze, is_foreign_array, is_numpy_array, library_of
 from tractable.base import (
     DensityMixin,
     Estimator,
@@ -14,6 +15,7 @@ from tractable.base import (
     all_or_nothing,
     check_count,
     check_fitted,
+    refuse_foreign,
 )
 from tractable.base.stored_rows import check_stored_rows
 from tractable.density.univariate import UnivariateMixin
@@ -29,6 +31,7 @@ from tractable.smoothing import (
 )
 from tractable.smoothing.grid import grid_density
 from tractable.smoothing.rows import as_lengths
+from tractable.smoothing.rules import scott, silverman
 from tractable.value import value
 
 
@@ -52,7 +55,8 @@ class WindowedRows:
         """Whether these are numbers under a window of the library without a domain: nothing else to check."""
         h = self.bandwidth
         return (
-            self.points.shape[1] == h.size == 1
+            is_numpy_array(h)
+            and self.points.shape[1] == h.size == 1
             and self.bounds is None
             and self.period is None
             and isinstance(self.window, str)
@@ -85,6 +89,9 @@ class WindowedRows:
 
 
 METHODS = ("silverman", "scott", "isj", "loo", "lscv")
+
+#: Rules that need the moments of the columns alone.
+BY_MOMENTS = {"silverman": silverman, "scott": scott}
 
 #: Scikit-learn's names of windows.
 ALIASES = {"linear": "triangular", "exponential": "laplace"}
@@ -156,6 +163,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="generative", parametric=False, streaming="exact over several passes")
+    _stores_tensors = True
 
     def __init__(
         self,
@@ -182,13 +190,12 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
             Rows (n_samples, n_features), and how often each counts; y is ignored.
         """
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
-        X = np.asarray(rows.data, dtype=np.float64)
-        weights = None if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+        X, weights = rows.data, rows.weights
         kernel = ALIASES.get(self.kernel, self.kernel) if isinstance(self.kernel, str) else self.kernel
         window = check_window(kernel)
         names, dim = getattr(self, "feature_names_in_", None), X.shape[1]
         period = as_ends("period", self.period, dim)
-        self.bandwidth_ = self._bandwidth(X, weights, window, period)
+        self.bandwidth_ = beside(self._bandwidth(X, weights, window, period), X)
         self._windowed_rows_ = WindowedRows(
             points=freeze(X),
             bandwidth=self.bandwidth_,
@@ -239,6 +246,7 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
             With `x`, `prob`, `error_bound` (absolute, at every node) and `path`.
         """
         rows = self._one_column()
+        refuse_foreign(rows.points)
         check_count("n", n, least=2)
         gaussian = rows.plain and rows.window == "gaussian"
         ends = self._grid_ends(rows, gaussian=gaussian)
@@ -275,11 +283,18 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     def _bandwidth(self, X: np.ndarray, weights: np.ndarray | None, window: Any, period: Any) -> np.ndarray:
         if not isinstance(self.bandwidth, str):
-            return as_lengths("bandwidth", self.bandwidth, X.shape[1], matrix=True)
+            return as_lengths("bandwidth", on_host(self.bandwidth), X.shape[1], matrix=True)
         if self.bandwidth not in METHODS:
             raise ValueError(
                 f"bandwidth must be one of {[*METHODS]}, a number or an array, got {self.bandwidth!r}"
             )
+        if is_foreign_array(X):
+            if self.bandwidth not in BY_MOMENTS or period is not None:
+                raise ValueError(
+                    f"bandwidth={self.bandwidth!r} is found for NumPy arrays, and X is an array of "
+                    f"{library_of(X)}: give a number, or one of {[*BY_MOMENTS]} without a period"
+                )
+            return BY_MOMENTS[self.bandwidth](X, weights, window)
         if period is not None:
             X = unrolled(X, [None if end is None else end[1] - end[0] for end in period], weights)
         found: BandwidthSearch = select_bandwidth(

@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import device, is_foreign_array, namespace_of
 from tractable.base import ClassifierMixin, Rows, check_fitted, check_labels
 from tractable.base.by_blocks import by_blocks
+from tractable.base.classifier import label_at
 from tractable.base.scores import rows_in_memory
 from tractable.base.validation import check_weights
 from tractable.distributions import Categorical
@@ -29,17 +32,21 @@ class Votes:
 
         So much that 1 - p can tell them apart too.
         """
-        probabilities = self.total / self.total.sum(axis=1, keepdims=True)
-        row, winner = np.arange(len(probabilities)), self.winner
-        tied = np.sum(probabilities >= probabilities[row, winner][:, None], axis=1) > 1
-        probabilities[row[tied], winner[tied]] = probabilities.max(axis=1)[tied] + np.finfo(float).eps
-        return probabilities
+        xp = namespace_of(self.total)
+        probabilities = self.total / xp.sum(self.total, axis=1, keepdims=True)
+        classes = xp.arange(self.total.shape[1], device=device(self.total))
+        won = self.winner[:, None] == classes
+        own = xp.max(xp.where(won, probabilities, 0.0), axis=1, keepdims=True)
+        tied = xp.sum(xp.astype(probabilities >= own, xp.int64), axis=1, keepdims=True) > 1
+        above = xp.max(probabilities, axis=1, keepdims=True) + float(np.finfo(float).eps)
+        return xp.where(won & tied, above, probabilities)
 
     @property
     def winner(self) -> np.ndarray:
         """The class of most votes; of tied ones that of the nearest neighbour, then the first, (m,)."""
-        tied = self.total == self.total.max(axis=1, keepdims=True)
-        return np.argmin(np.where(tied, self.nearest, np.inf), axis=1)
+        xp = namespace_of(self.total)
+        tied = self.total == xp.max(self.total, axis=1, keepdims=True)
+        return xp.argmin(xp.where(tied, self.nearest, xp.inf), axis=1)
 
 
 def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int) -> Votes:
@@ -52,12 +59,25 @@ def votes_of(near: Counted, votes: np.ndarray, codes: np.ndarray, n_classes: int
     >>> votes_of(near, one, np.array([1, 0, 1]), 2).probabilities.round(3)
     array([[0.333, 0.667]])
     """
+    if is_foreign_array(near.indices):
+        return _votes_elsewhere(near, votes, codes, n_classes)
     m = len(near.indices)
     cells = codes[near.indices] + n_classes * np.arange(m)[:, None]
     total = np.bincount(cells.ravel(), (near.counts * votes).ravel(), minlength=m * n_classes)
     nearest = np.full(m * n_classes, np.inf)
     np.minimum.at(nearest, cells.ravel(), np.where(near.counts > 0.0, near.distances, np.inf).ravel())
     return Votes(total=total.reshape(m, n_classes), nearest=nearest.reshape(m, n_classes))
+
+
+def _votes_elsewhere(near: Counted, votes: Any, codes: Any, n_classes: int) -> Votes:
+    """Return the votes in the library of the neighbours, a class after the other."""
+    xp = namespace_of(near.counts)
+    own = xp.reshape(xp.take(codes, xp.reshape(near.indices, (-1,))), near.indices.shape)
+    cast = near.counts * votes
+    mine = [own == k for k in range(n_classes)]
+    total = [xp.sum(xp.where(each, cast, 0.0), axis=1) for each in mine]
+    nearest = [xp.min(xp.where(each & (near.counts > 0.0), near.distances, xp.inf), axis=1) for each in mine]
+    return Votes(total=xp.stack(total, axis=1), nearest=xp.stack(nearest, axis=1))
 
 
 class KNeighborsClassifier(ClassifierMixin, NeighborModel):
@@ -153,6 +173,11 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         return found
 
     def _set_targets(self, rows: Rows) -> None:
+        if is_foreign_array(rows.data):
+            self.outputs_2d_ = False
+            classes, codes = check_labels(rows.y)
+            self.classes_, self.codes_ = beside((classes, codes), rows.data)
+            return
         y = np.asarray(rows.y)
         self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
         if not self.outputs_2d_:
@@ -184,7 +209,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         """Return the class with the most votes; of tied ones that of the nearest neighbour."""
         votes = self._votes(X)
         if not self.outputs_2d_:
-            return self.classes_[votes[0].winner]
+            return label_at(self.classes_, votes[0].winner)
         labels = [classes[each.winner] for classes, each in zip(self.classes_, votes, strict=True)]
         return np.stack(labels, axis=1)
 
@@ -241,7 +266,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         """Return the votes on each label."""
         near = self._near(X)
         weights = neighbor_weights(self.weights, near)
-        return [votes_of(near, weights, codes, len(classes)) for classes, codes in self._labels()]
+        return [votes_of(near, weights, codes, classes.shape[0]) for classes, codes in self._labels()]
 
     def _labels(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the classes, and the codes of the rows, of each label."""

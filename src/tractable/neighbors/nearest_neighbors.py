@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tractable.arrays.namespace import namespace_of
 from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted, check_number
 from tractable.base.by_blocks import of_held_rows
 from tractable.base.stored_rows import check_stored_rows
@@ -96,7 +97,7 @@ class NearestNeighbors(NeighborSearch):
         self._metric()
         rows = check_stored_rows(self, X, sample_weight=sample_weight, drop=False)
         times = rows.weights
-        if times is not None and np.any(times != np.floor(times)):
+        if times is not None and bool(namespace_of(times).any(times % 1.0 != 0.0)):
             raise ValueError("sample_weight must be whole numbers: a row is a neighbour so many times")
         self._arrange(self._counted_rows(rows).data, self.n_neighbors)
         return self
@@ -151,6 +152,7 @@ class NearestNeighbors(NeighborSearch):
 
     def _within(self, X: Any, radius: Any) -> Neighbors:
         check_fitted(self)
+        self._refuse_tensors("a search within a radius, of which rows have different numbers of neighbours,")
         radius = self.radius if radius is None else radius
         check_number("radius", radius, least=0.0)
         own = np.arange(self.n_samples_fit_) if X is None else None

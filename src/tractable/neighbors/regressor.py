@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import RegressorMixin, Rows, check_fitted, check_number, check_targets
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.regressor import check_levels
@@ -251,11 +251,66 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         include_noise : bool
             Whether the spread is that of a new target (default) or of the average of K.
         """
+        check_fitted(self)
+        if self._on_device:
+            if return_std:
+                self._check_spread()
+            mean, variance = self._moments_elsewhere(X, include_noise=include_noise)
+            return (mean, variance**0.5) if return_std else mean
         return (
             super().predict(X, return_std, include_noise=include_noise)
             if return_std
             else self._sample(X)[0].mean
         )
+
+    @by_blocks
+    def predict_var(self, X: Any, *, include_noise: bool = True) -> Any:
+        """Return the variance of a new target, or of the average of the neighbours' targets, (n_samples,).
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Rows.
+        include_noise : bool
+            Whether the spread is that of a new target (default) or of the average of K.
+        """
+        check_fitted(self)
+        if self._on_device:
+            self._check_spread()
+            return self._moments_elsewhere(X, include_noise=include_noise)[1]
+        return super().predict_var(X, include_noise=include_noise)
+
+    def _moments_elsewhere(self, X: Any, *, include_noise: bool) -> tuple[Any, Any]:
+        """Return the mean and the variance of `predict_dist`, of rows on a device."""
+        near = self._near(X)
+        xp, targets, counts = namespace_of(near.counts), *self._targets_of(near)
+        weights = near.counts * neighbor_weights(self.weights, near)
+        weights = weights if targets.ndim == 2 else weights[:, None, :]
+        p = weights / xp.sum(weights, axis=-1, keepdims=True)
+        mean, total = xp.sum(p * targets, axis=-1), xp.sum(counts, axis=-1)
+        step = targets - (xp.sum(counts * targets, axis=-1) / total)[..., None]
+        of_mean = xp.sum(p**2 / xp.where(p > 0.0, counts, 1.0), axis=-1)  # Var ȳ / σ²
+        free = xp.where(total > 1.0, total - 1.0, xp.nan)
+        return mean, xp.sum(counts * step**2, axis=-1) / free * (float(include_noise) + of_mean)
+
+    def _targets_of(self, near: Counted) -> tuple[Any, Any]:
+        """Return the targets of neighbours, (m, K) or (m, targets, K), and their counts, which broadcast."""
+        xp = namespace_of(near.counts)
+        found = xp.take(self.targets_, xp.reshape(near.indices, (-1,)), axis=0)
+        found = xp.reshape(found, (*near.indices.shape, *self.targets_.shape[1:]))
+        if found.ndim == 2:
+            return found, near.counts
+        return xp.permute_dims(found, (0, 2, 1)), xp.broadcast_to(
+            near.counts[:, None, :], (found.shape[0], found.shape[2], found.shape[1])
+        )
+
+    def _check_spread(self) -> None:
+        """Refuse a spread of the target of one neighbour."""
+        if self.n_neighbors_ < 2:
+            raise ValueError(
+                f"n_neighbors is {self.n_neighbors_}: the target of one neighbour has no spread, and no "
+                "distribution; predict gives it, and n_neighbors of at least 2 a distribution"
+            )
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> NeighborTargets:
@@ -274,11 +329,8 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
             Of batch shape (n_samples,), with a second axis for several targets.
         """
         check_fitted(self)
-        if self.n_neighbors_ < 2:
-            raise ValueError(
-                f"n_neighbors is {self.n_neighbors_}: the target of one neighbour has no spread, and no "
-                "distribution; predict gives it, and n_neighbors of at least 2 a distribution"
-            )
+        self._refuse_tensors("the distribution of targets")
+        self._check_spread()
         found, near = self._sample(X)
         p = found.probabilities
         counts = np.broadcast_to(near.counts if p.ndim == 2 else near.counts[:, None, :], p.shape)
@@ -349,11 +401,9 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         check_fitted(self)
         levels = check_levels(alpha)
         self._check_levels("alpha", alpha, levels, include_noise)
-        near = self._near(X)
-        targets, counts = self.targets_[near.indices], near.counts
-        if targets.ndim == 3:
-            targets, counts = np.swapaxes(targets, 1, 2), counts[:, None, :]
-        counts = np.broadcast_to(counts, targets.shape)
+        if not include_noise:
+            self._refuse_tensors("Student's interval of the mean")
+        targets, counts = self._targets_of(self._near(X))
         find = _sample_quantiles if include_noise else _mean_quantiles
         return find(targets, counts, levels)
 
@@ -389,23 +439,25 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
 
 def _sample_quantiles(targets: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return order statistics (..., levels) of samples (..., K), in which targets count so many times."""
-    order = np.argsort(targets, axis=-1, kind="stable")
-    values = np.take_along_axis(targets, order, axis=-1)
-    reached = np.cumsum(np.take_along_axis(counts, order, axis=-1), axis=-1)
+    xp = namespace_of(targets)
+    order = xp.argsort(targets, axis=-1, stable=True)
+    values = xp.take_along_axis(targets, order, axis=-1)
+    reached = xp.cumulative_sum(xp.take_along_axis(counts, order, axis=-1), axis=-1)
     total = reached[..., -1:]
 
     def at_rank(rank: np.ndarray) -> np.ndarray:
-        column = np.sum(reached < rank - RANK_ROUNDING * total, axis=-1, keepdims=True)
-        return np.take_along_axis(values, np.minimum(column, values.shape[-1] - 1), axis=-1)[..., 0]
+        below = xp.astype(reached < rank - RANK_ROUNDING * total, xp.int64)
+        column = xp.clip(xp.sum(below, axis=-1, keepdims=True), max=values.shape[-1] - 1)
+        return xp.take_along_axis(values, column, axis=-1)[..., 0]
 
     def quantile(level: float) -> np.ndarray:
         rank = level * (total + 1.0)
-        below, above = np.floor(rank + RANK_ROUNDING * total), np.ceil(rank - RANK_ROUNDING * total)
+        below, above = xp.floor(rank + RANK_ROUNDING * total), xp.ceil(rank - RANK_ROUNDING * total)
         if level == 0.5:
             return 0.5 * at_rank(below) + 0.5 * at_rank(above)
         return at_rank(below if level < 0.5 else above)
 
-    return np.stack([quantile(float(level)) for level in levels], axis=-1)
+    return xp.stack([quantile(float(level)) for level in levels], axis=-1)
 
 
 def _mean_quantiles(targets: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:

@@ -5,6 +5,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.devices import beside
+from tractable.arrays.namespace import (
+    device,
+    is_foreign_array,
+    is_numpy_array,
+    library_of,
+    namespace_of,
+    to_numpy,
+)
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -13,6 +22,7 @@ from tractable.base import (
     check_choice,
     check_fitted,
     check_number,
+    refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_enough, check_held_columns, check_stored_rows
@@ -24,10 +34,11 @@ from tractable.neighbors.leave_one_out import (
     most_neighbors,
     usual_count,
 )
+from tractable.neighbors.tensor_search import NAMES, TensorSearch
+from tractable.primitives import as_double
 from tractable.spatial.checks import check_square
 from tractable.spatial.choose import as_index
 from tractable.spatial.counted import Counted, nearest_counted
-from tractable.spatial.index import Index
 from tractable.spatial.metrics import Euclidean, FunctionMetric, Metric, Minkowski, Precomputed, as_metric
 from tractable.value import replace
 
@@ -38,11 +49,13 @@ class NeighborSearch(Estimator):
     Rows are numbered as they were given, whether or not all of them count.
     """
 
+    _stores_tensors = True
+
     metric: Any
     p: float
     index: Any
     random_state: Any
-    index_: Index
+    index_: Any  # an Index, or a TensorSearch
     row_indices_: np.ndarray  # (n_samples_fit_,), the number of each stored row
     n_samples_fit_: int
     n_samples_given_: int
@@ -76,7 +89,9 @@ class NeighborSearch(Estimator):
         check_fitted(self)
         k = self._number(n_neighbors, own=X is None)
         distances, found = self._others(k) if X is None else self._nearest_of(X, k)
-        indices = np.where(found >= 0, self.row_indices_[found], -1)
+        xp = namespace_of(found)
+        named = xp.reshape(xp.take(self.row_indices_, xp.reshape(found, (-1,))), found.shape)
+        indices = xp.where(found >= 0, named, -1)
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(
@@ -96,10 +111,29 @@ class NeighborSearch(Estimator):
         scipy.sparse.csr_matrix of shape (n_samples, n rows given to `fit`)
         """
         check_choice("mode", mode, ["connectivity", "distance"])
+        self._refuse_tensors("kneighbors_graph, a sparse matrix of SciPy")
         distances, indices = self.kneighbors(X, n_neighbors)
         found = indices >= 0
         ends = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         return self._matrix(distances[found], indices[found], ends, mode)
+
+    def _refuse_tensors(self, what: str) -> None:
+        """Refuse what is on the host alone."""
+        if self._on_device:
+            raise ValueError(f"{what} is of NumPy arrays, and the model is on a device: use model.numpy()")
+
+    @property
+    def _on_device(self) -> bool:
+        return getattr(self, "_library_", None) is not None
+
+    def _moved(self, like: Any) -> Self:
+        """Return a copy with the rows elsewhere, arranged for a search there."""
+        moved = super()._moved(like)
+        moved._arrange(beside(self.index_.points, like), getattr(self, "n_neighbors_", 1))  # noqa: SLF001
+        return moved
+
+    def _follows_rows(self, name: str) -> bool:
+        return name != "index_" and super()._follows_rows(name)
 
     @property
     def _times(self) -> np.ndarray | None:
@@ -113,7 +147,7 @@ class NeighborSearch(Estimator):
     def _number(self, n_neighbors: Any, *, own: bool) -> int:
         """Return a number of neighbours that can be had."""
         times = self._times
-        most = (self.n_samples_fit_ if times is None else int(times.sum())) - own
+        most = (self.n_samples_fit_ if times is None else int(namespace_of(times).sum(times))) - own
         k = self._usual(most) if n_neighbors is None else n_neighbors
         check_number("n_neighbors", k, least=1, whole=True)
         if k > most:
@@ -134,7 +168,7 @@ class NeighborSearch(Estimator):
         if self._times is None:
             distances, found = self.index_.graph(k)
             return distances, found
-        own = np.arange(self.n_samples_fit_)
+        own = beside(np.arange(self.n_samples_fit_), self.index_.points)
         near = nearest_counted(self.index_, self.index_.points, k, self._times, own, complete=False)
         return _listed(near, k)
 
@@ -177,6 +211,13 @@ class NeighborSearch(Estimator):
     def _arrange(self, x: np.ndarray, k: int) -> None:
         """Set the index of the stored rows."""
         metric = self._metric()
+        if is_foreign_array(x):
+            if not (isinstance(self.index, str) and self.index in NAMES):
+                raise ValueError(
+                    f"index must be one of {NAMES} for an array of {library_of(x)}, got {self.index!r}"
+                )
+            self.index_ = TensorSearch(points=x, metric=metric)
+            return
         if isinstance(metric, Precomputed) and len(x) < self.n_samples_given_:
             metric = Precomputed(columns=self.row_indices_)
         if isinstance(metric, FunctionMetric):
@@ -186,6 +227,8 @@ class NeighborSearch(Estimator):
     def _asked(self, X: Any) -> np.ndarray:
         """Check rows whose neighbours are searched."""
         x = check_held_columns(self, X)
+        if is_foreign_array(x):
+            return x
         if self._precomputed and np.any(x < 0.0):
             raise ValueError("X must be distances from the rows of the fit, and some are negative")
         return x
@@ -194,15 +237,18 @@ class NeighborSearch(Estimator):
         """Set the attributes that number the rows of positive weight; return these rows."""
         if self._precomputed:
             check_square(rows.data)
-        self.n_samples_given_ = len(rows.data)
-        self.row_indices_ = (
-            np.arange(len(rows.data)) if rows.weights is None else np.flatnonzero(rows.weights)
-        )
-        if rows.weights is not None:
-            some = self.row_indices_
-            y = None if rows.y is None else rows.y[some]
-            rows = Rows(data=rows.data[some], y=y, weights=rows.weights[some])
-        self.n_samples_fit_, self.sample_weight_ = len(rows.data), rows.weights
+        xp, n = namespace_of(rows.data), rows.data.shape[0]
+        self.n_samples_given_ = n
+        if rows.weights is None:
+            self.row_indices_ = xp.arange(n, device=device(rows.data))
+        else:
+            self.row_indices_ = some = xp.nonzero(rows.weights)[0]
+            y = rows.y
+            if y is not None:
+                y = y[to_numpy(some)] if is_numpy_array(y) else xp.take(y, some, axis=0)
+            data, weights = (xp.take(each, some, axis=0) for each in (rows.data, rows.weights))
+            rows = Rows(data=data, y=y, weights=weights)
+        self.n_samples_fit_, self.sample_weight_ = rows.data.shape[0], rows.weights
         return rows
 
     def _matrix(self, distances: np.ndarray, indices: np.ndarray, ends: np.ndarray, mode: str) -> Any:
@@ -222,12 +268,13 @@ def _listed(near: Counted, k: int) -> tuple[np.ndarray, np.ndarray]:
     >>> _listed(near, 4)[1].tolist()
     [[4, 4, 7, -1]]
     """
+    xp = namespace_of(near.counts)
     missing = (k - near.total)[:, None]
-    times = np.concatenate([near.counts, missing], axis=1).astype(np.int64).ravel()
+    times = xp.reshape(xp.astype(xp.concat([near.counts, missing], axis=1), xp.int64), (-1,))
     found = []
-    for x, empty in ((near.distances, np.inf), (near.indices, -1)):
-        padded = np.concatenate([x, np.full((len(x), 1), empty, dtype=x.dtype)], axis=1)
-        found.append(np.repeat(padded.ravel(), times).reshape(-1, k))
+    for x, empty in ((near.distances, xp.inf), (near.indices, -1)):
+        padded = xp.concat([x, xp.full_like(x[:, :1], empty)], axis=1)
+        found.append(xp.reshape(xp.repeat(xp.reshape(padded, (-1,)), times), (-1, k)))
     return found[0], found[1]
 
 
@@ -252,27 +299,29 @@ def neighbor_weights(weights: Any, near: Counted) -> np.ndarray:
            [1.  , 0.  , 0.  ]])
     """
     check_neighbor_weights(weights)
-    counted = near.counts > 0.0
+    xp, counted = namespace_of(near.counts), near.counts > 0.0
     # Padding is given the distance of the nearest, which every weighting accepts.
-    distances = np.where(counted, near.distances, near.distances[:, :1])
+    distances = xp.where(counted, near.distances, near.distances[:, :1])
     if callable(weights):
-        weight = _checked(weights(distances.copy()), distances)
-        if not np.all((counted & (weight > 0.0)).any(axis=1)):
+        weight = _checked(weights(xp.asarray(distances, copy=True)), distances)
+        if not bool(xp.all(xp.any(counted & (weight > 0.0), axis=1))):
             raise ValueError(
                 "weights must return a positive number for a neighbour of each row, all are zero"
             )
     elif weights == "uniform":
-        return counted.astype(float)
+        return xp.astype(counted, xp.float64)
     else:
         here = distances == 0.0
-        apart = np.where(here, 1.0, distances)
-        weight = np.where(here.any(axis=1, keepdims=True), here, apart[:, :1] / apart)
-    return np.where(counted, weight, 0.0)
+        apart = xp.where(here, 1.0, distances)
+        first = xp.astype(here, xp.float64)
+        weight = xp.where(xp.any(here, axis=1, keepdims=True), first, apart[:, :1] / apart)
+    return xp.where(counted, weight, 0.0)
 
 
 def _checked(weight: Any, distances: np.ndarray) -> np.ndarray:
-    weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != distances.shape or not np.all((weight >= 0.0) & np.isfinite(weight)):
+    xp = namespace_of(distances)
+    weight = as_double(weight if is_foreign_array(weight) else beside(np.asarray(weight), distances))
+    if weight.shape != distances.shape or not bool(xp.all((weight >= 0.0) & xp.isfinite(weight))):
         raise ValueError(
             f"weights must return finite numbers, not negative, one for each of {distances.shape} distances"
         )
@@ -346,6 +395,8 @@ class NeighborModel(NeighborSearch):
         if self.max_neighbors is not None:
             check_number("max_neighbors", self.max_neighbors, least=1, whole=True)
         rows = self._counted_rows(check_stored_rows(self, X, y, sample_weight, supervised=True, drop=False))
+        if self._by_loo:
+            refuse_foreign(rows.data)
         k = int(2.0 * np.sqrt(len(rows.data))) if self._by_loo else check_enough(self.n_neighbors, rows)
         self._arrange(rows.data, k)
         return rows

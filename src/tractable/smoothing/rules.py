@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.devices import on_host
+from tractable.arrays.namespace import is_foreign_array
 from tractable.primitives.bins import linear_binning
 from tractable.smoothing.rows import as_rows
 from tractable.smoothing.windows import WINDOWS, Window
@@ -65,7 +67,8 @@ def window_factor(window: Window, dim: int) -> float:
 
 def column_scales(X: Any, weights: Any = None) -> tuple[float, np.ndarray]:
     """Return the total weight and the standard deviations (ddof=1) of columns that vary."""
-    moments = DiagonalMoments.of(*as_rows(X, weights))
+    rows = (X, weights) if is_foreign_array(X) else as_rows(X, weights)
+    moments = on_host(DiagonalMoments.of(*rows))
     total = float(np.max(moments.weight))
     if not total > 1.0:
         raise ValueError(

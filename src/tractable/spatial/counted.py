@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from tractable.arrays.namespace import namespace_of
+from tractable.primitives import as_double
 from tractable.spatial.brute import Brute
 from tractable.spatial.index import Index
 from tractable.value import value
@@ -33,7 +35,7 @@ class Counted:
     @property
     def total(self) -> np.ndarray:
         """How many neighbours each row has, by weight, (m,)."""
-        return self.counts.sum(axis=1)
+        return namespace_of(self.counts).sum(self.counts, axis=1)
 
     def first(self, k: int) -> "Counted":
         """Return the nearest k of the neighbours."""
@@ -90,7 +92,7 @@ def nearest_counted(
     >>> near.indices.tolist(), near.counts.tolist()
     ([[2]], [[3.0]])
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = as_double(x)
     near = _search(index, x, k, weights, own, copies, groups)
     if index.exact or not complete:
         return near
@@ -113,21 +115,27 @@ def _search(
 ) -> Counted:
     if weights is None and groups is None:
         distances, indices = index.query(x, k, exclude=own)
-        return Counted(distances=distances, indices=indices, counts=(indices >= 0).astype(float))
+        xp = namespace_of(distances)
+        return Counted(distances=distances, indices=indices, counts=xp.astype(indices >= 0, xp.float64))
     # Rows of large weights are many neighbours each.
-    usual = 1.0 if weights is None else max(1.0, float(np.mean(weights)))
+    usual = 1.0 if weights is None else max(1.0, float(namespace_of(weights).mean(weights)))
     asked = min(len(index), math.ceil(k / usual) + _spare(own, groups))
     while True:
         distances, indices = index.query(x, asked)
-        heavy = np.where(indices >= 0, 1.0 if weights is None else weights[indices], 0.0)
+        xp = namespace_of(distances)
+        heavy = xp.astype(indices >= 0, xp.float64)
+        if weights is not None:
+            flat = xp.reshape(xp.clip(indices, min=0), (-1,))
+            heavy = heavy * xp.reshape(xp.take(weights, flat), indices.shape)
         if own is not None:
             mine = (indices if groups is None else groups[indices]) == own[:, None]
-            left = np.maximum(heavy - 1.0, 0.0) if copies and groups is None else 0.0
-            heavy = np.where(mine, left, heavy)
-        reached = np.cumsum(heavy, axis=1)
+            left = xp.clip(heavy - 1.0, min=0.0) if copies and groups is None else 0.0
+            heavy = xp.where(mine, left, heavy)
+        reached = xp.cumulative_sum(heavy, axis=1)
         # The end is reached too where there is no more to find.
-        if asked == len(index) or np.all((reached[:, -1] >= k) | (indices[:, -1] < 0)):
-            return _settled(distances, indices, np.clip(k - (reached - heavy), 0.0, heavy))
+        if asked == len(index) or bool(xp.all((reached[:, -1] >= k) | (indices[:, -1] < 0))):
+            counts = xp.minimum(xp.clip(k - (reached - heavy), min=0.0), heavy)
+            return _settled(distances, indices, counts)
         asked = min(len(index), 2 * asked)
 
 
@@ -140,17 +148,17 @@ def _spare(own: np.ndarray | None, groups: np.ndarray | None) -> int:
 
 def _settled(distances: np.ndarray, indices: np.ndarray, counts: np.ndarray) -> Counted:
     """Put neighbours that count first, in their order, and cut what none has."""
-    some = counts > 0.0
-    width = max(1, int(np.max(np.sum(some, axis=1), initial=1)))
-    if not np.all(some[:, :width]) or np.any(some[:, width:]):
-        order = np.argsort(~some, axis=1, kind="stable")[:, :width]
+    xp, some = namespace_of(counts), counts > 0.0
+    width = max(1, int(xp.max(xp.sum(xp.astype(some, xp.int64), axis=1)))) if counts.shape[0] else 1
+    if not bool(xp.all(some[:, :width])) or bool(xp.any(some[:, width:])):
+        order = xp.argsort(xp.astype(~some, xp.int64), axis=1, stable=True)[:, :width]
         distances, indices, counts = (
-            np.take_along_axis(x, order, axis=1) for x in (distances, indices, counts)
+            xp.take_along_axis(x, order, axis=1) for x in (distances, indices, counts)
         )
     distances, indices, counts = (x[:, :width] for x in (distances, indices, counts))
     some = counts > 0.0
     return Counted(
-        distances=np.where(some, distances, np.inf), indices=np.where(some, indices, -1), counts=counts
+        distances=xp.where(some, distances, xp.inf), indices=xp.where(some, indices, -1), counts=counts
     )
 
 

@@ -412,6 +412,8 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
             The rows of the fit, as in `fit`; a source is read into memory.
         """
         check_answerable(self)
+        if not self._fitted_family.unit_dispersion:
+            self._check_intervals()  # residuals are in units of the dispersion
         data = self._rows_of_fit(X, y, sample_weight, exposure, what="influence")
         of, held = self._row_scores(data), data.collect()
         phi = 1.0 if self._fitted_family.unit_dispersion else self.dispersion_

@@ -120,8 +120,9 @@ class Ridge(LinearPredictions, LinearFit):
             Which target, where there are several.
         """
         check_fitted(self)
+        fit = self._solution_with_noise()
         columns = of_columns(self.statistic_, intercept=bool(self.fit_intercept))
-        return _posterior_table(self, self._solution_with_noise(), coverage, target, columns)
+        return _posterior_table(self, fit, coverage, target, columns)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)

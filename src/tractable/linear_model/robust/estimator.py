@@ -257,7 +257,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
             Of the intervals.
         """
         check_fitted(self)
-        self._check_predictable(np.asarray(self._least_squares_.centre)[None, :])
+        self._check_predictable()
         whole, intercept = self._least_squares_, bool(self.fit_intercept)
         covariance, dof = self._parameter_covariance()
         n_parameters = float(whole.rank + whole.has_intercept)
@@ -304,7 +304,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
 
     def _errors_of(self, rows: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, float]:
         """Return standard errors of linear predictors at rows, or of differences to that at 0, and ν."""
-        self._check_predictable(np.asarray(self._least_squares_.centre)[None, :])
+        self._check_predictable()
         whole, unit = self._least_squares_, 1.0 / float(self._target_.scale)
         columns = independent_columns(rows, whole)
         if slopes:
@@ -323,8 +323,8 @@ class RobustRegression(RegressorMixin, EMEstimator):
             found = np.where(open_, np.inf, found)
         return unit * found, float(dof)
 
-    def _check_predictable(self, rows: np.ndarray) -> None:
-        """Refuse distributions that the rows of the fit do not determine."""
+    def _check_predictable(self, rows: np.ndarray | None = None) -> None:
+        """Refuse distributions that the rows of the fit do not determine, of parameters or of rows."""
         if self.scale_ == 0.0:
             raise ValueError("y is fitted without error, so there is no noise to predict: scale_ is 0")
         if not hasattr(self, "_least_squares_"):
@@ -350,7 +350,7 @@ class RobustRegression(RegressorMixin, EMEstimator):
                 f"X has too few rows to estimate the tails of the noise: a weight of {float(whole.weight):g} "
                 f"for {n_parameters} parameters; give dof, or more rows"
             )
-        if not np.all(np.isfinite(whole.leverage(rows))):
+        if rows is not None and not np.all(np.isfinite(whole.leverage(rows))):
             raise ValueError(
                 "X has rows outside of the span of the rows of the fit, whose columns are linearly "
                 "dependent: their linear predictor is not determined"

@@ -211,6 +211,9 @@ class QuantileRegression(RegressorMixin, Estimator):
                 "bandwidth": self.bandwidth_,
             },
             coverage=coverage,
+            notes=("y has no density about its quantile: there are no standard errors",)
+            if np.any(np.isnan(np.diagonal(self.parameter_covariance_)))
+            else (),
         )
         table.warn_of_collinearity()
         return table

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tractable.arrays.devices import on_accelerator
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT, squared_distances
 
-#: Pairs of a query and a point that are held at a time.
-PAIRS = 2**22
+#: Pairs of a query and a point that are held at a time; and on an accelerator.
+PAIRS, DEVICE_PAIRS = 2**22, 2**25
 
 
 @SILENT
@@ -24,7 +25,7 @@ def log_kernel_sums(
 ) -> Array:
     xp = namespace_of(points)
     weights = xp.ones_like(points[:, 0]) if weights is None else weights
-    step = max(1, PAIRS // max(1, points.shape[0]))
+    step = max(1, (DEVICE_PAIRS if on_accelerator(points) else PAIRS) // max(1, points.shape[0]))
     parts = []
     for start in range(0, queries.shape[0], step):
         end = min(start + step, queries.shape[0])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT
 
 
@@ -50,6 +50,117 @@ def up_to(every: Array, radii: Array) -> tuple[Array, Array, Array]:
     rows, columns = xp.nonzero(every <= radii[:, None])
     flat = rows * every.shape[1] + columns
     return rows, xp.take(xp.reshape(ranks, (-1,)), flat), xp.take(xp.reshape(every, (-1,)), flat)
+
+
+#: Candidates beside the k nearest by products, and columns of which the least is looked at first.
+SPARE, GROUP = 16, 32
+
+#: Columns up to which the distances of candidates are summed one coordinate after another, as on the host.
+FEW_COLUMNS = 16
+
+
+@SILENT
+def scanned_nearest(
+    x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0, columns: int = 2**16
+) -> tuple[Array, Array]:
+    """Return what `nearest` returns, of so many points at a time: no array of all pairs is made.
+
+    Euclidean neighbours are the nearest of candidates by |y|² - 2 x·y, a matrix product about the mean of the
+    points, measured by differences. Rows whose other points may be as near, up to the rounding of the
+    products, are searched by differences alone.
+    """
+    n, candidates = points.shape[0], k + max(k, SPARE)
+    if form != "euclidean" or n <= 2 * candidates:
+        return _scanned(x, points, k, form, order, columns)
+    xp = namespace_of(x)
+    near, indices, doubtful = _of_candidates(x, points, k, candidates, columns)
+    anew = xp.nonzero(doubtful)[0]
+    if not anew.shape[0]:
+        return near, indices
+    again = _scanned(xp.take(x, anew, axis=0), points, k, form, order, columns)
+    kept = xp.nonzero(~doubtful)[0]
+    back = xp.argsort(xp.concat([kept, anew]))
+    both = ((xp.take(old, kept, axis=0), new) for old, new in zip((near, indices), again, strict=True))
+    near, indices = (xp.take(xp.concat(parts), back, axis=0) for parts in both)
+    return near, indices
+
+
+def _scanned(x: Array, points: Array, k: int, form: str, order: float, columns: int) -> tuple[Array, Array]:
+    """Return the nearest by the distances of all pairs, some points at a time; of equals the first."""
+    xp, n, found = namespace_of(x), points.shape[0], None
+    for start in range(0, n, columns):
+        every = distances(x, points[start : min(start + columns, n), :], form, order)
+        near, ranks = smallest(every, min(k, every.shape[1]))
+        ranks = ranks + start
+        if found is not None:
+            near, ranks = (xp.concat(both, axis=1) for both in zip(found, (near, ranks), strict=True))
+            first = xp.argsort(near, axis=1, stable=True)[:, :k]
+            near, ranks = (xp.take_along_axis(each, first, axis=1) for each in (near, ranks))
+        found = near, ranks
+    return near, ranks
+
+
+def _of_candidates(
+    x: Array, points: Array, k: int, candidates: int, columns: int
+) -> tuple[Array, Array, Array]:
+    """Return the k nearest of so many candidates, and the rows of which others may be as near."""
+    xp, (n, d), found = namespace_of(x), points.shape, None
+    center = xp.mean(points, axis=0)
+    z, largest = x - center, 0.0
+    for start in range(0, n, columns):
+        y = points[start : min(start + columns, n), :] - center
+        squares = xp.sum(y * y, axis=1)
+        largest = max(largest, float(xp.max(squares)))
+        keys, ranks = _least(_keys(z, y, squares), candidates)
+        ranks = ranks + start
+        if found is not None:
+            keys, first = _least(xp.concat([found[0], keys], axis=1), candidates)
+            ranks = xp.take_along_axis(xp.concat([found[1], ranks], axis=1), first, axis=1)
+        found = keys, ranks
+    ranks = xp.sort(ranks, axis=1)  # of equals the first
+    near, first = smallest(_apart(x, points, ranks), k)
+    sizes = xp.sum(z * z, axis=1)
+    rounding = 4.0 * (d + 8) * float(xp.finfo(x.dtype).eps) * (xp.sqrt(sizes) + largest**0.5) ** 2
+    doubtful = ~(near[:, -1] ** 2 + rounding < xp.max(keys, axis=1) + sizes)
+    return near, xp.take_along_axis(ranks, first, axis=1), doubtful
+
+
+def _keys(z: Array, y: Array, squares: Array) -> Array:
+    """Return |y|² - 2 z·y of all pairs, which orders points as their distances do."""
+    if is_torch_array(z):
+        return namespace_of(z).addmm(squares, z, y.T, alpha=-2.0)
+    return squares - 2.0 * (z @ y.T)
+
+
+def _least(keys: Array, k: int) -> tuple[Array, Array]:
+    """Return the k least of each row, in any order, and their columns."""
+    xp, (m, n) = namespace_of(keys), keys.shape
+    if n <= k:
+        ranks = xp.broadcast_to(xp.arange(n, device=device(keys)), (m, n))
+        return keys, ranks
+    if not is_torch_array(keys):
+        ranks = xp.argsort(keys, axis=1)[:, :k]
+        return xp.take_along_axis(keys, ranks, axis=1), ranks
+    if n % GROUP or n < 4 * k * GROUP:
+        found = keys.topk(k, dim=1, largest=False, sorted=False)
+        return found.values, found.indices
+    # The k least are in the k groups whose least entries are smallest: keys are read once.
+    grouped = keys.view(m, n // GROUP, GROUP)
+    groups = grouped.amin(dim=2).topk(k, dim=1, largest=False, sorted=False).indices
+    some = grouped.gather(1, groups[:, :, None].expand(m, k, GROUP)).view(m, k * GROUP)
+    found = some.topk(k, dim=1, largest=False, sorted=False)
+    return found.values, groups.gather(1, found.indices // GROUP) * GROUP + found.indices % GROUP
+
+
+def _apart(x: Array, points: Array, ranks: Array) -> Array:
+    """Return the distances of rows from points of their own, (m, c)."""
+    xp, (m, c), d = namespace_of(x), ranks.shape, x.shape[1]
+    flat = xp.reshape(ranks, (-1,))
+    if d <= FEW_COLUMNS:
+        own = (xp.reshape(xp.take(points[:, j], flat), (m, c)) for j in range(d))
+        return _of_steps(xp, [xp.abs(x[:, j : j + 1] - y) for j, y in enumerate(own)], "euclidean")
+    steps = x[:, None, :] - xp.reshape(xp.take(points, flat, axis=0), (m, c, d))
+    return xp.sqrt(xp.sum(steps * steps, axis=2))
 
 
 #: The distances that SciPy adds up coordinate by coordinate too: the same bits as the loop below, sooner.
