@@ -15,8 +15,10 @@ from sklearn import (
     neighbors,
 )
 from sklearn.base import clone, is_regressor
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingRegressor
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor, kernels
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -193,6 +195,23 @@ def test_options_without_effect_have_none():
     assert clone(ours).set_params(solver="svd", alpha=3.0).alpha == 3.0
 
 
+def test_paths_unpack_as_tuples():
+    target = TARGET - TARGET.mean()
+    centred = X - X.mean(axis=0)
+    for method in ("lasso", "lar"):
+        alphas, active, coefs = tractable.lars_path(centred, target, method=method)
+        theirs = linear_model.lars_path(centred, target, method=method)
+        assert active == theirs[1]
+        np.testing.assert_allclose(alphas, theirs[0], atol=1e-12)
+        np.testing.assert_allclose(coefs, theirs[2], rtol=1e-8, atol=1e-10)
+    grid = [0.5, 0.1, 0.01]
+    alphas, coefs, gaps = tractable.lasso_path(centred, target, alphas=grid)
+    theirs = linear_model.lasso_path(centred, target, alphas=grid, tol=1e-12)
+    np.testing.assert_allclose(alphas, theirs[0])
+    np.testing.assert_allclose(coefs, theirs[1], atol=1e-6)
+    assert gaps.shape == theirs[2].shape
+
+
 def test_options_that_would_change_the_model_are_refused():
     with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         tractable.Ridge(nonsense=1)
@@ -224,6 +243,100 @@ def test_adopted_models_predict_as_they_did(theirs):
     np.testing.assert_allclose(ours.fit(X, y).predict(X), theirs.fit(X, y).predict(X), rtol=1e-2)
 
 
+TIGHT = {"tol": 1e-10}
+COUNTS, AMOUNTS = np.round(TARGET), TARGET + 0.5
+TRANSLATED = [
+    (linear_model.PoissonRegressor(alpha=0.1, **TIGHT), COUNTS, tractable.PoissonRegression),
+    (linear_model.GammaRegressor(alpha=0.1, **TIGHT), AMOUNTS, tractable.GammaRegression),
+    (linear_model.TweedieRegressor(power=0, alpha=0.3, **TIGHT), TARGET, tractable.ElasticNet),
+    (linear_model.TweedieRegressor(power=1, alpha=0.3, **TIGHT), COUNTS, tractable.PoissonRegression),
+    (linear_model.TweedieRegressor(power=2, link="log", **TIGHT), AMOUNTS, tractable.GammaRegression),
+    (linear_model.QuantileRegressor(quantile=0.3, alpha=0.0), TARGET, tractable.QuantileRegression),
+    (linear_model.RidgeCV([0.1, 1.0], cv=3), TARGET, tractable.RidgeCV),
+    (linear_model.LassoCV(cv=3, **TIGHT), TARGET, tractable.LassoCV),
+    (linear_model.ElasticNetCV(cv=3, l1_ratio=[0.5, 0.9], **TIGHT), TARGET, tractable.ElasticNetCV),
+    (linear_model.LogisticRegressionCV(cv=3, **TIGHT), LABELS > 0, tractable.LogisticRegressionCV),
+    (
+        GaussianProcessRegressor(2.0 * kernels.RBF([1.0] * 4) + kernels.WhiteKernel(0.1)),
+        TARGET,
+        tractable.GaussianProcessRegressor,
+    ),
+    (
+        GaussianProcessRegressor(kernels.Matern(nu=2.5) * kernels.RationalQuadratic(), alpha=0.1),
+        TARGET,
+        tractable.GaussianProcessRegressor,
+    ),
+    (GaussianProcessClassifier(1.0 * kernels.RBF(1.0)), LABELS > 0, tractable.GaussianProcessClassifier),
+]
+
+
+@pytest.mark.parametrize(("theirs", "y", "cls"), TRANSLATED, ids=lambda x: type(x).__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_translated_models_predict_as_they_did(theirs, y, cls):
+    ours = tractable.adopt(theirs)
+    assert type(ours) is cls
+    answer = "predict_proba" if hasattr(theirs, "predict_proba") else "predict"
+    found, wanted = (getattr(model.fit(X, y), answer)(X) for model in (ours, theirs))
+    np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-3)
+
+
+def test_kernels_become_values_of_the_same_covariances():
+    pairs = [
+        kernels.RBF([1.0, 2.0]) + kernels.ConstantKernel(0.5),
+        3.0 * kernels.Matern(0.7, nu=0.5) * kernels.RBF(2.0),
+        kernels.Matern(2.0, nu=np.inf) + kernels.WhiteKernel(0.3),
+        kernels.RationalQuadratic(0.5, alpha=2.0) ** 2,
+        kernels.DotProduct(0.4) * kernels.ConstantKernel(2.0, "fixed"),
+    ]
+    for theirs in pairs:
+        ours = tractable.adopt(theirs)
+        np.testing.assert_allclose(ours(X[:, :2]), theirs(X[:, :2]), rtol=1e-12)
+    with pytest.warns(UserWarning, match="equal to ExpSineSquared in one column alone"):
+        ours = tractable.adopt(kernels.ExpSineSquared(1.5, 2.0))
+    np.testing.assert_allclose(ours(X[:, :1]), kernels.ExpSineSquared(1.5, 2.0)(X[:, :1]), rtol=1e-12)
+    for none in (kernels.PairwiseKernel(), kernels.Matern(nu=0.7), kernels.RBF() ** 1.5):
+        with pytest.raises(ValueError, match=r"has no equal here|must be whole here"):
+            tractable.adopt(none)
+
+
+def test_models_within_others_are_adopted():
+    columns = ColumnTransformer([("a", StandardScaler(), [0]), ("b", decomposition.PCA(2), [1, 2, 3])])
+    line = make_pipeline(columns, linear_model.PoissonRegressor(**TIGHT))
+    ours = tractable.adopt(line)
+    assert isinstance(ours[0].transformers[1][1], tractable.PCA)
+    assert isinstance(ours[0].transformers[0][1], StandardScaler)
+    np.testing.assert_allclose(ours.fit(X, COUNTS).predict(X), line.fit(X, COUNTS).predict(X), rtol=1e-5)
+    stack = StackingRegressor(
+        [("ridge", linear_model.Ridge()), ("near", neighbors.KNeighborsRegressor())], linear_model.RidgeCV()
+    )
+    ours = tractable.adopt(stack)
+    np.testing.assert_allclose(ours.fit(X, TARGET).predict(X), stack.fit(X, TARGET).predict(X), rtol=1e-8)
+    grid = {"kernel": [kernels.RBF(), kernels.Matern()]}
+    search = tractable.adopt(GridSearchCV(GaussianProcessRegressor(alpha=0.1), grid, cv=3)).fit(X, TARGET)
+    assert isinstance(search.best_params_["kernel"], tractable.kernels.Kernel)
+    assert isinstance(search.best_estimator_, tractable.GaussianProcessRegressor)
+    with pytest.raises(ValueError, match="GridSearchCV holds no model that has an equal here"):
+        tractable.adopt(GridSearchCV(RandomForestClassifier(), {}))
+
+
+def test_models_with_an_equal_of_some_parameters_alone():
+    with pytest.warns(UserWarning, match="median absolute deviation"):
+        ours = tractable.adopt(linear_model.HuberRegressor(epsilon=1.5))
+    assert (ours.noise, ours.tuning) == ("huber", 1.5)
+    theirs = linear_model.HuberRegressor(epsilon=1.5).fit(X, TARGET)
+    np.testing.assert_allclose(ours.fit(X, TARGET).predict(X), theirs.predict(X), rtol=0.05)
+    for none in (
+        linear_model.HuberRegressor(alpha=1.0),
+        linear_model.QuantileRegressor(),
+        linear_model.TweedieRegressor(power=1.5),
+        linear_model.TweedieRegressor(power=1, link="identity"),
+        GaussianProcessRegressor(alpha=np.ones(3)),
+        GaussianProcessClassifier(multi_class="one_vs_one"),
+    ):
+        with pytest.raises(ValueError, match=r"has no equal here|fit\(…, noise_variance=alpha\) here"):
+            tractable.adopt(none)
+
+
 def test_adopted_searches_search_over_ours():
     search = GridSearchCV(linear_model.Ridge(), {"alpha": [0.1, 1.0]}, cv=3)
     found = tractable.adopt(search).fit(X, TARGET)
@@ -241,7 +354,6 @@ def test_what_is_dropped_is_said_and_what_has_no_equal_refused():
         tractable.adopt(decomposition.PCA(2))
     with pytest.raises(ValueError, match="RandomForestClassifier has no equal here"):
         tractable.adopt(RandomForestClassifier())
-    with pytest.raises(ValueError, match="positive of Ridge must be False"):
-        tractable.adopt(linear_model.Ridge(positive=True))
+    assert tractable.adopt(linear_model.Ridge(positive=True)).positive
     with pytest.raises(ValueError, match="must be an estimator of scikit-learn"):
         tractable.adopt(linear_model.Ridge)

@@ -33,8 +33,8 @@ from tractable import spatial as spatial
 from tractable import statistics as statistics
 from tractable import testing as testing
 from tractable.arrays import precision as precision
-from tractable.base import adopt as adopt
 from tractable.base import tags as tags
+from tractable.base.adopt import adopt as adopt
 from tractable.base.sample_posterior import sample_posterior as sample_posterior
 from tractable.classification import BayesClassifier as BayesClassifier
 from tractable.classification import BayesianLogisticRegression as BayesianLogisticRegression

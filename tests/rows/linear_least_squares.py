@@ -12,6 +12,7 @@ STATISTICS = [
 ROWS = [
     Row("LinearRegression", LinearRegression),
     Row("LinearRegression-origin", lambda: LinearRegression(fit_intercept=False)),
+    Row("LinearRegression-positive", lambda: LinearRegression(positive=True)),
     Row("LinearRegression-svd", lambda: LinearRegression(solver="svd")),
     Row("LinearRegression-normal", lambda: LinearRegression(solver="normal")),
     Row("LinearRegression-refined", lambda: LinearRegression(refine=True)),

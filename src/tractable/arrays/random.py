@@ -45,6 +45,7 @@ def either_seed_name(function: Callable[..., R]) -> Callable[..., R]:
             given[own] = given.pop(other)
         return function(*args, **given)
 
+    called.seed_names = (own, other)  # type: ignore[attr-defined]  # decorators around it keep it
     return called
 
 

@@ -1,5 +1,6 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
+from tractable.base.adopt import adopt
 from tractable.base.classifier import ClassifierMixin
 from tractable.base.density import CriteriaMixin, DegenerateCovarianceWarning, DensityMixin
 from tractable.base.em import EMEstimator
@@ -14,7 +15,6 @@ from tractable.base.estimator import (
 )
 from tractable.base.labels import check_class_rows, check_labels, classes_of
 from tractable.base.one_pass import NotYetDetermined, OnePassEstimator
-from tractable.base.options import adopt
 from tractable.base.parameters import check_choice, check_count, check_number, check_numbers, check_values
 from tractable.base.regressor import RegressorMixin
 from tractable.base.sample_posterior import sample_posterior

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
-from tractable.base.options import is_inert, take_options
+from tractable.base.options import by_seed_name, is_inert, take_options
 from tractable.base.parameters import check_flags, plain_numbers
 from tractable.primitives.threads import FEW_COLUMNS, FEW_ROWS, single_threaded_blas
 from tractable.value import value
@@ -113,6 +113,7 @@ class Estimator(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__length_scale=2.0`` replaces a kernel, which is a value."""
         names = self.get_params(deep=False)
+        params = by_seed_name(params, names)
         params = {n: x for n, x in params.items() if n in names or not is_inert(type(self), n)}
         inside: dict[str, dict[str, Any]] = {}
         for name in list(params):

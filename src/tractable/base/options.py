@@ -1,14 +1,12 @@
-"""Options of scikit-learn's constructors that are no parameters here, and its estimators made ours.
+"""Options of scikit-learn's constructors that are no parameters here.
 
 The options are accepted in one place, the constructor of every :class:`Estimator`: those of :data:`INERT`
 have no effect, because they choose an algorithm or a display and not the model; those of :data:`ONLY` may
 have the values that mean what is done here; those of :data:`REWRITTEN` become parameters of ours.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
 
@@ -24,10 +22,26 @@ _TREES = frozenset({"algorithm", "leaf_size"})
 INERT: dict[str, frozenset[str]] = {
     "LinearRegression": frozenset({"tol"}),
     "Ridge": frozenset({"max_iter", "tol", "solver", "random_state"}),
-    "RidgeCV": frozenset({"gcv_mode", "store_cv_results"}),
+    "RidgeCV": frozenset({"gcv_mode"}),
     "Lasso": _DESCENT,
     "ElasticNet": _DESCENT,
     "LassoCV": _DESCENT,
+    "ElasticNetCV": _DESCENT,
+    "LogisticRegressionCV": frozenset(
+        {
+            "solver",
+            "dual",
+            "random_state",
+            "intercept_scaling",
+            "multi_class",
+            "refit",
+            "use_legacy_attributes",
+        }
+    ),
+    "PoissonRegression": frozenset({"solver", "warm_start"}),
+    "GammaRegression": frozenset({"solver", "warm_start"}),
+    "QuantileRegression": frozenset({"solver", "solver_options"}),
+    "RobustRegression": frozenset({"warm_start"}),
     "LassoLars": frozenset({"eps", "fit_path", "random_state", "precompute"}),
     "LogisticRegression": frozenset(
         {"solver", "dual", "random_state", "intercept_scaling", "multi_class", "warm_start"}
@@ -55,9 +69,6 @@ INERT: dict[str, frozenset[str]] = {
 
 #: Accepted with the values that mean what is done here, and refused with others.
 ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
-    "LinearRegression": {"positive": (False,)},
-    "Ridge": {"positive": (False,)},
-    "RidgeCV": {"scoring": (None,), "cv": (None,), "alpha_per_target": (False,)},
     "LassoLars": {"jitter": (None,)},
     "BernoulliNB": {"force_alpha": (True,)},
     "MultinomialNB": {"force_alpha": (True,)},
@@ -127,13 +138,22 @@ def take_options(init: Callable[..., None]) -> Callable[..., None]:
     @wraps(init)
     def constructed(self: Any, *args: Any, **given: Any) -> None:
         if not given.keys() <= own.keys():
-            given = translated(type(self), given, own)
+            given = translated(type(self), by_seed_name(given, own), own)
         for name, names in VALUES.get(type(self).__name__, {}).items():
             if isinstance(given.get(name), str | None) and name in given:
                 given[name] = names.get(given[name], given[name])
         init(self, *args, **given)
 
     return constructed
+
+
+def by_seed_name(given: dict[str, Any], own: Any) -> dict[str, Any]:
+    """Return options with a seed that was given as `rng` under the name of scikit-learn."""
+    if "rng" not in given or "rng" in own:
+        return given
+    if "random_state" in given:
+        raise ValueError("rng and random_state name the same thing: give one of them")
+    return {**{name: x for name, x in given.items() if name != "rng"}, "random_state": given["rng"]}
 
 
 def translated(cls: type, given: dict[str, Any], own: Any) -> dict[str, Any]:
@@ -160,127 +180,3 @@ def is_inert(cls: type, name: str) -> bool:
 
 def _entry(table: dict[str, dict[str, Any]], cls: type, name: str) -> Any:
     return next((table[c.__name__][name] for c in cls.__mro__ if name in table.get(c.__name__, {})), None)
-
-
-#: Models of scikit-learn that have another name here.
-RENAMED = {
-    "LinearDiscriminantAnalysis": "LinearDiscriminant",
-    "QuadraticDiscriminantAnalysis": "QuadraticDiscriminant",
-    "MiniBatchKMeans": "KMeans",
-}
-
-#: What says how long a search goes on: scikit-learn's default is not ours.
-_SEARCH = frozenset({"tol", "max_iter", "n_init", "reg_covar", "max_no_improvement", "reassignment_ratio"})
-
-#: Models whose kernels are values here.
-_KERNELS = frozenset({"KernelRidge", "KernelPCA", "GaussianProcessRegressor", "GaussianProcessClassifier"})
-
-
-def adopt(estimator: Any) -> Any:
-    """Return a configured estimator, pipeline or search of scikit-learn as one of ours, not yet fitted.
-
-    Parameters keep their values; what only chose an algorithm or a display is dropped, and a warning says so
-    where it was set. Steps of a pipeline that prepare columns, and have no equal here, stay scikit-learn's.
-
-    Parameters
-    ----------
-    estimator : estimator of scikit-learn
-        A model that is here too, a `Pipeline` that ends in one, or a search (`GridSearchCV` and others) over
-        one. Estimators of ours are returned as copies.
-
-    Returns
-    -------
-    estimator
-        Of the same parameters.
-
-    Raises
-    ------
-    ValueError
-        Where the model, or a parameter that was changed, has no equal here.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> adopt(Ridge(alpha=2.0))
-    Ridge(alpha=2.0)
-    >>> type(adopt(make_pipeline(StandardScaler(), Ridge()))[-1]).__module__.split(".")[0]
-    'tractable'
-    """
-    dropped: list[str] = []
-    found = _adopted(estimator, dropped)
-    if dropped:
-        names = ", ".join(sorted(set(dropped)))
-        warnings.warn(
-            f"dropped, as they choose an algorithm and not the model: {names}", UserWarning, stacklevel=2
-        )
-    return found
-
-
-def _adopted(estimator: Any, dropped: list[str]) -> Any:
-    from sklearn.base import clone
-
-    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise ValueError(f"estimator must be an estimator of scikit-learn, constructed, got {estimator!r}")
-    module, name = type(estimator).__module__.split(".")[0], type(estimator).__name__
-    if module == "tractable":
-        return clone(estimator)
-    if name == "Pipeline":
-        *before, last = estimator.steps
-        steps = [(label, _prepared(step, dropped)) for label, step in before]
-        return clone(estimator).set_params(steps=[*steps, (last[0], _adopted(last[1], dropped))])
-    if hasattr(estimator, "estimator") and hasattr(estimator, "refit"):
-        return clone(estimator).set_params(estimator=_adopted(estimator.estimator, dropped))
-    return _model(estimator, name, dropped)
-
-
-def _prepared(step: Any, dropped: list[str]) -> Any:
-    """Return a step that prepares columns: ours where there is one, or scikit-learn's."""
-    from sklearn.base import clone
-
-    if isinstance(step, str) or _ours(type(step).__name__) is None:
-        return step if isinstance(step, str) else clone(step)
-    return _adopted(step, dropped)
-
-
-def _ours(name: str) -> Any:
-    tractable = import_module("tractable")
-    name = RENAMED.get(name, name)
-    return getattr(tractable, name) if name in tractable.PUBLIC else None
-
-
-def _model(estimator: Any, name: str, dropped: list[str]) -> Any:
-    cls = _ours(name)
-    if cls is None or not hasattr(cls, "get_params"):
-        raise ValueError(f"{name} has no equal here; scikit-learn's goes on working beside these models")
-    defaults = {p.name: p.default for p in signature(type(estimator).__init__).parameters.values()}
-    own = signature(cls.__init__).parameters
-    given = {}
-    for option, x in estimator.get_params(deep=False).items():
-        changed = not _same(x, defaults.get(option))
-        if name in _KERNELS and option == "kernel" and changed:
-            raise ValueError(
-                f"kernel of {name} is a value of tractable.kernels here: construct the model anew"
-            )
-        if option in own and (changed or option not in _SEARCH):
-            given[option] = x
-        elif option not in own and changed:
-            if is_inert(cls, option) or option in _SEARCH:
-                dropped.append(option)
-            else:
-                given[option] = x
-    try:
-        return cls(**given)
-    except TypeError:
-        unknown = ", ".join(sorted(given.keys() - own.keys()))
-        raise ValueError(f"{name}({unknown}=…) has no equal here") from None
-
-
-def _same(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    try:
-        return bool(np.all(a == b)) and type(a) is type(b)
-    except (TypeError, ValueError):
-        return False

@@ -21,7 +21,9 @@ PROBABILITIES = (
 AGE_PROBABILITIES, HEIGHT_PROBABILITIES, VOCABULARY_PROBABILITIES = zip(*PROBABILITIES, strict=True)
 
 
-def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, np.ndarray]:
+def make_height_vocabulary_age(
+    n: int, random_state: Any = None, *, rng: Any = None
+) -> tuple[Any, np.ndarray]:
     """Draw people: their height and vocabulary, in five bins each, and their age, in six.
 
     Children are short and know few words, so height and vocabulary depend on each other; given the age they
@@ -31,8 +33,8 @@ def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, n
     ----------
     n : int
         How many.
-    random_state : None, int or Generator
-        Source of randomness; with a seed the result is repeatable.
+    random_state, rng : None, int or Generator
+        Source of randomness, by either name; with a seed the result is repeatable.
 
     Returns
     -------
@@ -51,7 +53,9 @@ def make_height_vocabulary_age(n: int, random_state: Any = None) -> tuple[Any, n
 
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"n must be a whole number from 1, got {n!r}")
-    rng = np.random.default_rng(random_state)
+    if random_state is not None and rng is not None:
+        raise ValueError("rng and random_state name the same thing: give one of them")
+    rng = np.random.default_rng(random_state if rng is None else rng)
     years = rng.choice(len(AGES), size=n, p=AGE_PROBABILITIES)
     tables = (HEIGHT_PROBABILITIES, VOCABULARY_PROBABILITIES)
     heights, words = (_drawn(rng, np.array(table)[years]) for table in tables)

@@ -8,8 +8,9 @@ from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softma
 from tractable.engines.inducing_points import InducingPoints, InducingPosterior, Nystrom, nystrom
 from tractable.engines.kmeans import Clusters
 from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
-from tractable.engines.least_squares import LeastSquares, RowSpan, least_squares
+from tractable.engines.least_squares import LeastSquares, PointSolution, RowSpan, least_squares
 from tractable.engines.newton import NewtonResult, newton
+from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.engines.principal_components import PrincipalComponents, principal_components
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
@@ -31,6 +32,7 @@ __all__ = [
     "NewtonResult",
     "Nystrom",
     "Observations",
+    "PointSolution",
     "PrimalPosterior",
     "PrincipalComponents",
     "RobbinsMonroResult",
@@ -48,6 +50,7 @@ __all__ = [
     "integrate",
     "least_squares",
     "newton",
+    "nonnegative_least_squares",
     "nystrom",
     "principal_components",
     "robbins_monro",

@@ -45,6 +45,42 @@ class RowSpan:
         return namespace_of(self.directions).sum(self.directions**2, axis=1) >= 1.0 - self.tol
 
 
+class NotComputedError(ValueError, AttributeError):
+    """What is asked of a fit that did not compute it."""
+
+
+@value
+class PointSolution:
+    """The coefficients of a linear model whose standard errors are not computed, for a reason it states.
+
+    Parameters
+    ----------
+    coef : array (t, d)
+        Coefficients of each target.
+    intercept : array (t,)
+        The prediction at x = 0.
+    rss : array (t,)
+        Residual sums of squares.
+    reason : str
+        Why standard errors are not computed, and what has them.
+    """
+
+    coef: Array
+    intercept: Array
+    rss: Array
+    reason: str
+
+    def predict(self, x: Any) -> Array:
+        """Return the predictions at the rows of x, dense or sparse, (n, t)."""
+        return x @ self.coef.T + self.intercept
+
+    def __getattr__(self, name: str) -> Any:
+        reason = vars(self).get("reason")  # not yet there while a copy is made
+        if name.startswith("__") or reason is None:
+            raise AttributeError(name)
+        raise NotComputedError(f"{name} is not computed: {reason}")
+
+
 @value
 class LeastSquares:
     """The coefficients of least squares for t targets, ŷ = offset + (x - centre)ᵀ coef, and their errors.

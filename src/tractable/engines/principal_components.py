@@ -14,7 +14,7 @@ from tractable.arrays.namespace import (
     namespace_of,
     to_numpy,
 )
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.arrays.svd import orientation
 from tractable.data import Batch, SparseSource, as_source
 from tractable.engines.eigenpairs import lanczos, symmetric_product
@@ -107,6 +107,7 @@ class PrincipalComponents:
         )
 
 
+@either_seed_name
 def principal_components(
     x: Any,
     n_components: float | None = None,

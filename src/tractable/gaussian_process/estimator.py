@@ -8,7 +8,7 @@ from tractable.arrays.batched import positions
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.linalg import symmetrize
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import (
     Estimator,
     FitInterrupted,
@@ -326,6 +326,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             return MultivariateNormal(mean=mean, covariance=structure)
         return MultivariateStudentT(dof=self._process_.dof, location=mean, scale=structure)
 
+    @either_seed_name
     def sample_functions(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
     ) -> Array:
@@ -350,6 +351,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
         drawn = self._process_.sample(rows, int(n_samples), rng, include_noise=include_noise)
         return drawn[..., 0] if self._one_target_ else drawn
 
+    @either_seed_name
     def sample_prior(
         self, X: Any, n_samples: int = 1, *, random_state: Any = None, include_noise: bool = False
     ) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.base import check_count, check_table
 from tractable.base.validation import check_targets
 from tractable.data import is_frame
@@ -145,6 +145,7 @@ class KernelSearch:
         return "\n".join(lines)
 
 
+@either_seed_name
 def search_kernel(
     X: Any,
     y: Any,

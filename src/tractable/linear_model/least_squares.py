@@ -5,6 +5,7 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.linalg import column_lengths
@@ -29,6 +30,7 @@ from tractable.data.frames import split_frame
 from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
+from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.inference import (
     ROBUST,
     Influence,
@@ -49,6 +51,7 @@ from tractable.linear_model.rows import (
     check_factor,
     linear_factor,
     precision_weighted,
+    refuse_positive,
 )
 from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.value import replace, value
@@ -87,6 +90,7 @@ class LinearPredictions(RegressorMixin):
             return found
         return found, namespace_of(found).sqrt(self.predict_var(X, include_noise=include_noise))
 
+    @available_if(lambda self: not getattr(self, "positive", False))
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True) -> StudentT:
         """Return the predictive distribution of each row's target: Student's t about the linear predictor.
@@ -298,6 +302,10 @@ class LinearRegression(LinearPredictions, LinearFit):
     rank_tol : float, optional
         Directions in which the columns vary less than this, relative to their lengths about the origin, are
         taken for rounding; 10 n_features ε by default. `solver="normal"` cannot resolve below its root.
+    positive : bool
+        Whether no coefficient may be negative (the intercept may): the same statistic, solved by active sets.
+        There are `coef_`, `intercept_` and `predict` then, and no `predict_dist`: coefficients at a bound
+        have no standard errors in closed form.
     refine : bool
         Iterative refinement: read the rows again, twice as a rule, and correct the coefficients by residuals
         in double-double arithmetic. All digits of the solution, where the columns are not numerically
@@ -363,7 +371,7 @@ class LinearRegression(LinearPredictions, LinearFit):
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _takes_sparse = True
-    _solution_: Any  # LeastSquares, or IterativeSolution
+    _solution_: Any  # LeastSquares, or PointSolution
     intercept_: Array
 
     def __init__(
@@ -372,9 +380,11 @@ class LinearRegression(LinearPredictions, LinearFit):
         fit_intercept: bool = True,
         solver: str = "qr",
         rank_tol: float | None = None,
+        positive: bool = False,
         refine: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
+        self.positive = positive
         self.solver = solver
         self.rank_tol = rank_tol
         self.refine = refine
@@ -637,14 +647,21 @@ class LinearRegression(LinearPredictions, LinearFit):
         check_choice("solver", self.solver, SOLVERS)
         if self.rank_tol is not None:
             check_number("rank_tol", self.rank_tol, least=0.0, below=1.0)
+        if self.positive and self.refine:
+            raise ValueError("positive=True is not taken with refine=True, which corrects free coefficients")
 
     def _iterate(self, rows: Any) -> None:
+        refuse_positive(self)
         found = solve_sparse(rows, 0.0, fit_intercept=bool(self.fit_intercept))
         self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
+        if self.positive:
+            found = nonnegative_least_squares(statistic, fit_intercept=bool(self.fit_intercept))
+            self._set_coefficients(found, flat=statistic.flat)
+            return
         self._set_fitted(self._solved(self.solver))
 
     def _solved(self, solver: str) -> LeastSquares:
@@ -660,6 +677,8 @@ class LinearRegression(LinearPredictions, LinearFit):
         self.rank_, self.noise_variance_ml_ = fit.rank, self._flat(self._solution_.noise_variance_ml)
 
     def _report(self) -> None:
+        if self.positive:
+            return
         self._warn_of_light_weights()
         full = min(self.statistic_.factor.shape[0], self.n_features_in_)
         if self.solver != "normal" or self._solution_.rank == full:

@@ -22,7 +22,7 @@ from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
-from tractable.linear_model.sparse_rows import IterativeSolution, sparse_factor
+from tractable.linear_model.sparse_rows import sparse_factor
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
@@ -103,7 +103,7 @@ class LinearFit(OnePassEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define _iterate")
 
     def _require_statistic(self) -> None:
-        if isinstance(getattr(self, "_solution_", None), IterativeSolution):
+        if hasattr(self, "_solution_") and not hasattr(self, "statistic_"):
             raise ValueError(
                 f"the model was fitted to sparse rows of more than {GRAM_COLUMNS} columns, by iteration: it "
                 "has no statistic to learn more rows with; fit all rows at once"
@@ -188,6 +188,12 @@ def check_rows_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, *, 
     rows = check_rows(estimator, held.X, held.y, held.weights, reset=True, min_rows=min_rows, supervised=True)
     check_names(estimator, source.feature_names, source.n_features, reset=True)
     return rows
+
+
+def refuse_positive(estimator: Any) -> None:
+    """Refuse signs of coefficients where sparse rows of many columns are solved by iteration."""
+    if estimator.positive:
+        raise ValueError(f"positive=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns")
 
 
 def check_penalized_intercept(estimator: Any) -> None:

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
+from tractable.engines.least_squares import PointSolution
 from tractable.primitives.sparse_rows import GRAM_COLUMNS, StandardizedSparse
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import counts
-from tractable.value import value
 
 #: Reciprocal condition of these products below which they have lost digits that a QR keeps.
 LEAST_CONDITION = 1e-6
@@ -74,42 +74,14 @@ def _well_conditioned_factor(products: np.ndarray, mean: np.ndarray, total: floa
     return factor * length if inverse_condition > LEAST_CONDITION else None
 
 
-@value
-class IterativeSolution:
-    """The coefficients of a linear model of sparse rows with many columns, without standard errors.
-
-    Parameters
-    ----------
-    coef : array (t, d)
-        Coefficients of each target.
-    intercept : array (t,)
-        The prediction at x = 0.
-    rss : array (t,)
-        Residual sums of squares.
-    n_iter : int
-        The most iterations that a target took.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    rss: np.ndarray
-    n_iter: int
-
-    def predict(self, x: Any) -> np.ndarray:
-        """Return the predictions at the rows of x, dense or sparse, (n, t)."""
-        return x @ self.coef.T + self.intercept
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(
-            f"{name} is not computed: X was sparse with more than {GRAM_COLUMNS} columns, and the fit by "
-            "iteration has coefficients and predictions alone; standard errors, leverages and the noise "
-            "variance need fewer columns, or dense rows"
-        )
+#: Why rows of more columns have no standard errors.
+ITERATED = (
+    f"X was sparse with more than {GRAM_COLUMNS} columns, and the fit by iteration has coefficients and "
+    "predictions alone; standard errors, leverages and the noise variance need fewer columns, or dense rows"
+)
 
 
-def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> IterativeSolution:
+def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> PointSolution:
     """Minimise |y - Xw|² + α|w|², the intercept free, by LSQR on the centred rows, never made dense.
 
     Of several solutions without a penalty, it finds the one with the shortest coefficients (Paige & Saunders,
@@ -135,12 +107,8 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> It
     found = [shortest_coefficients(Z, root * y, alpha) for y in (targets - offset).T]
     coef = np.stack([each for each, _ in found])
     residuals = targets - offset - (X @ coef.T - mean @ coef.T)
-    return IterativeSolution(
-        coef=coef,
-        intercept=offset - mean @ coef.T,
-        rss=w @ residuals**2,
-        n_iter=max(steps for _, steps in found),
-    )
+    intercept = offset - mean @ coef.T
+    return PointSolution(coef=coef, intercept=intercept, rss=w @ residuals**2, reason=ITERATED)
 
 
 def shortest_coefficients(Z: StandardizedSparse, y: np.ndarray, alpha: float) -> tuple[np.ndarray, int]:

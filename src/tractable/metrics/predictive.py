@@ -271,6 +271,7 @@ def pit_values(distribution: Any, y: Any, *, rng: Any = None) -> Array:
     return found - distribution.prob(y) * uniform(as_generator(rng), tuple(found.shape), like=found)
 
 
+@either_seed_name
 @with_source_targets
 def calibration_curve(
     distribution: Any, y: Any, *, levels: Any = 9, sample_weight: Any = None, rng: Any = None

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 from scipy.stats import t as student_t
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
 from tractable.data.text import TableError
 from tractable.report.drift_sums import (
@@ -112,6 +112,7 @@ class Drift:
         }
 
 
+@either_seed_name
 def compare_tables(
     old: Any,
     new: Any,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
 from tractable.data.text import TableError
 from tractable.mixture import TableMixture
@@ -111,6 +111,7 @@ def _is_coded(seen: Any) -> bool:
     return bool(few and (np.abs(x) < 2**53).all() and (x == np.floor(x)).all())
 
 
+@either_seed_name
 def joint_mixture(
     table: JointTable,
     *,
@@ -171,6 +172,7 @@ def _shapes(part: Any) -> tuple[str, ...]:
     return ("full", "diag") if few else ("diag",)
 
 
+@either_seed_name
 def completed_frames(
     frame: Any,
     n_draws: int = 5,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import clean_names, nearest_file, number_of
 from tractable.data.text import Dialect, TableError, is_text, sniffed
 from tractable.data.text_table import UnclosedError, text_blocks
@@ -33,6 +33,7 @@ DECLARED = ("number", "category", "date", "text", "identifier")
 Progress = Callable[[str, float | None], None]
 
 
+@either_seed_name
 def read_table(
     path: Any,
     *,
@@ -130,6 +131,7 @@ def _checked_kinds(kinds: Mapping[str, str] | None) -> dict[str, str]:
     return dict(kinds or {})
 
 
+@either_seed_name
 def table_of(
     frame: Any,
     *,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
 from tractable.data.output import as_json, replacing
 from tractable.data.text import TableError
@@ -163,6 +163,7 @@ class Report:
         )
 
 
+@either_seed_name
 def report_on(
     data: Any = None,
     *,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals
 from tractable.arrays.numbers import check_count, check_number
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.distributions import Distribution, MultivariateNormal
 from tractable.distributions.checks import exactly_one
 from tractable.engines.roots import bisect
@@ -51,6 +51,7 @@ class MonteCarloEstimate:
         return float(self.value)
 
 
+@either_seed_name
 def monte_carlo(
     f: Callable[[Any], Any],
     distribution: Distribution,
@@ -120,6 +121,7 @@ def monte_carlo(
     )
 
 
+@either_seed_name
 def inverse_transform(
     n_samples: int = 1,
     *,
@@ -197,6 +199,7 @@ class RejectionSample:
     n_proposed: int
 
 
+@either_seed_name
 def rejection(
     log_prob: Any, proposal: Distribution, k: float, n_samples: int = 1, *, rng: Any = None
 ) -> RejectionSample:
@@ -350,6 +353,7 @@ class ImportanceSample:
             largest_share=_largest_share(wide * values),
         )
 
+    @either_seed_name
     def resample(self, n_samples: int, *, rng: Any = None) -> np.ndarray:
         """Draw from the draws by their weights, at evenly spaced levels: each is chosen M w times, rounded.
 
@@ -378,6 +382,7 @@ class ImportanceSample:
         return found
 
 
+@either_seed_name
 def importance(
     log_prob: Any, proposal: Distribution, n_samples: int = 10_000, *, rng: Any = None
 ) -> ImportanceSample:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tractable.arrays.numbers import check_count, check_number
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.progress import progress
 from tractable.engines.checkpoint import fingerprint, next_checkpoint
 from tractable.sampling.chains import Chains
@@ -43,6 +43,7 @@ class State(NamedTuple):
     gradient: Any = None
 
 
+@either_seed_name
 def sample(
     step: Callable[[Any, Any], Any],
     start: Any,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.limits import check_squarable
+from tractable.arrays.random import either_seed_name
 from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows, as_seed
 from tractable.spatial.index import Index
@@ -78,6 +79,7 @@ def _pays(tree: KDTree, k: int) -> bool:
     return float(np.mean(report.measured)) <= min(0.6 * n, 1000.0 + share * n)
 
 
+@either_seed_name
 def as_index(
     points: Any,
     metric: Metric | str = "euclidean",

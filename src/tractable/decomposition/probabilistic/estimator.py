@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside
 from tractable.arrays.namespace import namespace_of
-from tractable.arrays.random import as_generator
+from tractable.arrays.random import as_generator, either_seed_name
 from tractable.arrays.svd import orientation
 from tractable.base import (
     CriteriaMixin,
@@ -87,6 +87,7 @@ class LatentFactors(
         _, means, covariances = self._posterior(X)
         return MultivariateNormal(mean=means, covariance=covariances)
 
+    @either_seed_name
     @of_held_rows
     def impute(
         self, X: Any, n_draws: int | None = None, *, return_std: bool = False, random_state: Any = None

@@ -1,19 +1,40 @@
 """Ridge regression, with a given penalty or with one chosen by cross-validation."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import check_scoring
 
 from tractable.arrays.namespace import is_sparse, to_numpy
-from tractable.base import Estimator, ModelTags, all_or_nothing, check_fitted, check_rows
+from tractable.base import (
+    Estimator,
+    ModelTags,
+    Rows,
+    all_or_nothing,
+    check_fitted,
+    check_rows,
+    refuse_foreign,
+)
 from tractable.base.parameters import check_choice, check_number
+from tractable.base.validation import check_folds
+from tractable.engines.least_squares import PointSolution
+from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.inference import RegressionSummary, coefficient_names, of_columns
 from tractable.linear_model.least_squares import LinearPredictions, check_target
-from tractable.linear_model.ridge.leave_one_out import METHODS, search
+from tractable.linear_model.ridge.leave_one_out import METHODS, left_out_errors, search
 from tractable.linear_model.ridge.solution import RidgeSolution, ridge
-from tractable.linear_model.rows import LinearFit, check_factor, check_penalized_intercept
+from tractable.linear_model.rows import (
+    LinearFit,
+    as_floats,
+    check_factor,
+    check_penalized_intercept,
+    linear_factor,
+    refuse_positive,
+)
 from tractable.linear_model.sparse_rows import solve_sparse
-from tractable.metrics.penalties import check_penalties
+from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 
 
@@ -38,6 +59,9 @@ class Ridge(LinearPredictions, LinearFit):
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients: the textbooks' (XᵀX + αI)⁻¹ Xᵀy with a
         column of ones in X.
+    positive : bool
+        Whether no coefficient may be negative, as in :class:`LinearRegression`: there are `coef_`,
+        `intercept_` and `predict` then, and no `predict_dist`.
 
     Attributes
     ----------
@@ -81,11 +105,17 @@ class Ridge(LinearPredictions, LinearFit):
     _takes_sparse = True
 
     def __init__(
-        self, alpha: float = 1.0, *, fit_intercept: bool = True, penalize_intercept: bool = False
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        positive: bool = False,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
+        self.positive = positive
 
     @classmethod
     def from_prior(cls, *, noise_variance: float, prior_variance: float, **options: Any) -> Self:
@@ -127,9 +157,17 @@ class Ridge(LinearPredictions, LinearFit):
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
         check_penalized_intercept(self)
+        if self.positive and self.penalize_intercept:
+            raise ValueError("positive=True is not taken with penalize_intercept=True")
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)
+        if self.positive:
+            point = nonnegative_least_squares(
+                statistic, float(self.alpha), fit_intercept=bool(self.fit_intercept)
+            )
+            self._set_coefficients(point, flat=statistic.flat)
+            return
         found = ridge(
             statistic,
             float(self.alpha),
@@ -140,6 +178,7 @@ class Ridge(LinearPredictions, LinearFit):
         self.effective_dof_ = found.effective_dof
 
     def _iterate(self, rows: Any) -> None:
+        refuse_positive(self)
         if self.penalize_intercept:
             raise ValueError(
                 f"penalize_intercept=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns"
@@ -148,6 +187,8 @@ class Ridge(LinearPredictions, LinearFit):
         self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
 
     def _report(self) -> None:
+        if self.positive:
+            return
         self._warn_of_light_weights()
 
 
@@ -161,8 +202,9 @@ class RidgeCV(LinearPredictions, Estimator):
     scores are averaged over them.
 
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
-    of weight above one (`sample_weight`) is left out one copy at a time. X may be a sparse matrix or array of
-    SciPy of at most 2,000 columns, which is read in dense blocks.
+    of weight above one (`sample_weight`) is left out one copy at a time. `scoring`, `cv`,
+    `store_cv_results` and `alpha_per_target` read rows into memory. X may be a sparse matrix or array of
+    SciPy of at most 2,000 columns, which is read in dense blocks, without these four.
 
     Parameters
     ----------
@@ -174,13 +216,26 @@ class RidgeCV(LinearPredictions, Estimator):
         Whether to fit an intercept.
     penalize_intercept : bool
         Whether the intercept is penalised like the other coefficients.
+    scoring : str or callable, optional
+        A scorer of scikit-learn, such as "neg_mean_absolute_error", of the predictions of rows left out;
+        minus the mean squared error when not given, and R² with `cv`.
+    cv : int, splitter or iterable of (train, test), optional
+        Folds instead of leaving out one row at a time; the score is the mean over folds.
+    store_cv_results : bool
+        Whether to store `cv_results_`, of every row, target and penalty.
+    alpha_per_target : bool
+        Whether each of several targets has a penalty of its own: `alpha_`, `best_score_`, `noise_variance_`
+        and the degrees of freedom are then arrays, and there are no standard errors or distributions.
 
     Attributes
     ----------
-    alpha_ : float
+    alpha_ : float or array of shape (n_targets,)
         The penalty chosen.
-    best_score_ : float
-        Minus its score, as in scikit-learn: greater is better.
+    best_score_ : float or array of shape (n_targets,)
+        Its score, as in scikit-learn: greater is better; minus that of `cv_curve_`.
+    cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        With `store_cv_results`: the squared errors of rows left out; their predictions where there is
+        `scoring`.
     cv_curve_ : CVCurve
         The score of every penalty; ``tractable.plot(model.cv_curve_)`` draws it.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
@@ -210,7 +265,9 @@ class RidgeCV(LinearPredictions, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
-    _takes_sparse = True
+    alpha_: Any
+    best_score_: Any
+    effective_dof_: Any
 
     def __init__(
         self,
@@ -219,11 +276,19 @@ class RidgeCV(LinearPredictions, Estimator):
         method: str = "loo",
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
+        scoring: Any = None,
+        cv: Any = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
     ) -> None:
         self.alphas = alphas
         self.method = method
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -234,22 +299,21 @@ class RidgeCV(LinearPredictions, Estimator):
         X, y, sample_weight
             Rows (n_samples, n_features), one target or several, and how often each row counts.
         """
-        check_choice("method", self.method, METHODS)
-        check_penalized_intercept(self)
+        self._check_parameters()
         alphas = check_penalties("alphas", self.alphas)
+        if self._in_memory:
+            refuse_foreign(X)
         rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
         if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
             raise ValueError(
                 f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
                 f"{GRAM_COLUMNS}; fit Ridge for each alpha, in a GridSearchCV"
             )
-        found = search(
-            rows,
-            alphas,
-            self.method,
-            fit_intercept=bool(self.fit_intercept),
-            penalize_intercept=bool(self.penalize_intercept),
-        )
+        if self._in_memory:
+            held = _held(rows)
+            self._choose_by_folds(held, alphas) if self.cv is not None else self._choose_by_rows(held, alphas)
+            return self
+        found = search(rows, alphas, self.method, **self._intercept)
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         self._set_solution(found.solution, flat=found.flat)
@@ -268,6 +332,147 @@ class RidgeCV(LinearPredictions, Estimator):
         """
         check_fitted(self)
         return _posterior_table(self, self._solution_with_noise(), coverage, target, {})
+
+    @property
+    def _in_memory(self) -> bool:
+        """Whether penalties are chosen by all rows at once."""
+        by_rows = self.scoring is not None or self.store_cv_results or self.alpha_per_target
+        return self.cv is not None or bool(by_rows)
+
+    @property
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
+        return not self._in_memory
+
+    @property
+    def _intercept(self) -> dict[str, bool]:
+        return {
+            "fit_intercept": bool(self.fit_intercept),
+            "penalize_intercept": bool(self.penalize_intercept),
+        }
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_penalized_intercept(self)
+        for name in ("scoring", "cv", "store_cv_results", "alpha_per_target"):
+            if self.method == "gcv" and getattr(self, name):
+                raise ValueError(f'{name} must not be given with method="gcv", which leaves out no rows')
+        for name in ("store_cv_results", "alpha_per_target"):
+            if self.cv is not None and getattr(self, name):
+                raise ValueError(
+                    f"{name}=True is not taken with cv: it is of rows that are left out one by one"
+                )
+
+    def _choose_by_folds(self, rows: Rows, alphas: np.ndarray) -> None:
+        """Choose the penalty by the mean score of folds."""
+        scorer = _scorer(self.scoring)
+        folds = check_folds(self.cv, rows.data, rows.y, classifier=False)
+        scores = np.empty((len(alphas), len(folds)))
+        for fold, (train, test) in enumerate(folds):
+            statistic, left_out = check_factor(linear_factor(_some(rows, train))), _some(rows, test)
+            for k, alpha in enumerate(alphas):
+                predicted = ridge(statistic, float(alpha), **self._intercept).predict(left_out.data)
+                scores[k, fold] = _score_of(scorer, left_out.weights, left_out.y, predicted)
+        named = "R²" if self.scoring is None else str(self.scoring)
+        self.cv_curve_ = CVCurve.of_folds(alphas, -scores, np.ones(len(folds)), score=f"minus {named}")
+        self.alpha_, self.best_score_ = self.cv_curve_.best_alpha, -self.cv_curve_.best_score
+        self._learn_with(rows, np.atleast_1d(self.alpha_))
+
+    def _choose_by_rows(self, rows: Rows, alphas: np.ndarray) -> None:
+        """Choose the penalty, or one for each target, by the predictions of rows that are left out."""
+        errors = left_out_errors(rows, alphas, **self._intercept)
+        y = rows.y.reshape(len(rows.y), -1)
+        losses, name = errors**2, "mean squared error"
+        if self.scoring is not None:
+            losses, name = y[:, :, None] - errors, f"minus {self.scoring}"
+        if self.store_cv_results:
+            self.cv_results_ = losses[:, 0, :] if rows.y.ndim == 1 else losses
+        if self.scoring is None:
+            scores = np.average(losses, axis=0, weights=rows.weights)  # (t, k)
+            joint = scores.mean(axis=0)
+        else:
+            score = partial(_score_of, _scorer(self.scoring), rows.weights)
+            scores = np.array(
+                [[-score(y[:, t], losses[:, t, k]) for k in range(len(alphas))] for t in range(y.shape[1])]
+            )
+            joint = np.array([-score(y, losses[:, :, k]) for k in range(len(alphas))])
+        self.cv_curve_ = CVCurve(alphas=alphas, scores=joint, method="loo", score=name)
+        if self.alpha_per_target and rows.y.ndim > 1 and y.shape[1] > 1:
+            best = np.argmin(scores, axis=1)
+            self.alpha_, self.best_score_ = alphas[best], -scores[np.arange(len(best)), best]
+        else:
+            self.alpha_, self.best_score_ = self.cv_curve_.best_alpha, -self.cv_curve_.best_score
+        self._learn_with(rows, np.atleast_1d(self.alpha_))
+
+    def _learn_with(self, rows: Rows, alphas: np.ndarray) -> None:
+        """Learn from all rows with one penalty, or with one for each target."""
+        statistic = check_factor(linear_factor(rows))
+        found = {alpha: ridge(statistic, alpha, **self._intercept) for alpha in map(float, np.unique(alphas))}
+        if len(alphas) == 1:
+            [solution] = found.values()
+            self._set_solution(solution, flat=statistic.flat)
+            self.effective_dof_ = solution.effective_dof
+            return
+        each = [found[alpha] for alpha in map(float, alphas)]
+        self._set_coefficients(
+            PointSolution(
+                coef=np.stack([fit.coef[t] for t, fit in enumerate(each)]),
+                intercept=np.array([fit.intercept[t] for t, fit in enumerate(each)]),
+                rss=np.array([fit.rss[t] for t, fit in enumerate(each)]),
+                reason=OWN_PENALTIES,
+            ),
+            flat=False,
+        )
+        self.noise_variance_ = np.array([fit.noise_variance[t] for t, fit in enumerate(each)])
+        self.residual_dof_ = np.array([fit.residual_dof for fit in each])
+        self.effective_dof_ = np.array([fit.effective_dof for fit in each])
+
+
+#: Why a fit with several penalties has no standard errors.
+OWN_PENALTIES = (
+    "each target has a penalty, and a hat matrix, of its own; alpha_per_target=False has standard errors and "
+    "distributions, and so has a model of one target"
+)
+
+
+class _AsPredicted(RegressorMixin, BaseEstimator):
+    """An estimator whose rows are predictions, for scorers."""
+
+    def predict(self, X: Any) -> Any:
+        return X
+
+
+def _score_of(scorer: Any, weights: Any, y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the score of predictions."""
+    named = {} if weights is None else {"sample_weight": weights}
+    y, predicted = (part[:, 0] if part.ndim > 1 and part.shape[1] == 1 else part for part in (y, predicted))
+    return float(scorer(_AsPredicted(), predicted, y, **named))
+
+
+def _scorer(scoring: Any) -> Any:
+    """Return a scorer of scikit-learn, by name or as it is; R² when not given."""
+    try:
+        found = check_scoring(Ridge(), scoring=scoring)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or isinstance(scoring, (list, tuple, set, dict)):  # several scores choose no penalty
+        raise ValueError(f"scoring must be a scorer of scikit-learn or its name, got {scoring!r}")
+    return found
+
+
+def _held(rows: Rows) -> Rows:
+    """Return rows, targets and weights in memory."""
+    held = rows.source.collect()
+    if held.y is None:
+        raise ValueError("y is missing: the rows have no target; give it, or name its column")
+    x, y = as_floats(np.asarray(held.X)), np.asarray(held.y, dtype=np.float64)
+    return Rows(
+        data=x, y=y, weights=None if held.weights is None else np.asarray(held.weights, dtype=np.float64)
+    )
+
+
+def _some(rows: Rows, some: np.ndarray) -> Rows:
+    weights = None if rows.weights is None else rows.weights[some]
+    return Rows(data=rows.data[some], y=rows.y[some], weights=weights)
 
 
 def _posterior_table(

@@ -104,6 +104,10 @@ class LeaveOneOut:
         )
 
     def __call__(self, x: Any, y: Any, weights: Any = None) -> LeftOutErrors:
+        return LeftOutErrors.of(*self.errors(x, y, weights), weights)
+
+    def errors(self, x: Any, y: Any, weights: Any = None) -> tuple[Array, Array]:
+        """Return the residuals of rows, and their errors when they are left out, both (n, t, k)."""
         z = self.centering.columns(as_rows(x)) @ self.basis
         y = (_as_columns(y, z) - self.centering.offset) / self.target_scale
         xp = namespace_of(z)
@@ -116,9 +120,7 @@ class LeaveOneOut:
             copy = xp.minimum(weights, xp.ones_like(weights))[:, None]
             one_minus_leverage = 1.0 - (mean_leverage + leverage) * copy
         residuals = y[:, :, None] - fitted
-        return LeftOutErrors.of(
-            residuals, leave_one_out_errors(residuals, one_minus_leverage, DETERMINED), weights
-        )
+        return residuals, leave_one_out_errors(residuals, one_minus_leverage, DETERMINED)
 
 
 @value
@@ -158,6 +160,28 @@ def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> Pe
     return PenaltySearch(curve=curve, solution=solution, flat=flat)
 
 
+def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.ndarray:
+    """Return the leave-one-out errors (n, t, k) of rows in memory, for every target and penalty.
+
+    `intercept` are `fit_intercept` and `penalize_intercept`. Rows of weight zero are left out of every fit.
+    """
+    if rows.data.shape[0] > rows.data.shape[1]:
+        spectrum, centering, weight, _ = _column_spectrum(rows, alphas, "loo", **intercept)
+        scale = _target_scale(spectrum, weight, alphas)
+        of = LeaveOneOut.at(spectrum, centering, weight, scale, alphas)
+        return scale * of.errors(rows.data, rows.y, rows.weights)[1]
+    counted = np.ones(len(rows.data), dtype=bool) if rows.weights is None else rows.weights > 0.0
+    few, centering, weight, weights = _row_spectrum(rows, alphas, **intercept)
+    scale = _target_scale(few, weight, alphas)
+    y = _as_columns(rows.y, rows.data)
+    found = np.empty((*y.shape, len(alphas)))
+    found[counted] = scale * leave_one_out_errors(*_row_errors(few, alphas, scale, weights))
+    for k, alpha in enumerate(alphas):
+        fitted = centering.columns(as_rows(rows.data[~counted])) @ few.coefficients(float(alpha))
+        found[~counted, :, k] = y[~counted] - centering.offset - fitted
+    return found
+
+
 def _column_spectrum(
     rows: Rows, alphas: np.ndarray, method: str, **intercept: bool
 ) -> tuple[ColumnSpectrum, Centering, float, bool]:
@@ -186,6 +210,24 @@ def _joint_moments(x: Any, y: Any, weights: Any = None) -> Moments:
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Search in the space of the rows; those of weight zero are left out."""
+    spectrum, centering, total, weights = _row_spectrum(rows, alphas, **intercept)
+    target_scale = _target_scale(spectrum, total, alphas)
+    if method == "gcv":
+        curve, _ = _gcv(alphas, spectrum, centering, total)
+    else:
+        residuals, one_minus_leverage = _row_errors(
+            spectrum, _like(alphas, spectrum.rows), target_scale, weights
+        )
+        errors = leave_one_out_errors(residuals, one_minus_leverage)
+        curve = _loo(alphas, LeftOutErrors.of(residuals, errors, weights), total, target_scale)
+    solution = dual_solution(spectrum, centering, total, curve.best_alpha)
+    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
+
+
+def _row_spectrum(
+    rows: Rows, alphas: np.ndarray, **intercept: bool
+) -> tuple[RowSpectrum, Centering, float, Array | None]:
+    """Decompose few rows, those of positive weight."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
     one = counts(weights, y)
@@ -200,15 +242,7 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
     spectrum = RowSpectrum.of(columns, (y - centering.offset) * root[:, None], float(alphas.min()), free)
-    target_scale = _target_scale(spectrum, total, alphas)
-    if method == "gcv":
-        curve, _ = _gcv(alphas, spectrum, centering, total)
-    else:
-        curve = _loo(
-            alphas, _left_out(spectrum, _like(alphas, x), target_scale, weights), total, target_scale
-        )
-    solution = dual_solution(spectrum, centering, total, curve.best_alpha)
-    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
+    return spectrum, centering, total, weights
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
@@ -221,10 +255,10 @@ def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
     return x, y, weights
 
 
-def _left_out(
+def _row_errors(
     spectrum: RowSpectrum, alphas: Array, target_scale: float, weights: Array | None
-) -> LeftOutErrors:
-    """Return the leave-one-out errors of few rows, over the scale of the targets."""
+) -> tuple[Array, Array]:
+    """Return the residuals of few rows, over the scale of the targets, and one minus their leverages."""
     residuals, one_minus_leverage = spectrum.row_residuals(alphas)
     residuals = residuals / target_scale
     if weights is not None:
@@ -233,7 +267,7 @@ def _left_out(
         copies = xp.where(weights > 1.0, weights, xp.ones_like(weights))[:, None]
         residuals = residuals / xp.sqrt(weights)[:, None, None]
         one_minus_leverage = (1.0 - 1.0 / copies) + one_minus_leverage / copies
-    return LeftOutErrors.of(residuals, leave_one_out_errors(residuals, one_minus_leverage), weights)
+    return residuals, one_minus_leverage
 
 
 def _loo(alphas: np.ndarray, errors: LeftOutErrors, weight: float, target_scale: float) -> CVCurve:

@@ -1,6 +1,7 @@
 """Least-angle regression: the exact path of the lasso, and the lasso from it."""
 
 import warnings
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -102,6 +103,9 @@ class LassoLars(SparseModel):
 class LarsPath(CoefficientPath):
     """Every knot of a piecewise linear path: between knots the coefficients are linear in alpha.
 
+    It unpacks as scikit-learn's tuple does: ``alphas, active, coefs = lars_path(X, y)``, where `active` are
+    the columns in use at the end.
+
     Parameters
     ----------
     alphas, coefs, intercepts, names
@@ -117,6 +121,9 @@ class LarsPath(CoefficientPath):
     active: tuple[tuple[int, ...], ...]
     method: str = "lasso"
     complete: bool = True
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.alphas, list(self.active[-1]), self.coefs))
 
     @classmethod
     def of(

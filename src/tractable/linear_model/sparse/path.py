@@ -1,5 +1,6 @@
 """The lasso for a whole grid of penalties."""
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -23,6 +24,8 @@ from tractable.value import replace, value
 class LassoPath(CoefficientPath):
     """Coefficients for decreasing penalties.
 
+    It unpacks as scikit-learn's tuple does: ``alphas, coefs, dual_gaps = lasso_path(X, y)``.
+
     Parameters
     ----------
     alphas : array (m,)
@@ -44,6 +47,9 @@ class LassoPath(CoefficientPath):
     dual_gaps: np.ndarray
     n_iter: np.ndarray
     l1_ratio: float = 1.0
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.alphas, self.coefs, self.dual_gaps))
 
     @classmethod
     def of(cls, columns: Columns, alphas: np.ndarray, names: Any, **options: Any) -> "LassoPath":
