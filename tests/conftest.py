@@ -103,7 +103,11 @@ except ImportError:
 else:
     torch.set_num_threads(1)  # small arrays, and processes of tests on every core
     BACKENDS.append(
-        Backend("torch", lambda x: torch.tensor(np.asarray(x)), lambda x: isinstance(x, torch.Tensor))
+        Backend(
+            "torch",
+            lambda x: torch.tensor(np.asarray(x), device="cpu"),
+            lambda x: isinstance(x, torch.Tensor) and x.device.type == "cpu",
+        )
     )
     if torch.cuda.is_available():
         BACKENDS.append(

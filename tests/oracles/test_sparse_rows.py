@@ -61,6 +61,13 @@ def test_moments_far_from_the_origin_keep_their_digits(rng):
     np.testing.assert_allclose(sparse_moments(sparse.csr_array(x))[2], 50 * x.var(axis=0), rtol=1e-9)
 
 
+def test_squares_that_underflow_are_refused(rows):
+    with pytest.raises(ValueError, match="underflow"):
+        DiagonalMoments.of(1e-200 * rows)
+    DiagonalMoments.of(0.0 * rows)
+    DiagonalMoments.of(sparse.csr_array(np.full((5, 2), 3.0)))
+
+
 @pytest.mark.parametrize("density", [0.1, 0.24, 0.3, 0.9])
 def test_quantiles(density, rng):
     rows = sparse.random(41, 9, density, format="csr", rng=rng)

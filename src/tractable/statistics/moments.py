@@ -156,6 +156,10 @@ class DiagonalMoments(MeanStatistic):
         total, mean, scatter = sparse_moments(x, w)
         if not np.all(np.isfinite(scatter)):
             raise too_large("X")
+        small = scatter < np.finfo(np.float64).tiny / np.finfo(np.float64).eps
+        if small.any():  # of columns without an entry, or of numbers whose squares underflow
+            some = np.flatnonzero(small & (np.bincount(x.indices, x.data != 0.0, x.shape[1]) > 0.0))
+            check_squares(scatter[some], x[:, some].toarray(), mean[some], w)
         weight = np.full(len(mean), total)
         return cls(weight=weight, mean=mean, scatter=scatter, total=total, unseen=total * 0.0)
 
