@@ -125,6 +125,17 @@ def test_the_joint_model_finds_what_is_there():
     assert model.categories_["species"][int(np.argmax(species.prob([[0.0], [1.0], [2.0]])))] == "Gentoo"
 
 
+def test_many_equal_entries_do_not_leave_one_component(rng):
+    """A component collapses on the zeros of a column of amounts; a prior keeps it from that."""
+    dry = rng.random(300) < 0.6
+    rain = np.where(dry, 0.0, rng.gamma(2.0, 5.0, 300))
+    frame = pd.DataFrame({"rain": rain, "sky": np.where(dry, "sun", "grey")})
+    model = joint_mixture(joint_table(frame))
+    assert model.n_components > 1
+    low, high = model.condition({"sky": "sun"}).as_univariate().interval(0.9)
+    assert -1.0 < float(low) <= float(high) < 1.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mean", "slope", "share"])
 def test_intervals_pooled_by_rubin_s_rules_cover(kind):

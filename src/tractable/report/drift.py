@@ -306,8 +306,8 @@ def correlations(powers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     --------
     >>> x = np.random.default_rng(0).normal(size=(4000, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
     >>> r, v, n = correlations(np.stack([(x**a).T @ x**b for a, b in POWERS]))
-    >>> float(r[0, 1].round(2)), float(v[0, 1].round(1)), n[0, 1]  # (1 - r²)² for normals
-    (0.59, 0.4, 4000.0)
+    >>> float(r[0, 1].round(2)), float(v[0, 1].round(1)), int(n[0, 1])  # (1 - r²)² for normals
+    (0.59, 0.4, 4000)
     """
     n = powers[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -432,7 +432,7 @@ def _described(plan: DriftPlan) -> list[str]:
                 marks.append((float(p[best] - q[best]) * 2.0, f"{name}={known[best]}"))
             else:
                 size = abs(means[k, j] - overall[j]) / max(spread[j], 1e-300)
-                marks.append((float(size), f"{name} {means[k, j]:.3g}"))
+                marks.append((float(size), f"{name} {means[k, j]:.4g}"))
         marks.sort(key=lambda mark: -mark[0])
         found.append(", ".join(text for _, text in marks[:2]))
     return found

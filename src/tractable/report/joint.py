@@ -137,33 +137,43 @@ def joint_mixture(
     >>> import tractable
     >>> model = joint_mixture(joint_table(tractable.datasets.load("old_faithful").frame))
     >>> model.n_components, model.condition({"eruptions": 4.5}).mean.round(0)
-    (2, array([80.]))
+    (2, array([81.]))
     """
     frame = table.frame.dropna(how="all")
     if len(frame) < ROWS_EACH:
         raise TableError(f"a joint model needs {ROWS_EACH} rows with an entry, and there are {len(frame)}")
     part = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0)
     seed = int(as_generator(random_state).integers(2**31))
-    options: Any = {"random_state": seed, "unseen": "missing"}
-    found: list[tuple[float, TableMixture]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collapsed components are not chosen
-        for shape in _shapes(part):
-            of_shape: list[float] = []
-            for k in sizes:
-                if k > 1 and len(part) < k * ROWS_EACH:
-                    break
-                progress(f"fitting a mixture of {number_of(k, 'component')} to {number_of(len(part), 'row')}")
-                model = TableMixture(k, covariance_type=shape, **options).fit(part)
-                of_shape.append(np.inf if k > 1 and model.collapsed_.any() else model.bic(part))
-                found.append((of_shape[-1], model))
-                if len(of_shape) > 2 and min(of_shape[-2:]) > min(of_shape[:-2]):
-                    break
+        found = _mixtures(part, sizes, None, seed, progress)
+        if any(np.isinf(bic) for bic, _ in found):  # as of a column with many equal entries
+            found += _mixtures(part, sizes, "data", seed, progress)
         best = min(found, key=lambda one: one[0])[1]
         if part is frame:
             return best
         progress(f"fitting {number_of(best.n_components, 'component')} to {number_of(len(frame), 'row')}")
         return _refitted(best, frame)
+
+
+def _mixtures(
+    part: Any, sizes: Sequence[int], prior: str | None, seed: int, progress: Callable[[str], None]
+) -> list[tuple[float, TableMixture]]:
+    """Return mixtures with their BIC, infinite where a component collapsed on one value."""
+    found: list[tuple[float, TableMixture]] = []
+    options: Any = {"covariance_prior": prior, "random_state": seed, "unseen": "missing"}
+    for shape in _shapes(part):
+        of_shape: list[float] = []
+        for k in sizes:
+            if k > 1 and len(part) < k * ROWS_EACH:
+                break
+            progress(f"fitting a mixture of {number_of(k, 'component')} to {number_of(len(part), 'row')}")
+            model = TableMixture(k, covariance_type=shape, **options).fit(part)
+            of_shape.append(np.inf if k > 1 and model.collapsed_.any() else model.bic(part))
+            found.append((of_shape[-1], model))
+            if len(of_shape) > 2 and min(of_shape[-2:]) > min(of_shape[:-2]):
+                break
+    return found
 
 
 def _shapes(part: Any) -> tuple[str, ...]:
