@@ -181,10 +181,10 @@ def failures():
 
 
 @pytest.mark.slow
-def test_of_every_documented_value_of_every_parameter_nine_in_ten_run():
+def test_of_every_documented_value_of_every_parameter_nineteen_in_twenty_run():
     failed, n = failures()
     assert n > 300
-    assert len(failed) <= 0.1 * n, f"{len(failed)} of {n}: {failed}"
+    assert len(failed) <= 0.05 * n, f"{len(failed)} of {n}: {failed}"
 
 
 def test_options_without_effect_have_none():

@@ -98,6 +98,21 @@ ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
+def _known_noise(alpha: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the known variance of the noise; that of a kernel with a white term is learned."""
+    if np.ndim(alpha):
+        raise ValueError("alpha of GaussianProcessRegressor, one a row, is fit(…, noise_variance=alpha) here")
+    return {} if getattr(given.get("kernel"), "has_noise", False) else {"noise_variance": alpha}
+
+
+def _penalties(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the shares of absolute penalties that a name of a penalty means."""
+    found = _penalty(penalty, {**given, "l1_ratio": given.get("l1_ratios")})
+    if "C" in found:
+        raise ValueError("penalty of LogisticRegressionCV must be 'l1', 'l2' or 'elasticnet', got None")
+    return {"l1_ratios": [1.0]} if found else {}
+
+
 def _penalty(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that a name of a penalty means."""
     if penalty in ("l2", "deprecated"):
@@ -115,7 +130,9 @@ Rewrite = Callable[[Any, dict[str, Any]], dict[str, Any]]
 
 #: Options that become parameters of ours.
 REWRITTEN: dict[str, dict[str, Rewrite]] = {
+    "GaussianProcessRegressor": {"alpha": _known_noise},
     "LogisticRegression": {"penalty": _penalty},
+    "LogisticRegressionCV": {"penalty": _penalties},
 }
 
 

@@ -35,7 +35,7 @@ def support(model: Any) -> np.ndarray:
     """Indices of the columns with a coefficient that is not zero, for any target."""
     check_fitted(model)
     used = namespace_of(model.coef_).reshape(model.coef_ != 0, (-1, model.coef_.shape[-1]))
-    return np.flatnonzero(np.asarray(used).any(axis=0))
+    return np.flatnonzero(to_numpy(used).any(axis=0))
 
 
 def sparse_coef(model: Any) -> Any:

@@ -1,6 +1,5 @@
 """The passes of `tractable.primitives.em` in the array API."""
 
-from importlib import import_module
 from math import log, pi
 from typing import Any
 
@@ -32,14 +31,12 @@ def features(x: Array, kind: int) -> Array:
 
 def _products_by_column(x: Any) -> Any:
     """Return [1, x, products of columns] transposed, (P, n): whole columns are written, and nothing twice."""
-    torch: Any = import_module("torch")
-
-    n, d = x.shape
+    xp, (n, d) = namespace_of(x), x.shape
     columns, found = x.T.contiguous(), x.new_empty((1 + d + d * (d + 1) // 2, n))
     found[0], found[1 : 1 + d] = 1.0, columns
     first = 1 + d
     for i in range(d):
-        torch.mul(columns[i], columns[i:], out=found[first : first + d - i])
+        xp.mul(columns[i], columns[i:], out=found[first : first + d - i])
         first += d - i
     return found
 

@@ -1,7 +1,6 @@
 """The functions of `tractable.primitives.kmeans` in the array API."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -162,16 +161,11 @@ def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -
     Rows whose mean is near the origin are not shifted. Squared distances are |x|² + |c|² - 2 c·x, and by
     differences, two more passes, where rows are so much nearer to their centres that those lose digits.
     """
-    torch: Any = import_module("torch")
-
-    direct = float(torch.max(torch.abs(shift))) * scale <= NEAR
+    direct = float(shift.abs().max()) * scale <= NEAR
     own = centers / scale + shift if direct else centers
-    squares, k = torch.sum(own * own, dim=1), len(own)
-    labels = torch.empty(len(x), dtype=torch.int64, device=x.device)
-    sums, counts, length, cost = (
-        torch.zeros_like(own),
-        *(torch.zeros_like(y) for y in (squares, *squares[:2])),
-    )
+    squares, k = (own * own).sum(dim=1), len(own)
+    labels = x.new_empty(len(x), dtype=namespace_of(x).int64)
+    sums, length, cost = own.new_zeros(own.shape), own.new_zeros(()), own.new_zeros(())
     step = max(1, min(DEVICE_ROWS, 2**30 // max(own.shape)))
     parts = [slice(start, start + step) for start in range(0, len(x), step)]
 
@@ -180,18 +174,18 @@ def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -
 
     for part in parts:
         z, w = rows(part), None if weights is None else weights[part]
-        least, labels[part] = torch.min(torch.addmm(squares, z, own.T, alpha=-2.0), dim=1)
+        least, labels[part] = squares.addmm(z, own.T, alpha=-2.0).min(dim=1)
         weighted = z if w is None else z * w[:, None]
         sums.index_add_(0, labels[part], weighted)
-        counts += torch.bincount(labels[part], w, minlength=k)
-        length += torch.dot(weighted.reshape(-1), z.reshape(-1))
-        cost += torch.sum(least) if w is None else torch.dot(w, least)
+        length += weighted.reshape(-1).dot(z.reshape(-1))
+        cost += least.sum() if w is None else least.dot(w)
     cost += length
+    counts = labels.bincount(weights, minlength=k).to(sums.dtype)  # which waits for the device: once
     if not cost > LEAST_SHARE * length:
-        cost = torch.zeros_like(length)
+        cost = length.new_zeros(())
         for part in parts:
-            apart = torch.linalg.vector_norm(rows(part) - own[labels[part]], dim=1) ** 2
-            cost += torch.sum(apart) if weights is None else torch.dot(weights[part], apart)
+            apart = (rows(part) - own[labels[part]]).norm(dim=1) ** 2
+            cost += apart.sum() if weights is None else apart.dot(weights[part])
     if direct:
         sums, cost = (sums - counts[:, None] * shift) * scale, cost * scale**2
     return {"labels": labels, "sums": sums, "counts": counts, "cost": cost}
