@@ -194,7 +194,7 @@ def completed_frames(
 
     Multiple imputation: each draw is from a mixture fitted to rows that are weighted at random (the Bayesian
     bootstrap, Rubin 1981), so that the draws differ by what is not known of the model as well as by what is
-    not known of the entries, and results pooled by Rubin's rules have the right intervals. Numbers are
+    not known of the entries. Results are pooled by Rubin's rules. Numbers are
     rounded as those of their column are, and not negative where no entry of it is.
 
     Parameters
