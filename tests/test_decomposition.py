@@ -128,9 +128,9 @@ def test_a_randomised_fit_has_no_statistic_to_go_on_from(rng):
     x = rng.standard_normal((200, 30)) * 0.6 ** np.arange(30)
     near = PCA(3, svd_solver="randomized", random_state=0).fit(x)
     np.testing.assert_allclose(near.components_, PCA(3).fit(x).components_, atol=1e-6)
-    with pytest.raises(ValueError, match="keeps no statistic"):
+    with pytest.raises(ValueError, match="keep no statistic"):
         near.partial_fit(x)
-    with pytest.raises(ValueError, match="keeps no statistic"):
+    with pytest.raises(ValueError, match="keep no statistic"):
         near.merge(near)
 
 
