@@ -3,12 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import tractable
 from tractable.cli import app
 from tractable.cli.questions import JointAnswerer, parse_question
+from tractable.report import joint_mixture, question_table, table_of, what_if
 
 PENGUINS = tractable.datasets.load("penguins").frame.drop(columns="year")
 
@@ -137,6 +139,37 @@ def test_a_table_is_fitted_first(folder, tmp_path):
     again = answer(tmp_path, "joint.tractable", "body_mass_g | species=Gentoo, sex=male")
     assert f"mean {again['answers']['body_mass_g']['mean']:.6g}" in lines[0]
     assert isinstance(tractable.load(kept), tractable.TableMixture)
+
+
+def test_a_table_answers_as_its_page_does(rng, tmp_path):
+    """One model for the command and for the panel of the report, logarithms of skewed columns too."""
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({
+        "price": np.exp(6.0 + 1.2 * x),
+        "size": 10.0 + x + 0.5 * rng.normal(size=300),
+        "grade": np.where(x + rng.normal(size=300) > 0.0, "good", "fair"),
+    })  # fmt: skip
+    frame.to_csv(tmp_path / "sales.csv", index=False)
+    panel = what_if.section(table_of(frame), rng=rng).data["model"]
+    model = joint_mixture(question_table(table_of(frame)))
+    assert [column["name"] for column in panel["columns"] if column.get("logged")] == ["price"]
+    np.testing.assert_allclose(panel["weights"], model.weights_[model.weights_ > 0.0], rtol=1e-12)
+    logs = model.condition({"size": 10.5, "grade": "good"}).marginal(["price"]).as_univariate()
+    said = answer(tmp_path, "sales.csv", "price | size=10.5, grade=good")["answers"]["price"]
+    np.testing.assert_allclose(said["interval"], np.exp(logs.interval(0.9)), rtol=1e-6)
+    np.testing.assert_allclose(said["median"], np.exp(logs.icdf(0.5)), rtol=1e-6)
+    mean = np.sum(logs.weights * np.exp(logs.components.mean + logs.components.variance / 2.0))
+    np.testing.assert_allclose(said["mean"], mean, rtol=1e-9)
+    event = answer(tmp_path, "sales.csv", "price>400 | size=10.5, grade=good")["probability"]
+    np.testing.assert_allclose(event, logs.survival(np.log(400.0)), rtol=1e-6)
+    given = answer(tmp_path, "sales.csv", "grade | price=400")["answers"]["grade"]["probabilities"]["good"]
+    grades = model.condition({"price": np.log(400.0)}).marginal(["grade"])
+    np.testing.assert_allclose(given, grades.prob([[1.0]])[0], rtol=1e-6)
+    assert "'price' is positive in the table; got -1" in ask(tmp_path, "sales.csv", "grade | price=-1").stderr
+    kept = tmp_path / "sales.tractable"  # a model that is kept is of the table's own units
+    assert ask(tmp_path, "sales.csv", "size | price=400", "--save", kept).exit_code == 0
+    saved = answer(tmp_path, "sales.tractable", "price")["answers"]["price"]["median"]
+    assert 0.5 < saved / frame["price"].median() < 2.0
 
 
 REFUSED = [

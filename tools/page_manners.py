@@ -121,20 +121,21 @@ def _names(tab: Page, _frame: Any, _sections: Any) -> Iterator[str]:
 
 def _sliders(tab: Page, _frame: Any, _sections: Any) -> Iterator[str]:
     focused = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"
-    tab.evaluate("document.querySelector('.card input[type=range]').focus()")
+    card = "document.querySelector('.card:has(input[type=range])')"
+    tab.evaluate(f"{card}.querySelector('input[type=range]').focus()")
     press(tab, "ArrowRight")
-    fixed = tab.evaluate("document.querySelector('.card').classList.contains('fixed')")
-    first = tab.evaluate("Number(document.getElementById('fix-0').value)")
+    fixed = tab.evaluate(f"{card}.classList.contains('fixed')")
+    first = tab.evaluate(f"Number({card}.querySelector('input[type=number]').value)")
     press(tab, "ArrowRight")
-    second = tab.evaluate("Number(document.getElementById('fix-0').value)")
+    second = tab.evaluate(f"Number({card}.querySelector('input[type=number]').value)")
     if not (fixed and second > first):
         yield f"arrows do not move a slider: fixed {fixed}, from {first} to {second}"
     press(tab, "Tab")
-    if tab.evaluate(focused) != "fix-0":
+    if tab.evaluate(focused) != tab.evaluate(f"{card}.querySelector('input[type=number]').id"):
         yield f"after a slider comes {tab.evaluate(focused)!r}, not its number"
-    tab.evaluate("document.querySelector('.card .quiet').click()")
+    tab.evaluate(f"{card}.querySelector('.quiet').click()")
     tab.evaluate(SETTLED)
-    if tab.evaluate("document.querySelector('.card').classList.contains('fixed')"):
+    if tab.evaluate(f"{card}.classList.contains('fixed')"):
         yield "a column that is released stays fixed"
 
 

@@ -9,7 +9,7 @@ give, to 1e-9.
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from tools.browser import Browser, Page
 
 from tractable import datasets
 from tractable.report import overview, table_of, what_if
-from tractable.report.mixtures import fitted_mixtures
+from tractable.report.joint import joint_mixture, question_table
 from tractable.report.page import page
 from tractable.report.table import Table
 
@@ -92,7 +92,15 @@ def tables() -> dict[str, Table]:
     }
 
 
-def written(table: Table, path: Path, target: str | None = None) -> Any:
+class Asked(NamedTuple):
+    """The rows as a model has them, the columns of logarithms among them, and the model."""
+
+    frame: Any
+    logged: tuple[str, ...]
+    model: Any
+
+
+def written(table: Table, path: Path, target: str | None = None) -> Asked:
     """Write a page with the panel of a table, and return the model behind it."""
     rng = np.random.default_rng(0)
     sections = [
@@ -103,13 +111,15 @@ def written(table: Table, path: Path, target: str | None = None) -> Any:
         "A table", [one for one in sections if one is not None], rows=what_if.rows_data(table, target)
     )
     path.write_text(text, encoding="utf-8")
-    return fitted_mixtures(table)
+    asked = question_table(table)
+    return Asked(asked.frame, asked.logged, joint_mixture(asked))
 
 
 def questions(found: Any, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Yield what is fixed: nothing, entries of rows, entries of several rows together, whole rows."""
-    names = list(found.rows.frame.columns)
-    complete = found.rows.frame.dropna()
+    names = list(found.frame.columns)
+    complete = found.frame.dropna()
+    complete = complete.assign(**np.exp(complete[list(found.logged)]))
     yield {}
     for size in sorted({1, 2, len(names) // 2, len(names) - 1, len(names)} & set(range(1, len(names) + 1))):
         chosen = [names[j] for j in rng.permutation(len(names))[:size]]
@@ -119,8 +129,8 @@ def questions(found: Any, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
 
 def wrong_answers(tab: Page, found: Any, given: dict[str, Any]) -> Iterator[str]:
     """Yield where the page differs from Python, after fixing some columns."""
-    model, names = found.model("bic"), list(found.rows.frame.columns)
-    levels = {name: list(found.modelled[name].cat.categories) for name in found.rows.categories}
+    model, names = found.model, list(found.frame.columns)
+    levels = {name: list(found.frame[name].cat.categories) for name in found.frame.select_dtypes("category")}
     fixed = {name: levels[name].index(x) if name in levels else float(x) for name, x in given.items()}
     asked = [[names.index(name), repr(x)] for name, x in fixed.items()]
     answer = tab.evaluate(ASK.replace("GIVEN", json.dumps(asked)))
@@ -131,7 +141,7 @@ def wrong_answers(tab: Page, found: Any, given: dict[str, Any]) -> Iterator[str]
         yield "a name was taken as markup"
     inner = {name: np.log(x) if name in found.logged else x for name, x in fixed.items()}
     density = model.distribution_
-    scale = found.modelled.std(numeric_only=True).to_dict()
+    scale = found.frame.std(numeric_only=True).to_dict()
     for j, name in enumerate(names):
         others = {key: x for key, x in inner.items() if key != name}
         of = (density.condition(others) if others else density).marginal([name])
@@ -159,9 +169,10 @@ def _strangeness(answer: Any, found: Any, density: Any, inner: dict[str, Any]) -
     if not inner:
         return
     names = list(inner)
-    part = found.modelled[names].dropna()
+    part = found.frame[names].dropna()
+    categories = set(found.frame.select_dtypes("category"))
     codes = np.column_stack([
-        part[name].cat.codes if name in found.rows.categories else part[name] for name in names
+        part[name].cat.codes if name in categories else part[name] for name in names
     ])  # fmt: skip
     marginal = density.marginal(names)
     log = float(marginal.log_prob(np.array([list(inner.values())], dtype=float))[0])
@@ -174,7 +185,7 @@ def _strangeness(answer: Any, found: Any, density: Any, inner: dict[str, Any]) -
 
 
 def _completion(answer: Any, found: Any, density: Any, inner: dict[str, Any]) -> Iterator[str]:
-    names = list(found.rows.frame.columns)
+    names = list(found.frame.columns)
     free = [name for name in names if name not in inner]
     if not free:
         return
@@ -184,7 +195,7 @@ def _completion(answer: Any, found: Any, density: Any, inner: dict[str, Any]) ->
     for name, x in inner.items():
         yield from _differ(f"{name!r} in the completion", [row[0, names.index(name)]], [x], abs(x) or 1.0)
     # No row that differs in one free entry has a higher density, and no component's best row.
-    scale = found.modelled.std(numeric_only=True).to_dict()
+    scale = found.frame.std(numeric_only=True).to_dict()
     rows = []
     for name in free:
         j = names.index(name)
@@ -192,7 +203,7 @@ def _completion(answer: Any, found: Any, density: Any, inner: dict[str, Any]) ->
             steps = [scale[name] * step for step in (-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0)]
             tried = [row[0, j] + step for step in steps]
         else:
-            tried = list(range(found.modelled[name].cat.categories.size))
+            tried = list(range(found.frame[name].cat.categories.size))
         for x in tried:
             rows.append(row[0].copy())
             rows[-1][j] = x
@@ -232,7 +243,7 @@ def blind_spots(browser: Browser, folder: Path) -> Iterator[str]:
     path = folder / "wrong.html"
     found = written(table, path)
     text = path.read_text(encoding="utf-8")
-    model = what_if.model_data(found.model("bic"))
+    model = what_if.model_data(found.model)
     for name, at in (("means", (0, 1)), ("covariances", (0, 1, 1)), ("weights", (0,))):
         x: Any = model[name]
         for i in at:
@@ -240,7 +251,7 @@ def blind_spots(browser: Browser, folder: Path) -> Iterator[str]:
         path.write_text(text.replace(repr(x), repr(x * (1.0 + 1e-6)), 1), encoding="utf-8")
         tab = Page(browser)
         tab.open(path)
-        given = found.rows.frame.iloc[0, [0]].to_dict()
+        given = found.frame.iloc[0, [0]].to_dict()
         if not list(wrong_answers(tab, found, given)):
             yield f"not found: one of the {name} is wrong by a millionth"
         tab.close()

@@ -100,6 +100,8 @@ def _answerer(data: str, console: Console, step: StepProgress, save: Path | None
 
     from tractable.cli.predict import load_model, model_name
     from tractable.cli.questions import JointAnswerer, PredictionAnswerer
+    from tractable.data.names import number_of
+    from tractable.report.joint import joint_mixture
 
     if data != "-" and (data.endswith(".tractable") or (Path(data).is_file() and is_zipfile(data))):
         if save is not None:
@@ -115,13 +117,15 @@ def _answerer(data: str, console: Console, step: StepProgress, save: Path | None
         if predicts:
             return PredictionAnswerer(model=model, label=label)
         raise ValueError(f"{data}: {label} gives no distribution of a column")
-    model = _joint_of_table(data, console, step)
+    table = _table(data, console, step, logarithms=save is None)
+    model = joint_mixture(table, progress=step)
     if save is not None:
         from tractable.persistence import save as save_model
 
         save_model(model, save)
         console.note([f"the joint model is saved: {save}"])
-    return JointAnswerer(model=model, label=f"a mixture of {model.n_components} components")
+    label = f"a mixture of {number_of(model.n_components, 'component')}"
+    return JointAnswerer(model=model, label=label, logged=table.logged)
 
 
 def _predicts(model: Any) -> bool:
@@ -130,15 +134,16 @@ def _predicts(model: Any) -> bool:
     return tags is None or tags().estimator_type in ("regressor", "classifier")
 
 
-def _joint_of_table(data: str, console: Console, step: Callable[[str], None]) -> Any:
+def _table(data: str, console: Console, step: Callable[[str], None], *, logarithms: bool) -> Any:
+    """Return the columns of a table that may be asked for; in their own units for a model that is kept."""
     from tractable.cli.tables import held_frame
-    from tractable.report.joint import joint_mixture, joint_table
+    from tractable.report.joint import question_table
+    from tractable.report.reading import table_of
 
     step(f"reading {data}")
-    frame = held_frame(data, console.note)
-    table = joint_table(frame)
+    table = question_table(table_of(held_frame(data, console.note)), logarithms=logarithms)
     console.note(table.notes)
-    return joint_mixture(table, progress=step)
+    return table
 
 
 # Lines

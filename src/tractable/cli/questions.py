@@ -184,6 +184,7 @@ class JointAnswerer:
 
     model: Any
     label: str
+    logged: tuple[str, ...] = ()  # the columns whose logarithms it models
 
     @property
     def names(self) -> list[str]:
@@ -204,7 +205,9 @@ class JointAnswerer:
         for term in terms:
             _check_operator(term, self.categories(term.name))
         values = {
-            t.name: _given_value(t, self.categories(t.name)) for t in question.given if t.operator == "="
+            t.name: self._modelled(t.name, _given_value(t, self.categories(t.name)))
+            for t in question.given
+            if t.operator == "="
         }
         if hasattr(self.model, "conditional_probabilities"):
             return self._by_rows(question, values)
@@ -232,8 +235,22 @@ class JointAnswerer:
             "(--set n_components=5), or ask the table itself"
         )
 
+    def _modelled(self, name: str, x: Any) -> Any:
+        """Return what the model has for the value of a column: of some columns the logarithm."""
+        if name not in self.logged:
+            return x
+        if x <= 0.0:
+            raise ValueError(f"QUESTION: {name!r} is positive in the table; got {x:g}")
+        return float(np.log(x))
+
     def _answer(self, one: Any, name: str) -> Any:
+        from tractable.distributions import LogNormal, Mixture
+
         d, categories = one.as_univariate(), self.categories(name)
+        if name in self.logged:  # exp of a normal
+            normal = d.components
+            parts = LogNormal(log_mean=normal.mean, log_variance=normal.variance)
+            d = Mixture(weights=d.weights, components=parts)
         if categories is not None:
             p = np.asarray(d.prob(np.arange(len(categories), dtype=np.float64)))
             return CategoryAnswer(categories=categories, probabilities=p / p.sum())
@@ -267,7 +284,11 @@ class JointAnswerer:
         parts = joint.components if mixture else joint
         p = np.ones(np.shape(joint.weights) if mixture else ())
         for name in names:
-            mine = [term for term in terms if term.name == name]
+            mine = [
+                replace(term, text=repr(self._modelled(name, _number(term)))) if name in self.logged else term
+                for term in terms
+                if term.name == name
+            ]
             p = p * _probability(parts.marginal([name]).as_univariate(), mine, self.categories(name))
         total = float(np.sum(joint.weights * p)) if mixture else float(p)
         if total <= 0.0:

@@ -27,7 +27,7 @@ from tractable.report.fitted import (
     encoder,
 )
 from tractable.report.held_out import HeldOut, Importance, compared, folds, held_out, importances
-from tractable.report.joint import JointTable, completed_frames, joint_mixture, joint_table
+from tractable.report.joint import JointTable, completed_frames, joint_mixture, joint_table, question_table
 from tractable.report.map import PrincipalAxes, filled, principal_axes
 from tractable.report.mutual_information import pairwise_dependence
 from tractable.report.page import Grid, Picture, Section
@@ -84,6 +84,7 @@ __all__ = [
     "make_report",
     "pairwise_dependence",
     "principal_axes",
+    "question_table",
     "read_table",
     "regressors",
     "report_on",

@@ -11,8 +11,9 @@ from tractable.arrays.random import as_generator, either_seed_name
 from tractable.data.names import number_of
 from tractable.data.text import TableError
 from tractable.mixture import TableMixture
-from tractable.report.rows import listed
-from tractable.report.table import FEW_CODES, MAX_CATEGORIES
+from tractable.report.candidates import skewed_columns
+from tractable.report.rows import chosen_rows, listed
+from tractable.report.table import FEW_CODES, MAX_CATEGORIES, Table
 from tractable.value import value
 
 #: Numbers of components that are tried, until two in turn are worse, and rows for each of them at least.
@@ -40,11 +41,14 @@ class JointTable:
         The columns of whole numbers that are taken as categories.
     notes : tuple of str
         What was left out, and why.
+    logged : tuple of str
+        The columns that are logarithms.
     """
 
     frame: Any
     codes: tuple[str, ...]
     notes: tuple[str, ...]
+    logged: tuple[str, ...] = ()
 
 
 def joint_table(frame: Any, *, codes: bool = True) -> JointTable:
@@ -90,6 +94,40 @@ def joint_table(frame: Any, *, codes: bool = True) -> JointTable:
     return JointTable(frame=pd.DataFrame(kept, index=frame.index), codes=tuple(coded), notes=notes)
 
 
+def question_table(table: Table, *, logarithms: bool = True) -> JointTable:
+    """Return the columns of a table that its joint model can be asked for.
+
+    Columns that hold another's numbers in other units, or hardly any entry, are left out, and of very many
+    those that have least in common with the others. The page of a report and ``tractable ask`` have the same
+    columns, and so the same model.
+
+    Parameters
+    ----------
+    table : Table
+        As `table_of` and `read_table` give it.
+    logarithms : bool
+        Whether positive numbers that are skewed become their logarithms.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tractable.report import table_of
+    >>> frame = pd.DataFrame({"inches": [1.0, 2.5, 3.0] * 5, "k": ["a", "b", "a"] * 5})
+    >>> found = question_table(table_of(frame.assign(cm=2.54 * frame["inches"])))
+    >>> list(found.frame.columns), found.notes
+    (['inches', 'k'], ('Left out, since another column has the same numbers in other units: cm.',))
+    """
+    rows = chosen_rows(table)
+    names = [column.name for column in table.columns if column.name in rows.frame.columns]
+    if not names:
+        raise TableError("the table has no column of numbers or categories that vary")
+    frame = rows.frame[names].astype(table.category_types(names))
+    skewed = skewed_columns(frame[list(rows.numbers)]) if logarithms else []
+    logged = tuple(name for name in skewed if (table.column(name).low or 0.0) > 0.0)  # of all rows
+    frame = frame.assign(**{name: np.log(frame[name]) for name in logged})
+    return JointTable(frame=frame, codes=(), notes=rows.notes, logged=logged)
+
+
 def _unusable(column: Any) -> str:
     """Return why a mixture cannot describe a column; an empty text if it can."""
     seen = column.dropna()
@@ -124,7 +162,7 @@ def joint_mixture(
     Parameters
     ----------
     table : JointTable
-        The columns, as `joint_table` gives them.
+        The columns, as `joint_table` and `question_table` give them.
     sizes : sequence of int
         Numbers of components to try.
     random_state : None, int or Generator

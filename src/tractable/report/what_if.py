@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from tractable.data.names import number_of
+from tractable.data.text import TableError
 from tractable.distributions import Bernoulli, Categorical, MultivariateNormal, Normal, Product
+from tractable.mixture import TableMixture
 from tractable.report.clusters import grouping_of
-from tractable.report.mixtures import FittedMixtures, fitted_mixtures, membership, model_code
+from tractable.report.joint import JointTable, joint_mixture, question_table
+from tractable.report.mixtures import fitted_mixtures, membership
 from tractable.report.overview import view_limits
 from tractable.report.page import Section, shortened
-from tractable.report.rows import code_head, imports_for, listed, sampled, unused_note
+from tractable.report.rows import chosen_rows, code_head, listed, sampled, unused_note
 from tractable.report.table import CONTROLS, Column, Table
 
 #: Rows and columns that a page contains at most, the bytes that they take, and the characters of a text.
@@ -28,22 +31,23 @@ FAMILIES = (Normal, MultivariateNormal, Categorical, Bernoulli)
 def section(table: Table, *, target: str | None = None, rng: np.random.Generator) -> Section | None:
     """Return the joint distribution of all columns, for the reader to ask; None if none can be fitted."""
     del rng  # nothing is drawn
-    found = fitted_mixtures(table)
-    if found is None:
+    try:
+        asked = question_table(table)
+        model = joint_mixture(asked)
+    except TableError:
         return None
-    model = found.model("bic")
-    names = [*found.rows.numbers, *found.rows.categories]
+    names = list(asked.frame.columns)
     return Section(
         key="what_if",
         title="Ask the table",
-        done=_done(found, model),
+        done=_done(model, asked),
         meaning=_meaning(names),
-        assumptions=_assumptions(found, model),
-        code=_code(table, found, model, target),
-        notes=(*found.rows.notes, *unused_note(table)),
+        assumptions=_assumptions(model),
+        code=_code(table, asked.frame, target),
+        notes=(*asked.notes, *unused_note(table)),
         headline="",
         findings={"columns": names, "n_components": int(model.n_components)},
-        data={"model": panel_data(model, table, logged=found.logged, target=target)},
+        data={"model": panel_data(model, table, logged=asked.logged, target=target)},
     )
 
 
@@ -56,52 +60,48 @@ def _meaning(names: list[str]) -> str:
     )
 
 
-def _done(found: FittedMixtures, model: Any) -> str:
-    what = "numbers and categories" if found.mixed else "multivariate normals"
-    skewed = f" The logarithm of {listed(found.logged)} was modelled, and axes are logarithmic there."
-    logged = skewed if found.logged else ""
+def _done(model: TableMixture, asked: JointTable) -> str:
+    skewed = f" The logarithm of {listed(asked.logged)} was modelled, and axes are logarithmic there."
     return (
-        f"A mixture of {what} with {number_of(int(model.n_components), 'component')}, of least BIC, was "
-        f"fitted to {number_of(found.n_fitted, 'row')}; missing entries were marginalised. The page "
-        "conditions it exactly on the columns that are fixed. Intervals are equal-tailed. A row is as "
-        "strange as the share of rows with a lower density in the same columns is small, and the most "
-        f"likely completion is the highest mode of the columns that are not fixed.{logged}"
+        f"A mixture of numbers and categories with {number_of(int(model.n_components), 'component')}, of "
+        f"least BIC, was fitted to {number_of(len(asked.frame), 'row')}; missing entries were marginalised. "
+        "The page conditions it exactly on the columns that are fixed. Intervals are equal-tailed. A row is "
+        "as strange as the share of rows with a lower density in the same columns is small, and the most "
+        "likely completion is the highest mode of the columns that are not fixed."
+        + (skewed if asked.logged else "")
     )
 
 
-def _assumptions(found: FittedMixtures, model: Any) -> str:
-    inside = "Within a component numbers are normal"
-    if found.mixed:
-        inside += (
-            " and categories independent" if model.covariance_type == "full" else ", columns independent"
-        )
+def _assumptions(model: TableMixture) -> str:
+    others = " and categories independent" if model.covariance_type == "full" else ", columns independent"
     return (
-        f"{inside}; rows are independent draws, and entries are missing at random. What goes together need "
-        "not cause each other: the answers are those for rows in which an entry is found, not for rows in "
-        "which it is changed."
+        f"Within a component numbers are normal{others}; rows are independent draws, and entries are missing "
+        "at random. What goes together need not cause each other: the answers are those for rows in which an "
+        "entry is found, not for rows in which it is changed."
     )
 
 
-def _code(table: Table, found: FittedMixtures, model: Any, target: str | None) -> str:
+def _code(table: Table, frame: Any, target: str | None) -> str:
     """Return code that fits the model, and asks it for one column given another."""
-    names = [*found.rows.numbers, *found.rows.categories]
+    names = list(frame.columns)
     asked = target if target in names else names[-1]
-    lines = model_code(found, model, found.rows.frame.index[found.far])
     given = next((name for name in names if name != asked), None)
-    lines += "answer = model.distribution_\n"
-    if given is not None:
-        entries = found.modelled[given].dropna()
-        value = entries.mode()[0] if given in found.rows.categories else float(f"{entries.median():.6g}")
-        lines = lines.removesuffix("answer = model.distribution_\n")
+    lines = "model = joint_mixture(question_table(table))\n"
+    if given is None:
+        lines += "answer = model.distribution_\n"
+    else:
+        entries = frame[given].dropna()
+        category = hasattr(entries.dtype, "categories")
+        value = entries.mode()[0] if category else float(f"{entries.median():.6g}")
         lines += f"answer = model.condition({{{given!r}: {value!r}}}).marginal([{asked!r}])\n"
-    if asked in found.rows.categories:
+    if hasattr(frame[asked].dtype, "categories"):
         lines += (
             f"levels = model.categories_[{asked!r}]\n"
             "print(dict(zip(levels, answer.prob([[code] for code in range(len(levels))]))))\n"
         )
     else:
         lines += "print(answer.as_univariate().interval(0.9))\n"
-    return code_head(table, imports_for(lines)) + lines
+    return code_head(table, "from tractable.report import joint_mixture, question_table\n") + lines
 
 
 def panel_data(
@@ -257,8 +257,7 @@ def rows_data(table: Table, target: str | None = None) -> dict[str, Any]:
 
 def _shown_columns(table: Table, target: str | None) -> list[Column]:
     """Return the columns of the page's rows, of very many those that the model has and the first others."""
-    found = fitted_mixtures(table)
-    used = {target} if found is None else {target, *found.rows.frame.columns}
+    used = {target, *chosen_rows(table).frame.columns}
     first = sorted(table.columns, key=lambda column: column.name not in used)[:MAX_COLUMNS]
     names = {column.name for column in first}
     return [column for column in table.columns if column.name in names and column.kind != "empty"]
