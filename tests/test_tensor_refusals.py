@@ -5,6 +5,7 @@ import pytest
 
 import tractable
 from tractable.data.blocks import map_rows
+from tractable.smoothing import sums
 
 torch = pytest.importorskip("torch")
 
@@ -106,3 +107,25 @@ def test_sums_over_rows_of_a_full_device_are_those_of_its_halves(rng, monkeypatc
     found = tractable.GaussianNB().fit(X, y)
     torch.testing.assert_close(found.theta_, wanted.theta_)
     torch.testing.assert_close(found.var_, wanted.var_)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_windows_of_a_full_device_are_added_in_smaller_blocks(rng, monkeypatch, columns):
+    X = torch.tensor(rng.standard_normal((60, columns)))
+    model = tractable.KernelDensity(bandwidth=0.5).fit(X)
+    wanted = model.score_samples(X)
+    whole, sizes = sums.log_kernel_sums, []
+
+    def limited(queries, *args):
+        sizes.append(queries.shape[0])
+        if queries.shape[0] > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(queries, *args)
+
+    monkeypatch.setattr(sums, "log_kernel_sums", limited)
+    torch.testing.assert_close(model.score_samples(X), wanted)
+    assert max(sizes) == 60
+    sizes.clear()
+    monkeypatch.setenv("TRACTABLE_DEVICE_MEMORY", str(64 * 60 * 8))  # eight rows of 60 pairs
+    torch.testing.assert_close(model.score_samples(X), wanted)
+    assert max(sizes) <= 8
