@@ -35,9 +35,10 @@ $(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[bench]'
 	@touch $@
 
-# Torch is large, and needed for tensors alone: an environment of its own choice keeps its version.
+# Torch is large, and needed for tensors alone: a version that is there, perhaps for a GPU, is kept.
 $(VENV)/tensors.stamp: constraints.txt $(VENV)/dev.stamp
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "Installing torch …"; $(PIP) torch; }
+	@$(PIP) jax
 	@touch $@
 
 $(VENV)/docs.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
@@ -59,7 +60,7 @@ quick-tests: $(VENV)/dev.stamp
 test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist worksteal
 
-test-tensors: $(VENV)/tensors.stamp ## the laws of devices on tensors of torch on the host: installs torch
+test-tensors: $(VENV)/tensors.stamp ## the laws of devices on tensors of torch, and arrays of JAX, on the host: installs both
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' -k 'torch or tensor or device'
 
 test-gpu: $(VENV)/dev.stamp ## every law that has tensors on a GPU, where torch finds one
