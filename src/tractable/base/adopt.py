@@ -225,6 +225,10 @@ def _quantile(given: Options, _notes: list[str]) -> tuple[str, Options]:
     return "QuantileRegression", given
 
 
+def _kernel_ridge(given: Options, _notes: list[str]) -> tuple[str, Options]:
+    return "KernelRidge", {**given, "fit_intercept": False}
+
+
 def _logistic_cv(given: Options, _notes: list[str]) -> tuple[str, Options]:
     """Return the same choice of a penalty: its score is the accuracy where none was given."""
     scoring = given.pop("scoring")
@@ -270,6 +274,7 @@ TRANSLATED: dict[str, Callable[[Options, list[str]], tuple[str, Options]]] = {
     "TweedieRegressor": _tweedie,
     "HuberRegressor": _huber,
     "QuantileRegressor": _quantile,
+    "KernelRidge": _kernel_ridge,
     "LogisticRegressionCV": _logistic_cv,
     "GaussianProcessRegressor": _regressing_process,
     "GaussianProcessClassifier": _classifying_process,
