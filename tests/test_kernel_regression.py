@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.decomposition
 import sklearn.kernel_ridge
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -413,3 +414,6 @@ def test_kernels_by_name_are_refused_where_they_are_unknown_or_have_no_gamma():
             model(kernel=RBF(), gamma=1.0).fit(X, y)
         with pytest.raises(ValueError, match="gamma must be"):
             model(kernel="rbf", gamma=-1.0).fit(X, y)
+    for theirs in (sklearn.kernel_ridge.KernelRidge, sklearn.decomposition.KernelPCA):
+        with pytest.raises(ValueError, match="kernel='cosine' has no equal here"):
+            tractable.adopt(theirs(kernel="cosine"))
