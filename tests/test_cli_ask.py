@@ -96,6 +96,29 @@ def test_any_joint_distribution_and_any_prediction_answers(folder):
     assert network["answers"]["island"]["most_probable"] == "Dream"
 
 
+@pytest.mark.parametrize(
+    ("model", "question", "same"),
+    [
+        (tractable.TableMixture(1), "body_mass_g | species=Gentoo", True),
+        (tractable.TableMixture(1), "body_mass_g>4000 | species=Gentoo", True),
+        (tractable.TableMixture(1), "species, body_mass_g", False),
+        (tractable.TableMixture(1, covariance_type="full"), "species | body_mass_g=4000", True),
+        (tractable.TableMixture(1, covariance_type="full"), "bill_length_mm | body_mass_g=4000", False),
+        (tractable.TableMixture(2, random_state=0), "body_mass_g | species=Gentoo", False),
+        (tractable.GaussianMixture(1, covariance_type="diag"), "bill_length_mm | body_mass_g=4000", True),
+        (tractable.GaussianMixture(1), "bill_length_mm | body_mass_g=4000", False),
+    ],
+)
+def test_that_nothing_changes_is_said(tmp_path, model, question, same):
+    """Columns that are independent in a model of one component have one answer, whatever is given."""
+    words = ["species"] if isinstance(model, tractable.TableMixture) else []
+    tractable.save(model.fit(PENGUINS[["body_mass_g", "bill_length_mm", *words]]), tmp_path / "m.tractable")
+    found = ask(tmp_path, "m.tractable", question)
+    assert found.exit_code == 0, found.output
+    assert ("note: what is given changes nothing: in " in found.stderr) == same
+    assert ("fit it with more components (--set n_components=5), or ask the table" in found.stderr) == same
+
+
 def test_rare_values_are_warned_of(folder):
     far = answer(folder, "diag.tractable", "species | body_mass_g=9000")
     assert far["share_of_rarer_values"] < 0.001

@@ -1,5 +1,7 @@
 """Every mistake a user can make is one line that says what was wrong, and leaves no file behind."""
 
+import json
+
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -113,7 +115,8 @@ def folder(tmp_path, monkeypatch):
 def refused(words):
     found = CliRunner().invoke(app, words)
     assert found.exit_code == 2, found.output
-    assert found.stdout == ""
+    said = {"error": found.stderr.splitlines()[-1].removeprefix("error: ")}
+    assert found.stdout == (json.dumps(said) + "\n" if "--json" in words else "")
     assert "Traceback" not in found.stderr
     lines = [line for line in found.stderr.splitlines() if not line.endswith("…")]
     errors = [line for line in lines if line.startswith("error: ")]

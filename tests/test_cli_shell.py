@@ -105,10 +105,12 @@ def test_models_are_listed_for_people_and_for_programs():
     assert listed["GenerativeClassifier"]["streaming"] is None  # as its density is
     assert listed["GenerativeClassifier"]["kind"] == "classification"
     lines = run("models").stdout.splitlines()
-    assert len(lines) == 1 + len(listed)  # one line a model where nobody watches
-    row = next(line for line in lines if line.startswith("LinearRegression"))
-    assert row.split()[1] == "regression"
-    assert listed["LinearRegression"]["description"] in row
+    assert max(map(len, lines)) <= 80  # where there is no terminal, too
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(listed)  # a line each
+    assert "  LinearRegression                 s--  Linear regression by least squares" in lines
+    assert all(
+        len(line) <= 80 for line in run("models", "GaussianProcessPoissonRegressor").stdout.splitlines()
+    )
 
 
 def test_models_of_one_kind_and_one_model():

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import tractable
 from quick import late, some
 from tractable.cli import app
+from tractable.cli.console import Console
 from tractable.cli.models import describe, model_classes
 from tractable.cli.predict import predictor
 from tractable.data import text_table as text_blocks
@@ -150,6 +151,7 @@ def test_whole_numbers_may_be_followed_by_fractions(tmp_path):
 def test_how_a_large_table_is_read_is_said(name, options, said, tmp_path, monkeypatch):
     PENGUINS.to_csv(tmp_path / "rows.csv", index=False)
     words = ["fit", name, str(tmp_path / "rows.csv"), "-s", str(tmp_path / "m"), *options]
+    monkeypatch.setattr(Console, "progress", Console.say)  # as on a terminal
     assert "MB" not in CliRunner().invoke(app, words).stderr
     monkeypatch.setattr("tractable.cli.fit.HELD_BYTES", 0)
     assert said in CliRunner().invoke(app, words).stderr

@@ -52,7 +52,7 @@ def test_a_fit_without_an_intercept_from_the_command(tmp_path):
     np.testing.assert_allclose(model.coef_, tractable.Ridge(fit_intercept=False).fit(X, Y).coef_)
     found = CliRunner().invoke(app, [*words, "--set", "fit_intercept=maybe"])
     assert (found.exit_code, found.stderr.splitlines()[-1]) == (
-        1,
+        2,
         "error: --set fit_intercept is yes or no; got 'maybe'",
     )
 

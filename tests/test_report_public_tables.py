@@ -478,6 +478,19 @@ def draws(page, parts, count):
     assert number(count) == 20_000
 
 
+def joint_columns(page, count):
+    assert int(count) == len(page.sections["what_if"].findings["columns"]) <= page.once.shape[1]
+
+
+def joint_rows(page, parts, rows):
+    assert (
+        int(parts)
+        == page.sections["what_if"].findings["n_components"]
+        == ran(page, "what_if")["model"].n_components
+    )
+    assert number(rows) <= min(len(page.once), 2_000)
+
+
 def models_compared(page, models, target, columns, rows):
     assert target == page.target
     ranked = page.grid("models", "Models compared").rows
@@ -699,6 +712,7 @@ STATEMENTS = {
         ("Smallest or largest numbers are far out in {}, too.", names_columns),
         ("Smallest or largest numbers of the whole table are far out in {}.", names_columns),
     ],
+    "what_if": [("One distribution describes # column(s) together, so ~.", joint_columns)],
     "models": [
         ("It finds the class of #% of rows; the most frequent has #%.", frequent_class),
         (
@@ -735,6 +749,7 @@ ELSEWHERE = [
     ("The # column(s) of numbers of # row(s)~ were standardised, ~.", standardised),
     ("# missing entr~ filled with what a normal ~.", filled_entries),
     ("The log density ~ under a mixture of # component(s)~ compared with # new rows ~.", draws),
+    ("A mixture of ~ with # component(s), of least BIC, was fitted to # row(s); ~.", joint_rows),
     ("# model(s)~ predicted {} from # column(s) for # row(s), each row ~.", models_compared),
     ("Of {} the logarithm was modelled~.", names_columns),
     ("Not used: {}.", lambda page, names: names_columns(page, re.sub(r" \\([a-z ]+\\)", "", names))),

@@ -139,7 +139,7 @@ def test_a_warmup_without_a_folder_is_refused(monkeypatch):
 def test_an_unknown_family_is_refused():
     words = [sys.executable, "-m", "tractable", "warmup", "nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "FAMILY must be one of bins, em, " in done.stderr
 
 

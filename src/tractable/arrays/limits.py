@@ -5,12 +5,13 @@ from typing import Any
 
 from numpy import errstate
 
-from tractable.arrays.namespace import namespace_of
+from tractable.arrays.namespace import Array, is_torch_array, namespace_of
 
 __all__ = [
     "LARGEST",
     "check_coefficients",
     "check_squarable",
+    "extremes",
     "is_squarable",
     "power_of_two",
     "reciprocals",
@@ -108,6 +109,20 @@ def power_of_two(size: Any) -> Any:
     return 2.0 ** xp.floor(xp.log2(xp.where(size > 0, size, xp.ones_like(size))))
 
 
+def extremes(x: Array) -> tuple[float, float]:
+    """Return the least and the greatest entry, NaN where one is NaN; of a tensor in one pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> extremes(np.array([3.0, -1.0, 2.0]))
+    (-1.0, 3.0)
+    """
+    xp = namespace_of(x)
+    low, high = x.aminmax() if is_torch_array(x) else (xp.min(x), xp.max(x))
+    return float(low), float(high)
+
+
 def _largest(x: Any) -> float:
     """Return max |x| over the entries that are not missing; 0 of none."""
     if isinstance(x, float):
@@ -115,7 +130,8 @@ def _largest(x: Any) -> float:
     xp = namespace_of(x)
     if 0 in x.shape:
         return 0.0
-    largest = max(float(xp.max(x)), -float(xp.min(x)))  # without an array of absolute values
+    low, high = extremes(x)  # without an array of absolute values
+    largest = max(high, -low)
     if not isnan(largest):
         return largest
     size = xp.abs(x)

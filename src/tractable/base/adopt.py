@@ -225,6 +225,21 @@ def _quantile(given: Options, _notes: list[str]) -> tuple[str, Options]:
     return "QuantileRegression", given
 
 
+def _kernel_ridge(given: Options, _notes: list[str]) -> tuple[str, Options]:
+    return "KernelRidge", {**_with_named_kernel(given), "fit_intercept": False}
+
+
+def _kernel_pca(given: Options, _notes: list[str]) -> tuple[str, Options]:
+    return "KernelPCA", _with_named_kernel(given)
+
+
+def _with_named_kernel(given: Options) -> Options:
+    names = import_module("tractable.kernels.named").NAMES
+    if given["kernel"] not in names:
+        raise ValueError(f"kernel={given['kernel']!r} has no equal here: those of {', '.join(names)} have")
+    return given
+
+
 def _logistic_cv(given: Options, _notes: list[str]) -> tuple[str, Options]:
     """Return the same choice of a penalty: its score is the accuracy where none was given."""
     scoring = given.pop("scoring")
@@ -270,6 +285,8 @@ TRANSLATED: dict[str, Callable[[Options, list[str]], tuple[str, Options]]] = {
     "TweedieRegressor": _tweedie,
     "HuberRegressor": _huber,
     "QuantileRegressor": _quantile,
+    "KernelPCA": _kernel_pca,
+    "KernelRidge": _kernel_ridge,
     "LogisticRegressionCV": _logistic_cv,
     "GaussianProcessRegressor": _regressing_process,
     "GaussianProcessClassifier": _classifying_process,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 from tractable.arrays import weights
 from tractable.arrays.batched import as_reals
 from tractable.arrays.devices import as_plain, placed
-from tractable.arrays.limits import LARGEST, check_squarable
+from tractable.arrays.limits import LARGEST, check_squarable, extremes
 from tractable.arrays.namespace import (
     Array,
     check_held,
@@ -436,7 +436,7 @@ def _check_foreign(estimator: Any, X: Array, *, reset: bool, allow_nan: bool) ->
     if not xp.isdtype(X.dtype, "real floating"):
         raise ValueError(f"X must be real floating numbers, got {X.dtype}")
     # NaN and infinity are extremes, which are found without an array as large as X.
-    low, high = float(xp.min(X)), float(xp.max(X))
+    low, high = extremes(X)
     finite = isfinite(low) and isfinite(high)
     if not finite and (not allow_nan or bool(xp.any(xp.isinf(X)))):
         raise ValueError(f"X contains {'infinity' if allow_nan else 'NaN or infinity'}")

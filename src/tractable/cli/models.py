@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import sys
 from collections.abc import Iterable
 from itertools import groupby
 from shutil import get_terminal_size
@@ -60,12 +59,7 @@ def models(
         console.result(one | {"defaults": defaults}, _lines(one, defaults))
         return
     found = _of_kind([describe(each) for each in model_classes().values()], kind)
-    if sys.stdout.isatty():
-        console.result({"models": found}, _grouped(found, max(60, get_terminal_size().columns)))
-        return
-    console.result({"models": found})
-    heads = ("model", "kind", "streaming", "missing", "words", "what it is")
-    console.table(heads, [_row(one) for one in found])
+    console.result({"models": found}, _grouped(found, _width()))
 
 
 def _of_kind(found: list[dict[str, Any]], kind: str | None) -> list[dict[str, Any]]:
@@ -91,22 +85,21 @@ def _grouped(found: list[dict[str, Any]], width: int) -> list[str]:
                     ("w", one["text"]),
                 )
             )
-            text, room = one["description"], width - longest - 8
+            text, room = one["description"], width - longest - 9
             text = text if len(text) <= room else text.partition(": ")[0].rstrip(".")
             lines.append(f"  {one['name']:{longest}s}  {marks}  {shorten(text, room, placeholder=' …')}")
     legend = "s: learns from tables larger than memory; m: takes missing entries; w: reads words"
     return [*lines[1:], "", *wrap(legend, width), "`tractable models NAME` shows one, with its parameters."]
 
 
-def _row(one: dict[str, Any]) -> tuple[str, ...]:
-    streaming = (one["streaming"] or "as given").removeprefix("exact in ").removeprefix("exact over ")
-    flags = (_yes(one["missing_values"]), _yes(one["text"]))
-    return (one["name"], one["kind"], streaming, *flags, one["description"])
+def _width() -> int:
+    """Return the columns of the terminal, 80 where there is none."""
+    return max(60, get_terminal_size().columns)
 
 
 def _lines(one: dict[str, Any], defaults: dict[str, Any]) -> list[str]:
     return [
-        f"{one['name']}: {one['description']}",
+        *wrap(f"{one['name']}: {one['description']}", _width()),
         "",
         f"kind            {one['kind']}",
         f"streaming       {one['streaming'] or 'as given'}",

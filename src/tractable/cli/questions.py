@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.data.columns import check_known
 from tractable.data.names import nearest
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Draws by which it is found how rare the given values are.
 N_DRAWS = 4_000
@@ -217,7 +217,20 @@ class JointAnswerer:
             _, probability = self._within(joint, rest, question.events, (), "an event")
         columns = {name: self._answer(joint.marginal([name]), name) for name in question.columns}
         rarer = self._share_of_rarer(values) if values else None
-        return Answers(columns=columns, probability=probability, rarer=rarer)
+        found = Answers(columns=columns, probability=probability, rarer=rarer)
+        if question.given and _is_same(found, self.answers(replace(question, given=()))):
+            return replace(found, notes=(self._why_same(),))
+        return found
+
+    def _why_same(self) -> str:
+        """Return why what is given changes nothing, and what to do."""
+        said = f"what is given changes nothing: in {self.label}"
+        if getattr(self.model, "n_components", None) != 1:
+            return f"{said} these columns are independent"
+        return (
+            f"{said} of one component these columns are independent; fit it with more components "
+            "(--set n_components=5), or ask the table itself"
+        )
 
     def _answer(self, one: Any, name: str) -> Any:
         d, categories = one.as_univariate(), self.categories(name)
@@ -336,6 +349,21 @@ class PredictionAnswerer:
         if not hasattr(self.model, "predict_dist"):
             return NumberAnswer(distribution=None, mean=mean)
         return NumberAnswer(distribution=self.model.predict_dist(X), mean=mean)
+
+
+def _is_same(one: Answers, other: Answers) -> bool:
+    """Return whether two answers are equal, but for rounding: probabilities, means, standard deviations."""
+
+    def figures(found: Answers) -> list[float]:
+        of_columns = [
+            x.probabilities
+            if isinstance(x, CategoryAnswer)
+            else (x.mean, getattr(x.distribution, "stddev", 0.0))
+            for x in found.columns.values()
+        ]
+        return [float(x) for x in (*np.ravel(found.probability or 0.0), *(y for x in of_columns for y in x))]
+
+    return np.allclose(figures(one), figures(other), rtol=1e-12, atol=0.0)
 
 
 def _correlated(parts: Any, rest: Sequence[str]) -> list[tuple[str, ...]]:

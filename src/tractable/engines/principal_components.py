@@ -346,7 +346,7 @@ def sparse_components(rows: SparseSource, n_components: Any) -> PrincipalCompone
     >>> from scipy.sparse import csr_array
     >>> rows = csr_array([[0.0, 0.0, 1.0], [1.0, 2.0, 0.0], [2.0, 4.0, 1.0], [3.0, 6.0, 0.0]])
     >>> sparse_components(SparseSource(X=rows), 1).components.round(3).tolist()
-    [[0.445, 0.89, -0.1]]
+    [[0.445, 0.891, -0.092]]
     """
     held = rows.in_sparse_blocks()
     n, d = held.X.shape

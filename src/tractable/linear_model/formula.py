@@ -41,6 +41,9 @@ class FormulaFit:
     model: Any
     spec: Any
 
+    def __repr__(self) -> str:
+        return f"FormulaFit({self.formula!r}, {self.model!r})"
+
     def columns(self, data: Any) -> Any:
         """Return the columns of new rows, as a pandas frame."""
         return _columns(_matrix(self.spec, _frame(data)))

@@ -194,8 +194,8 @@ def completed_frames(
 
     Multiple imputation: each draw is from a mixture fitted to rows that are weighted at random (the Bayesian
     bootstrap, Rubin 1981), so that the draws differ by what is not known of the model as well as by what is
-    not known of the entries, and results pooled by Rubin's rules have the right intervals. Numbers are
-    rounded as those of their column are, and lie between the smallest and the largest of it.
+    not known of the entries. Results are pooled by Rubin's rules. Numbers are
+    rounded as those of their column are, and not negative where no entry of it is.
 
     Parameters
     ----------
@@ -264,9 +264,13 @@ def _filled(frame: Any, table: JointTable, drawn: Any) -> Any:
 
 
 def _like_observed(x: np.ndarray, seen: Any) -> np.ndarray:
-    """Return numbers rounded as the observed ones are, within their range."""
+    """Return numbers rounded as the observed ones are, and not negative if none of those is.
+
+    They may lie beyond the observed ones: which entries are missing may depend on others, and a limit would
+    pull what depends on these to the middle.
+    """
     observed = seen.to_numpy(dtype=np.float64)
     decimals: Sequence[int] = range(MAX_DECIMALS + 1)
     exact = next((d for d in decimals if np.array_equal(np.round(observed, d), observed)), None)
     x = x if exact is None else np.round(x, exact)
-    return np.clip(x, observed.min(), observed.max())
+    return np.maximum(x, 0.0) if observed.min() >= 0.0 else x

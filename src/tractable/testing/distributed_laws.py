@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.engines.least_squares import NotComputedError
 from tractable.testing.assertions import laws_above
 from tractable.testing.estimator_laws import (
     ROW_METHODS,
@@ -123,7 +124,10 @@ def answers_to_collections_are_lazy(estimator: Any, rng: np.random.Generator) ->
     rows = da.from_array(X, chunks=((7, 0, 53), 3))
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
     for name in (method for method in ROW_METHODS if hasattr(fitted, method)):
-        want = np.asarray(getattr(fitted, name)(X))
+        try:
+            want = np.asarray(getattr(fitted, name)(X))
+        except NotComputedError:  # of coefficients without standard errors
+            continue
         found = getattr(fitted, name)(rows)
         assert is_dask_collection(found), f"{name} of a collection is a {type(found).__name__}"
         computed = found.compute()

@@ -195,7 +195,8 @@ class TableMixture(BaseTableMixture):
     Parameters
     ----------
     n_components : int
-        K.
+        K. With one component columns are independent (with "full" all but the numbers), and :meth:`condition`
+        changes nothing.
     kinds : mapping or sequence, optional
         ``{"visits": "poisson", "age": "normal"}``, by name or position, or one kind a column; of "normal",
         "categorical", "poisson" and "bernoulli". Columns of a frame that are not declared: text and
