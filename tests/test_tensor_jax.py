@@ -9,7 +9,7 @@ from tractable.arrays import to_numpy
 
 jax = pytest.importorskip("jax")
 
-#: Models that take them, one after another compiled by JAX, which takes seconds; those with kernels fill matrices in place, which arrays of JAX do not allow.
+#: Models that take them; most wait for `make test-all`, for JAX compiles each operation at each shape.
 TAKES = [
     tractable.GaussianDensity(),
     tractable.GaussianNB(),
@@ -38,6 +38,8 @@ TAKES = [
         ],
     ),
 ]
+
+#: Those with kernels fill matrices in place, which arrays of JAX do not allow.
 REFUSES = [
     tractable.KernelRidge(),
     tractable.KernelPCA(2),
