@@ -204,3 +204,18 @@ def test_fits_by_formulas_are_compared_and_shown_as_such(rows):
     assert found.added == models.added
     assert found.p_value == models.p_value
     assert repr(small) == "FormulaFit('mass ~ size', LinearRegression())"
+
+
+def test_categories_that_the_fit_had_not_seen_are_refused(rows):
+    found = tractable.fit_formula("mass ~ island + size", rows)
+    with pytest.raises(ValueError, match=r"categories that the rows of the fit had not: .*Mars"):
+        found.predict(rows.assign(island="Mars"))
+    with pytest.raises(ValueError, match="island"):
+        found.predict(rows.assign(island=[None, *rows.island[1:]]))
+
+
+def test_no_rows_are_refused(rows):
+    with pytest.raises(ValueError, match="data must have a row"):
+        tractable.fit_formula("mass ~ island", rows[:0])
+    with pytest.raises(ValueError, match="X: found 0 sample"):
+        tractable.ContrastCoding().fit(rows[:0])
