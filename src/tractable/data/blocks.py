@@ -130,8 +130,8 @@ def map_rows(
     width = prod(x.shape[1:])
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
-        blocks = (slice(a, min(a + step, n)) for a in range(0, n, step))
-        return stacked([part for rows in blocks for part in _in_halves(lambda r: function(x[r, ...]), rows)])
+        blocks = (x[a : min(a + step, n), ...] for a in range(0, n, step))
+        return stacked([part for rows in blocks for part in in_halves(function, rows, rows.shape[0])])
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
@@ -201,17 +201,33 @@ def map_matrix_rows(
     blocks = even_blocks(n, matrix_rows(x, m, entries, device_entries))
     if not is_foreign_array(x):
         return list(ordered_map(of, blocks))
-    return [part for block in blocks for part in _in_halves(of, block)]
+
+    def of_range(rows: range) -> Any:
+        return of(slice(rows.start, rows.stop))
+
+    ranges = [range(block.start, block.stop) for block in blocks]
+    return [part for rows in ranges for part in in_halves(of_range, rows, len(rows))]
 
 
-def _in_halves(of: Callable[[slice], Any], rows: slice) -> list[Any]:
+def in_halves(of: Callable[[Any], Any], block: Any, n_rows: int) -> Iterator[Any]:
+    """Yield what a function gives for a block of rows; for its halves where a device has no memory for it.
+
+    Examples
+    --------
+    >>> list(in_halves(np.sum, np.ones(4), 4))
+    [np.float64(4.0)]
+    """
     try:
-        return [of(rows)]
+        found = of(block)
     except Exception as error:
-        if rows.stop - rows.start < 2 or not is_out_of_memory(error):
+        if n_rows < 2 or not is_out_of_memory(error):
             raise
-    half = (rows.start + rows.stop) // 2
-    return _in_halves(of, slice(rows.start, half)) + _in_halves(of, slice(half, rows.stop))
+    else:
+        yield found
+        return
+    half = n_rows // 2
+    yield from in_halves(of, block[:half], half)
+    yield from in_halves(of, block[half:], n_rows - half)
 
 
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:
