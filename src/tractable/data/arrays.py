@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.devices import on_host
+from tractable.arrays.devices import is_out_of_memory, on_host
 from tractable.arrays.namespace import device, is_sparse, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
-from tractable.data.blocks import block_rows, device_rows, is_out_of_memory, tree_sum
+from tractable.data.blocks import block_rows, device_rows, tree_sum
 from tractable.data.source import Batch, DrawnRows, Source, batch_rows
 from tractable.primitives.threads import even_rows
 from tractable.value import replace, value

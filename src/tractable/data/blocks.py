@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from itertools import chain, islice
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import device, is_foreign_array, is_sparse, namespace_of
+from tractable.arrays.devices import free_memory, is_out_of_memory
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.data.progress import progress
 from tractable.primitives.threads import even_blocks, even_rows, ordered_map, single_threaded_blas
 
@@ -162,13 +162,8 @@ def device_memory(x: Any) -> int:
             raise ValueError(
                 f"TRACTABLE_DEVICE_MEMORY must be a number of bytes, such as 8e9; got {given!r}"
             ) from None
-    place = device(x)
-    if getattr(place, "type", None) == "cuda":
-        cuda = import_module("torch").cuda
-        # What torch has taken from the device and does not use is free, too.
-        unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
-        return (int(cuda.mem_get_info(place)[0]) + int(unused)) // 2
-    return 2**34
+    free = free_memory(x)
+    return 2**34 if free is None else free // 2
 
 
 def device_rows(x: Any) -> int:
@@ -217,11 +212,6 @@ def _in_halves(of: Callable[[slice], Any], rows: slice) -> list[Any]:
             raise
     half = (rows.start + rows.stop) // 2
     return _in_halves(of, slice(rows.start, half)) + _in_halves(of, slice(half, rows.stop))
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that the memory of a device does not do."""
-    return type(error).__name__ == "OutOfMemoryError"
 
 
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.arrays.devices import Uploader, on_host
+from tractable.arrays.devices import Uploader, is_out_of_memory, on_host
 from tractable.arrays.namespace import is_foreign_array, library_of
 from tractable.data.arrays import in_halves
-from tractable.data.blocks import is_out_of_memory, tree_sum
+from tractable.data.blocks import tree_sum
 from tractable.data.dispatch import as_source
 from tractable.data.files import prefetched, scan
 from tractable.data.progress import progress
