@@ -225,6 +225,15 @@ def _quantile(given: Options, _notes: list[str]) -> tuple[str, Options]:
     return "QuantileRegression", given
 
 
+def _kernel_density(given: Options, notes: list[str]) -> tuple[str, Options]:
+    if isinstance(given["bandwidth"], str):
+        notes.append(
+            f"bandwidth={given['bandwidth']!r} is one of each column in its units, where scikit-learn's "
+            "ignores their spread"
+        )
+    return "KernelDensity", given
+
+
 def _kernel_ridge(given: Options, _notes: list[str]) -> tuple[str, Options]:
     return "KernelRidge", {**_with_named_kernel(given), "fit_intercept": False}
 
@@ -285,6 +294,7 @@ TRANSLATED: dict[str, Callable[[Options, list[str]], tuple[str, Options]]] = {
     "TweedieRegressor": _tweedie,
     "HuberRegressor": _huber,
     "QuantileRegressor": _quantile,
+    "KernelDensity": _kernel_density,
     "KernelPCA": _kernel_pca,
     "KernelRidge": _kernel_ridge,
     "LogisticRegressionCV": _logistic_cv,
