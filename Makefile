@@ -10,10 +10,10 @@ export MPLBACKEND := Agg
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick-tests test-all test-gpu test-browser lint style types bench bench-gpu bench-page docs index constraints clean
+.PHONY: help demo test quick-tests test-all test-tensors test-gpu test-browser lint style types bench bench-gpu bench-page docs index constraints clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 # The environment is renewed when what it is made from changes, and only then.
 $(VENV)/bin/python:
@@ -35,6 +35,12 @@ $(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[bench]'
 	@touch $@
 
+# Torch is large, and needed for tensors alone: a version that is there, perhaps for a GPU, is kept.
+$(VENV)/tensors.stamp: constraints.txt $(VENV)/dev.stamp
+	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "Installing torch …"; $(PIP) torch; }
+	@$(PIP) jax
+	@touch $@
+
 $(VENV)/docs.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[docs]'
 	@touch $@
@@ -53,6 +59,9 @@ quick-tests: $(VENV)/dev.stamp
 
 test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist worksteal
+
+test-tensors: $(VENV)/tensors.stamp ## the laws of devices on tensors of torch, and arrays of JAX, on the host: installs both
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' -k 'torch or tensor or device'
 
 test-gpu: $(VENV)/dev.stamp ## every law that has tensors on a GPU, where torch finds one
 	@$(BIN)/python -c "import torch; assert torch.cuda.is_available(), 'torch finds no GPU'"

@@ -357,3 +357,19 @@ def test_what_is_dropped_is_said_and_what_has_no_equal_refused():
     assert tractable.adopt(linear_model.Ridge(positive=True)).positive
     with pytest.raises(ValueError, match="must be an estimator of scikit-learn"):
         tractable.adopt(linear_model.Ridge)
+
+
+def test_rules_of_bandwidths_that_mean_something_else_are_said():
+    with pytest.warns(UserWarning, match="bandwidth='scott' is one of each column in its units"):
+        assert tractable.adopt(neighbors.KernelDensity(bandwidth="scott")).bandwidth == "scott"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tractable.adopt(neighbors.KernelDensity()).bandwidth == 1.0
+
+
+def test_pseudocounts_are_raised_where_they_are_not_forced():
+    assert tractable.MultinomialNB(alpha=0.0, force_alpha=False).alpha == 1e-10
+    assert tractable.BernoulliNB(alpha=0.5, force_alpha=False).alpha == 0.5
+    assert tractable.CategoricalNB(alpha=0.0, force_alpha=True).alpha == 0.0
+    with pytest.raises(ValueError, match="alpha"):
+        tractable.MultinomialNB(alpha=-1.0, force_alpha=False).fit(X, LABELS)

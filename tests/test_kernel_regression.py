@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.decomposition
 import sklearn.kernel_ridge
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 
 import tractable
 from tractable.arrays.gradient import check_gradient
@@ -278,7 +280,7 @@ BAD = [
     (KernelRidge(alpha="cv"), "alpha"),
     (KernelRidge(alphas=[0.0, 1.0]), "alphas"),
     (KernelRidge(alphas=[]), "alphas"),
-    (KernelRidge("rbf"), "kernel"),
+    (KernelRidge("matern"), "kernel"),
     (KernelRidge(RBF() + White()), "noise"),
     (KernelRidge(-1.0), "kernel"),
     (KernelRidge(RBF([1.0, 2.0, 3.0])), "length_scale"),
@@ -387,3 +389,31 @@ class Undefined(Kernel):
 def test_a_kernel_that_is_not_a_number_is_named_in_the_refusal_and_not_the_penalty():
     with pytest.raises(ValueError, match="kernel must be finite at the rows of X"):
         KernelRidge(Undefined()).fit(np.eye(3), np.arange(3.0))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid"])
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.1, "degree": 2, "coef0": 0.5}], ids=["default", "given"])
+def test_kernels_by_name_are_those_of_scikit_learn(kernel, options):
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    X = (X[:150] - X.mean(axis=0)) / X.std(axis=0)
+    ours = tractable.KernelRidge(kernel, alpha=60.0, fit_intercept=False, **options).fit(X, y[:150])
+    theirs = sklearn.kernel_ridge.KernelRidge(kernel=kernel, alpha=60.0, **options).fit(X, y[:150])
+    np.testing.assert_allclose(ours.predict(X[:20]), theirs.predict(X[:20]), rtol=1e-6)
+    adopted = tractable.adopt(sklearn.kernel_ridge.KernelRidge(kernel=kernel, alpha=60.0, **options)).fit(
+        X, y[:150]
+    )
+    np.testing.assert_array_equal(adopted.predict(X[:20]), ours.predict(X[:20]))
+
+
+def test_kernels_by_name_are_refused_where_they_are_unknown_or_have_no_gamma():
+    X, y = np.eye(4), np.arange(4.0)
+    for model in (tractable.KernelRidge, tractable.KernelPCA):
+        with pytest.raises(ValueError, match=r"kernel must be one of \['linear', 'poly', 'rbf', 'sigmoid'\]"):
+            model(kernel="laplacian").fit(X, y)
+        with pytest.raises(ValueError, match="gamma is of kernels by name"):
+            model(kernel=RBF(), gamma=1.0).fit(X, y)
+        with pytest.raises(ValueError, match="gamma must be"):
+            model(kernel="rbf", gamma=-1.0).fit(X, y)
+    for theirs in (sklearn.kernel_ridge.KernelRidge, sklearn.decomposition.KernelPCA):
+        with pytest.raises(ValueError, match="kernel='cosine' has no equal here"):
+            tractable.adopt(theirs(kernel="cosine"))

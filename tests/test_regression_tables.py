@@ -341,3 +341,33 @@ def test_robust_tables_need_the_rows(rows):
     X, y, _ = rows
     with pytest.raises(ValueError, match="X must be given"):
         tractable.LinearRegression().fit(X, y).summary(covariance="HC3")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tractable.LinearRegression(),
+        tractable.PoissonRegression(),
+        tractable.GammaRegression(),
+        tractable.NegativeBinomialRegression(),
+        tractable.QuantileRegression(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize(
+    ("n", "y"), [(1, [2.0]), (2, [1.0, 3.0]), (6, [1.0] * 6)], ids=["one", "two", "constant"]
+)
+def test_tables_of_too_few_rows_print_no_number_that_there_is_not(model, n, y):
+    table = model.fit(np.arange(float(n))[:, None], np.array(y)).summary()
+    assert "nan" not in str(table)
+    assert "[, ]" not in str(table)
+    assert table._heading().startswith(f"{type(model).__name__}: {n} row{'s' * (n > 1)},")
+
+
+def test_a_constant_target_is_no_evidence_against_slopes_of_zero():
+    """With nothing to explain and no noise, F is 0/0."""
+    x, y = np.sin(np.arange(12.0)).reshape(6, 2), np.full(6, 3.0)
+    for model in (tractable.LinearRegression(), tractable.GammaRegression()):
+        assert np.isnan(model.fit(x, y).summary().f_test.p_value)
+        small = type(model)().fit(x[:, :1], y)
+        assert np.isnan(tractable.compare_nested(small, model).f.p_value)

@@ -5,6 +5,8 @@ import pytest
 
 import tractable
 from tractable.data.blocks import map_rows
+from tractable.kernels import base
+from tractable.smoothing import sums
 
 torch = pytest.importorskip("torch")
 
@@ -106,3 +108,79 @@ def test_sums_over_rows_of_a_full_device_are_those_of_its_halves(rng, monkeypatc
     found = tractable.GaussianNB().fit(X, y)
     torch.testing.assert_close(found.theta_, wanted.theta_)
     torch.testing.assert_close(found.var_, wanted.var_)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_windows_of_a_full_device_are_added_in_smaller_blocks(rng, monkeypatch, columns):
+    X = torch.tensor(rng.standard_normal((60, columns)))
+    model = tractable.KernelDensity(bandwidth=0.5).fit(X)
+    wanted = model.score_samples(X)
+    whole, sizes = sums.log_kernel_sums, []
+
+    def limited(queries, *args):
+        sizes.append(queries.shape[0])
+        if queries.shape[0] > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(queries, *args)
+
+    monkeypatch.setattr(sums, "log_kernel_sums", limited)
+    torch.testing.assert_close(model.score_samples(X), wanted)
+    assert max(sizes) == 60
+    sizes.clear()
+    monkeypatch.setenv("TRACTABLE_DEVICE_MEMORY", str(64 * 60 * 8))  # eight rows of 60 pairs
+    torch.testing.assert_close(model.score_samples(X), wanted)
+    assert max(sizes) <= 8
+
+
+def test_several_labels_a_row_are_those_of_the_host(rows):
+    X, y = rows
+    both = torch.stack([y, (X[:, 1] > 0.5).to(torch.int64) + 3], dim=1)
+    host = tractable.KNeighborsClassifier(3).fit(X.numpy(), both.numpy())
+    for given in (both, both.numpy()):
+        other = tractable.KNeighborsClassifier(3).fit(X, given)
+        np.testing.assert_array_equal(other.predict(X), host.predict(X.numpy()))
+        for found, wanted in zip(other.predict_proba(X), host.predict_proba(X.numpy()), strict=True):
+            assert isinstance(found, torch.Tensor)
+            np.testing.assert_allclose(found, wanted)
+        assert other.score(X, given) == host.score(X.numpy(), both.numpy())
+        np.testing.assert_array_equal(other.numpy().predict(X.numpy()), host.predict(X.numpy()))
+
+
+class AcceleratorError(RuntimeError):
+    """As torch calls the error of a device that failed."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), MemoryError, "too little memory"),
+        (AcceleratorError("CUDA error: an illegal memory access"), RuntimeError, "the device failed"),
+    ],
+    ids=["full", "lost"],
+)
+def test_a_device_that_is_full_or_lost_is_one_clear_error(rows, error, kind, said, monkeypatch):
+    X, y = rows
+    model = tractable.GaussianProcessRegressor(optimizer=None).fit(X, y.double())
+    before = vars(model).copy()
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(base, "map_matrix_rows", fails)
+    for ask in (lambda: model.fit(X, y.double()), lambda: model.predict_var(X)):
+        with pytest.raises(kind, match=said):
+            ask()
+    assert vars(model) == before
+
+
+def test_models_go_to_devices_that_are_there(rows):
+    model = tractable.GaussianDensity().fit(rows[0].numpy())
+    for place, said in (
+        ("nowhere", "torch finds here"),
+        ("meta", "which holds no numbers"),
+        (3.5, "torch finds"),
+    ):
+        with pytest.raises(ValueError, match=f"device must .*{said}"):
+            model.to(place)
+    with pytest.raises(ValueError, match="device must not be 'meta'"):
+        tractable.scan(np.ones((3, 2)), device="meta")

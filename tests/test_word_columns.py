@@ -196,3 +196,26 @@ def test_what_a_formula_lacks_is_said_in_plain_text(rows):
     with pytest.raises(ValueError, match="formula cannot be read") as said:
         tractable.fit_formula("mass ~ size +", rows)
     assert "\x1b" not in str(said.value)
+
+
+def test_fits_by_formulas_are_compared_and_shown_as_such(rows):
+    small, large = (tractable.fit_formula(f, rows) for f in ("mass ~ size", "mass ~ size + island"))
+    found, models = tractable.compare_nested(small, large), tractable.compare_nested(small.model, large.model)
+    assert found.added == models.added
+    assert found.p_value == models.p_value
+    assert repr(small) == "FormulaFit('mass ~ size', LinearRegression())"
+
+
+def test_categories_that_the_fit_had_not_seen_are_refused(rows):
+    found = tractable.fit_formula("mass ~ island + size", rows)
+    with pytest.raises(ValueError, match=r"categories that the rows of the fit had not: .*Mars"):
+        found.predict(rows.assign(island="Mars"))
+    with pytest.raises(ValueError, match="island"):
+        found.predict(rows.assign(island=[None, *rows.island[1:]]))
+
+
+def test_no_rows_are_refused(rows):
+    with pytest.raises(ValueError, match="data must have a row"):
+        tractable.fit_formula("mass ~ island", rows[:0])
+    with pytest.raises(ValueError, match="X: found 0 sample"):
+        tractable.ContrastCoding().fit(rows[:0])

@@ -7,7 +7,7 @@ import pytest
 
 from catalogue import ESTIMATORS, some_of_each_family
 from conftest import BACKENDS
-from tractable import GaussianNB, precision
+from tractable import GaussianNB, LinearRegression, precision
 from tractable.arrays import to_numpy
 from tractable.gaussian_process import GaussianProcessRegressor
 from tractable.mixture import GaussianMixture, KMeans
@@ -132,9 +132,20 @@ class RoughAnswers(GaussianNB):
         return found if isinstance(X, np.ndarray) else found * (1.0 + 1e-7)
 
 
+class HostIntervals(LinearRegression):
+    """Intervals come back as arrays of NumPy."""
+
+    def predict_interval(self, X, coverage=0.9, **options):
+        return to_numpy(super().predict_interval(X, coverage, **options))
+
+
 @pytest.mark.parametrize(
     ("mutant", "said"),
-    [(HostMeans, "theta_ holds an array of numpy"), (RoughAnswers, "Not equal to tolerance")],
+    [
+        (HostMeans, "theta_ holds an array of numpy"),
+        (RoughAnswers, "Not equal to tolerance"),
+        (HostIntervals, "predict_interval returns ndarray"),
+    ],
 )
 @pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
 def test_mutants_are_rejected(mutant, said, library, rng):

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 from rows.compound import PAIR
 from rows.row import Row
@@ -55,6 +56,7 @@ from tractable.linear_model import (
     LinearRegression,
     RidgeCV,
     diagnose,
+    fit_formula,
     lars_path,
     lasso_path,
 )
@@ -262,6 +264,10 @@ PICTURES = [
         grid=ROWS[:, 0],
     ),
     row("RegressionSummary", lambda: LinearRegression().fit(ROWS, SPOILT).summary()),
+    row(
+        "FormulaFit",
+        lambda: fit_formula("y ~ a + b", pd.DataFrame(ROWS, columns=list("abc")).assign(y=SPOILT)),
+    ),
     row("Influence", lambda: LinearRegression().fit(ROWS, SPOILT).influence(ROWS, SPOILT)),
     row("Diagnosis", lambda: diagnose(LinearRegression().fit(ROWS, SPOILT), ROWS, SPOILT)),
     row("LassoPath", lambda: lasso_path(ROWS, NUMBERS, n_alphas=9)),

@@ -30,6 +30,10 @@ __all__ = [
     "asks_single",
     "beside",
     "beside_rows",
+    "clear_device_errors",
+    "empty_tensor",
+    "free_memory",
+    "is_out_of_memory",
     "is_single",
     "map_arrays",
     "on_accelerator",
@@ -256,6 +260,76 @@ def beside_rows(step: F) -> F:
     return called  # type: ignore[return-value]
 
 
+def _torch_and_device(place: Any) -> tuple[Any, Any]:
+    """Return torch, and a device of it that is named, or refuse one that is not here."""
+    try:
+        torch = import_module("torch")
+    except ImportError:
+        raise ImportError(f"device={place!r} needs torch: install it, with support of that device") from None
+    try:
+        found = torch.device(place)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ValueError(f"device must be one that torch finds here, got {place!r}: {error}") from None
+    if found.type in _NO_DOUBLES:
+        raise ValueError(f"device must not be {place!r}, {_NO_DOUBLES[found.type]}")
+    return torch, found
+
+
+def empty_tensor(place: Any) -> Array:
+    """Return a tensor of torch without entries, float64, on a device that is named."""
+    torch, found = _torch_and_device(place)
+    return torch.empty(0, dtype=torch.float64, device=found)
+
+
+def free_memory(x: Array) -> int | None:
+    """Return how many bytes of the device of an array are free; None where its library does not say.
+
+    Examples
+    --------
+    >>> free_memory(np.ones(2)) is None
+    True
+    """
+    place = device(x)
+    if getattr(place, "type", None) != "cuda":
+        return None
+    cuda = import_module("torch").cuda
+    # What torch has taken from the device and does not use is free, too.
+    unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
+    return int(cuda.mem_get_info(place)[0]) + int(unused)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that there is not enough memory: of torch, CuPy, JAX, or the host's.
+
+    Examples
+    --------
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(ValueError())
+    (True, False)
+    """
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named or "RESOURCE_EXHAUSTED" in str(error)
+
+
+@contextmanager
+def clear_device_errors() -> Iterator[None]:
+    """Raise one error that says what to do where a device is full, or lost, in place of its library's."""
+    try:
+        yield
+    except RuntimeError as error:
+        said = str(error).split("\n", 1)[0]
+        if is_out_of_memory(error):
+            raise MemoryError(
+                f"the device has too little memory for this ({said}): free some of it, give fewer rows, or "
+                "choose a model that holds no matrix of all pairs of rows"
+            ) from error
+        if type(error).__name__ == "AcceleratorError" or "CUDA error" in said:
+            raise RuntimeError(
+                f"the device failed, and what was on it is lost ({said}): begin in a new process"
+            ) from error
+        raise
+
+
 class Uploader:
     """Copies arrays of NumPy to a device of torch: to a GPU from pinned memory, on a stream of its own.
 
@@ -268,17 +342,7 @@ class Uploader:
     """
 
     def __init__(self, place: Any) -> None:
-        try:
-            self.torch = import_module("torch")
-        except ImportError:
-            raise ImportError(
-                f"device={place!r} needs torch: install it, with support of that device"
-            ) from None
-        try:
-            self.place = self.torch.device(place)
-            self.torch.empty(0, device=self.place)
-        except (RuntimeError, AssertionError, TypeError) as error:
-            raise ValueError(f"device must be one that torch finds here, got {place!r}: {error}") from None
+        self.torch, self.place = _torch_and_device(place)
         self.stream = self.torch.cuda.Stream(self.place) if self.place.type == "cuda" else None
 
     def __call__(self, x: Any) -> Any:

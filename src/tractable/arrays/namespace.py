@@ -10,6 +10,7 @@ from array_api_compat import device
 __all__ = [
     "Array",
     "as_float_array",
+    "check_assignable",
     "check_held",
     "check_real_kind",
     "check_unmasked",
@@ -65,6 +66,20 @@ def is_torch_array(x: Any) -> bool:
     False
     """
     return type(x) is not np.ndarray and bool(array_api_compat.is_torch_array(x))
+
+
+def check_assignable(name: str, x: Any) -> None:
+    """Refuse arrays of JAX, to whose entries nothing can be assigned, where matrices are filled in place.
+
+    Examples
+    --------
+    >>> check_assignable("X", np.ones(2))
+    """
+    if type(x) is not np.ndarray and array_api_compat.is_jax_array(x):
+        raise ValueError(
+            f"{name} is an array of JAX, to which nothing can be assigned, and matrices of a kernel are "
+            "filled and factored in place: give an array of NumPy, or a tensor of torch"
+        )
 
 
 def namespace_of(*arrays: Any) -> Any:

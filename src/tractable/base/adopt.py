@@ -225,6 +225,30 @@ def _quantile(given: Options, _notes: list[str]) -> tuple[str, Options]:
     return "QuantileRegression", given
 
 
+def _kernel_density(given: Options, notes: list[str]) -> tuple[str, Options]:
+    if isinstance(given["bandwidth"], str):
+        notes.append(
+            f"bandwidth={given['bandwidth']!r} is one of each column in its units, where scikit-learn's "
+            "ignores their spread"
+        )
+    return "KernelDensity", given
+
+
+def _kernel_ridge(given: Options, _notes: list[str]) -> tuple[str, Options]:
+    return "KernelRidge", {**_with_named_kernel(given), "fit_intercept": False}
+
+
+def _kernel_pca(given: Options, _notes: list[str]) -> tuple[str, Options]:
+    return "KernelPCA", _with_named_kernel(given)
+
+
+def _with_named_kernel(given: Options) -> Options:
+    names = import_module("tractable.kernels.named").NAMES
+    if given["kernel"] not in names:
+        raise ValueError(f"kernel={given['kernel']!r} has no equal here: those of {', '.join(names)} have")
+    return given
+
+
 def _logistic_cv(given: Options, _notes: list[str]) -> tuple[str, Options]:
     """Return the same choice of a penalty: its score is the accuracy where none was given."""
     scoring = given.pop("scoring")
@@ -270,6 +294,9 @@ TRANSLATED: dict[str, Callable[[Options, list[str]], tuple[str, Options]]] = {
     "TweedieRegressor": _tweedie,
     "HuberRegressor": _huber,
     "QuantileRegressor": _quantile,
+    "KernelDensity": _kernel_density,
+    "KernelPCA": _kernel_pca,
+    "KernelRidge": _kernel_ridge,
     "LogisticRegressionCV": _logistic_cv,
     "GaussianProcessRegressor": _regressing_process,
     "GaussianProcessClassifier": _classifying_process,

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tractable.arrays.devices import clear_device_errors
 from tractable.arrays.namespace import check_held, is_collection
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import as_rows_source, sparse_rows
@@ -36,7 +37,8 @@ def by_blocks(method: F) -> F:
             return distributed().lazy_result(self, method.__name__, X, args, options)
         sparse = sparse_rows(self, X)
         if sparse is None and not is_streamed(X):
-            return method(self, X, *args, **options)
+            with clear_device_errors():
+                return method(self, X, *args, **options)
         check_answerable(self)
         if sparse is not None and self._answers_sparse(method.__name__, sparse.X):
             return method(self, sparse.X, *args, **options)

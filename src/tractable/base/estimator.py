@@ -3,14 +3,13 @@
 import copy
 from collections.abc import Callable
 from functools import cache, wraps
-from importlib import import_module
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tractable.arrays.devices import beside, on_host
+from tractable.arrays.devices import beside, clear_device_errors, empty_tensor, on_host
 from tractable.arrays.namespace import is_collection, is_foreign_array, is_numpy_array, library_of
 from tractable.base.options import by_seed_name, is_inert, take_options
 from tractable.base.parameters import check_flags, plain_numbers
@@ -135,8 +134,8 @@ class Estimator(BaseEstimator):
             "cpu", "cuda", "cuda:1", …
         """
         check_fitted(self)
-        torch = import_module("torch")
-        return self._moved(torch.empty(0, dtype=torch.float64, device=device))
+        with clear_device_errors():
+            return self._moved(empty_tensor(device))
 
     def numpy(self) -> Self:
         """Return a copy of the fitted model whose arrays are NumPy's, on the host."""
@@ -206,7 +205,7 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
                 kept = vars(self) if like is None else _learned_on_host(self)
             work.__dict__ = {**kept, **narrow}
             try:
-                with single_threaded_blas(_is_narrow(X, square)):
+                with single_threaded_blas(_is_narrow(X, square)), clear_device_errors():
                     learn(work, *args, **options)
             except FitInterrupted:
                 _take_over(self, work, narrow, like)

@@ -8,6 +8,7 @@ have the values that mean what is done here; those of :data:`REWRITTEN` become p
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,6 @@ INERT: dict[str, frozenset[str]] = {
 #: Accepted with the values that mean what is done here, and refused with others.
 ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
     "LassoLars": {"jitter": (None,)},
-    "BernoulliNB": {"force_alpha": (True,)},
-    "MultinomialNB": {"force_alpha": (True,)},
-    "CategoricalNB": {"force_alpha": (True,)},
     "Perceptron": {
         "penalty": (None,),
         "early_stopping": (False,),
@@ -80,15 +78,8 @@ ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
         "warm_start": (False,),
     },
     "KernelDensity": {"metric": ("euclidean", "l2", "minkowski"), "metric_params": (None,)},
-    "KernelRidge": {"gamma": (None,), "degree": (3,), "coef0": (1,), "kernel_params": (None,)},
-    "KernelPCA": {
-        "gamma": (None,),
-        "degree": (3,),
-        "coef0": (1,),
-        "kernel_params": (None,),
-        "alpha": (1.0,),
-        "fit_inverse_transform": (False,),
-    },
+    "KernelRidge": {"kernel_params": (None,)},
+    "KernelPCA": {"kernel_params": (None,), "alpha": (1.0,), "fit_inverse_transform": (False,)},
     "KNeighborsClassifier": {"metric_params": (None,)},
     "KNeighborsRegressor": {"metric_params": (None,)},
     "NearestNeighbors": {"metric_params": (None,)},
@@ -126,10 +117,20 @@ def _penalty(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"penalty must be 'l1', 'l2', 'elasticnet' with an l1_ratio, or None, got {penalty!r}")
 
 
+def _smallest_count(force_alpha: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the pseudo-counts, of which scikit-learn raises those below 1e-10 unless told to keep them."""
+    alpha = given.get("alpha", 1.0)
+    small = not force_alpha and isinstance(alpha, Real) and 0.0 <= float(alpha) < 1e-10
+    return {"alpha": 1e-10} if small else {}
+
+
 Rewrite = Callable[[Any, dict[str, Any]], dict[str, Any]]
 
 #: Options that become parameters of ours.
 REWRITTEN: dict[str, dict[str, Rewrite]] = {
+    "BernoulliNB": {"force_alpha": _smallest_count},
+    "CategoricalNB": {"force_alpha": _smallest_count},
+    "MultinomialNB": {"force_alpha": _smallest_count},
     "GaussianProcessRegressor": {"alpha": _known_noise},
     "LogisticRegression": {"penalty": _penalty},
     "LogisticRegressionCV": {"penalty": _penalties},
@@ -139,7 +140,8 @@ REWRITTEN: dict[str, dict[str, Rewrite]] = {
 #: Values of parameters that have another name here.
 VALUES: dict[str, dict[str, dict[Any, Any]]] = {
     "KMeans": {"algorithm": {"elkan": "auto"}},
-    "KernelPCA": {"eigen_solver": {"randomized": "auto"}},
+    "KernelPCA": {"eigen_solver": {"randomized": "auto"}, "max_iter": {None: 500}},
+    "LogisticRegressionCV": {"l1_ratios": {"warn": None}, "scoring": {"warn": "neg_log_loss"}},
     "TSNE": {"method": {"barnes_hut": "auto"}},
     "KNeighborsClassifier": {"weights": {None: "uniform"}},
     "KNeighborsRegressor": {"weights": {None: "uniform"}},

@@ -95,7 +95,8 @@ class RegressorMixin(base.RegressorMixin):
         """
         levels = check_levels(alpha)
         dist = self.predict_dist(X, include_noise=include_noise)
-        return np.stack([dist.icdf(level) for level in levels], axis=-1)
+        found = [dist.icdf(level) for level in levels]
+        return namespace_of(*found).stack(found, axis=-1)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² = 1 - Σ w (y - ŷ)² / Σ w (y - ȳ)²; of several targets, the mean of theirs.

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.devices import on_host
 from tractable.arrays.namespace import device, is_sparse, namespace_of, to_numpy
 from tractable.arrays.weights import check_weights
-from tractable.data.blocks import block_rows, device_rows, is_out_of_memory, tree_sum
+from tractable.data.blocks import block_rows, device_rows, in_halves, tree_sum
 from tractable.data.source import Batch, DrawnRows, Source, batch_rows
 from tractable.primitives.threads import even_rows
 from tractable.value import replace, value
@@ -239,7 +239,7 @@ class DeviceArraySource(_Matrix):
 
     def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
         """See `Source.reduce`: block after block, as the device's own kernels use all of it."""
-        found = tree_sum(in_halves(of, block) for block in self.blocks())
+        found = tree_sum(part for block in self.blocks() for part in in_halves(of, block, block.n_rows))
         return on_host(found) if self.to_host else found
 
     def collect(self, check_targets: Callable[[list[Any]], None] | None = None) -> Batch:
@@ -254,17 +254,6 @@ class DeviceArraySource(_Matrix):
         which = namespace_of(self.X).asarray(found.rows[:, 0].astype(np.int64), device=device(self.X))
         rows = to_numpy(namespace_of(self.X).take(self.X, which, axis=0)).astype(np.float64)
         return rows, None if np.all(found.weights == 1.0) else found.weights
-
-
-def in_halves(of: Callable[[Batch], Any], block: Batch) -> Any:
-    """Return ``of(block)``, as the sum of that of its halves where the memory of the device does not do."""
-    try:
-        return of(block)
-    except Exception as error:
-        if block.n_rows < 2 or not is_out_of_memory(error):
-            raise
-    half = block.n_rows // 2
-    return in_halves(of, block[:half]) + in_halves(of, block[half:])
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from itertools import chain, islice
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import device, is_foreign_array, is_sparse, namespace_of
+from tractable.arrays.devices import free_memory, is_out_of_memory
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.data.progress import progress
 from tractable.primitives.threads import even_blocks, even_rows, ordered_map, single_threaded_blas
 
@@ -130,8 +130,8 @@ def map_rows(
     width = prod(x.shape[1:])
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
-        blocks = (slice(a, min(a + step, n)) for a in range(0, n, step))
-        return stacked([part for rows in blocks for part in _in_halves(lambda r: function(x[r, ...]), rows)])
+        blocks = (x[a : min(a + step, n), ...] for a in range(0, n, step))
+        return stacked([part for rows in blocks for part in in_halves(function, rows, rows.shape[0])])
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
@@ -162,13 +162,8 @@ def device_memory(x: Any) -> int:
             raise ValueError(
                 f"TRACTABLE_DEVICE_MEMORY must be a number of bytes, such as 8e9; got {given!r}"
             ) from None
-    place = device(x)
-    if getattr(place, "type", None) == "cuda":
-        cuda = import_module("torch").cuda
-        # What torch has taken from the device and does not use is free, too.
-        unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
-        return (int(cuda.mem_get_info(place)[0]) + int(unused)) // 2
-    return 2**34
+    free = free_memory(x)
+    return 2**34 if free is None else free // 2
 
 
 def device_rows(x: Any) -> int:
@@ -206,22 +201,33 @@ def map_matrix_rows(
     blocks = even_blocks(n, matrix_rows(x, m, entries, device_entries))
     if not is_foreign_array(x):
         return list(ordered_map(of, blocks))
-    return [part for block in blocks for part in _in_halves(of, block)]
+
+    def of_range(rows: range) -> Any:
+        return of(slice(rows.start, rows.stop))
+
+    ranges = [range(block.start, block.stop) for block in blocks]
+    return [part for rows in ranges for part in in_halves(of_range, rows, len(rows))]
 
 
-def _in_halves(of: Callable[[slice], Any], rows: slice) -> list[Any]:
+def in_halves(of: Callable[[Any], Any], block: Any, n_rows: int) -> Iterator[Any]:
+    """Yield what a function gives for a block of rows; for its halves where a device has no memory for it.
+
+    Examples
+    --------
+    >>> list(in_halves(np.sum, np.ones(4), 4))
+    [np.float64(4.0)]
+    """
     try:
-        return [of(rows)]
+        found = of(block)
     except Exception as error:
-        if rows.stop - rows.start < 2 or not is_out_of_memory(error):
+        if n_rows < 2 or not is_out_of_memory(error):
             raise
-    half = (rows.start + rows.stop) // 2
-    return _in_halves(of, slice(rows.start, half)) + _in_halves(of, slice(half, rows.stop))
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that the memory of a device does not do."""
-    return type(error).__name__ == "OutOfMemoryError"
+    else:
+        yield found
+        return
+    half = n_rows // 2
+    yield from in_halves(of, block[:half], half)
+    yield from in_halves(of, block[half:], n_rows - half)
 
 
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:

@@ -8,8 +8,7 @@ import numpy as np
 
 from tractable.arrays.devices import Uploader, on_host
 from tractable.arrays.namespace import is_foreign_array, library_of
-from tractable.data.arrays import in_halves
-from tractable.data.blocks import is_out_of_memory, tree_sum
+from tractable.data.blocks import in_halves, tree_sum
 from tractable.data.dispatch import as_source
 from tractable.data.files import prefetched, scan
 from tractable.data.progress import progress
@@ -62,7 +61,7 @@ class DeviceStream(ForwardingSource):
 
         def parts() -> Iterator[Any]:
             for block in self.blocks():
-                yield on_host(in_halves(of, block))
+                yield from map(on_host, in_halves(of, block, block.n_rows))
                 line.advance(block.n_rows)
 
         with progress(label, self.n_rows) as line:
@@ -105,9 +104,13 @@ class DeviceStream(ForwardingSource):
 
     def _uploaded(self, upload: Uploader) -> Generator[Batch]:
         """Yield blocks on their way to the device, in halves where there is no memory for one."""
+
+        def uploaded(block: Batch) -> Batch:
+            return Batch(**{name: upload(getattr(block, name)) for name in ("X", "y", "weights")})
+
         most = max(1, BLOCK_BYTES // (8 * max(1, self.n_features)))
         for block in _joined(self.source.blocks(most), most):
-            yield from _in_halves(upload, block)
+            yield from in_halves(uploaded, block, block.n_rows)
 
 
 def streamed_to(place: Any, rows: Any, features: Any, target: Any, weight: Any) -> DeviceStream:
@@ -124,21 +127,6 @@ def streamed_to(place: Any, rows: Any, features: Any, target: Any, weight: Any) 
 
 def _are_paths(rows: Any) -> bool:
     return all(isinstance(path, str | PathLike) for path in rows)
-
-
-def _in_halves(upload: Uploader, block: Batch) -> Iterator[Batch]:
-    try:
-        found = Batch(**{name: upload(getattr(block, name)) for name in ("X", "y", "weights")})
-    except Exception as error:
-        if block.n_rows < 2 or not is_out_of_memory(error):
-            raise
-        found = None
-    if found is not None:
-        yield found
-        return
-    half = block.n_rows // 2
-    yield from _in_halves(upload, block[:half])
-    yield from _in_halves(upload, block[half:])
 
 
 def _joined(batches: Iterator[Batch], most: int) -> Iterator[Batch]:

@@ -27,8 +27,8 @@ from tractable.data import Batch, Source
 from tractable.data.dispatch import sample_rows
 from tractable.engines.eigenpairs import lanczos, symmetric_product
 from tractable.engines.principal_components import PrincipalComponents, components_of
-from tractable.kernels import RBF, Kernel, Linear, Scaled
-from tractable.kernels.rbf import default_lengths
+from tractable.kernels import Kernel, Linear, Scaled
+from tractable.kernels.named import check_kernel, kernel_of_rows
 from tractable.kernels.stationary import Stationary
 from tractable.primitives import as_double
 from tractable.primitives.threads import blas_for_columns, even_blocks
@@ -68,7 +68,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     n_components : int, optional
         How many directions; all of positive variance when not given. Fewer are found where the kernel has
         fewer.
-    kernel : Kernel, optional
+    kernel : Kernel or {"linear", "poly", "rbf", "sigmoid"}, optional
         k. By default the squared exponential, with the length scale √d times the standard deviation of each
         of d columns.
     eigen_solver : {"auto", "dense", "arpack"}
@@ -83,6 +83,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         It ends when a step is shorter than this fraction of the spread of the rows.
     random_state : None, int, RandomState or Generator
         Which rows are landmarks.
+    gamma : float, optional
+        γ of a kernel by name, as scikit-learn's: exp(-γ |x - x'|²), (γ xᵀx' + c)^degree and tanh(γ xᵀx' + c);
+        one over the number of columns when not given.
+    degree : int
+        The degree of ``"poly"``.
+    coef0 : float
+        c of ``"poly"`` and ``"sigmoid"``.
 
     Attributes
     ----------
@@ -130,12 +137,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         eigen_solver: str = "auto",
         n_landmarks: int | None = None,
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: Any = None,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -144,6 +154,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     @all_or_nothing(afresh=True, square=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -205,8 +218,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.n_components_
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_kernel(self.kernel, self.gamma)
         check_choice("eigen_solver", self.eigen_solver, ("auto", "dense", "arpack"))
         for name in ("n_components", "n_landmarks"):
             if getattr(self, name) is not None:
@@ -214,20 +226,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_number("max_iter", self.max_iter, least=1, whole=True)
         check_number("tol", self.tol, above=0.0)
 
-    def _kernel(self, x: Array, weights: Array | None) -> Kernel:
-        if self.kernel is None:
-            return RBF(default_lengths(x, weights))
-        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        xp = namespace_of(x)
-        if not bool(xp.all(xp.isfinite(kernel.diagonal(x)))):
-            raise ValueError("kernel must be finite at the rows of X, and overflows")
-        return kernel
-
     def _of_rows(self, x: Array, weights: Array | None) -> "KernelDirections":
         n = x.shape[0]
         if n < 2:
             raise ValueError(f"X must have two rows at least, and has {n} sample: one has no variance")
-        kernel = self.kernel_ = self._kernel(x, weights)
+        kernel = self.kernel_ = kernel_of_rows(self, x, weights)
         with blas_for_columns(n):
             if kernel.has_fewer_features(x.shape[1], n):
                 return of_features(kernel, x, weights, self.n_components)
@@ -241,7 +244,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             raise ValueError(
                 "X must have two different rows at least: one sample, repeated or not, has no variance"
             )
-        self.kernel_ = self._kernel(np.asarray(rows, dtype=np.float64), weights)
+        self.kernel_ = kernel_of_rows(self, np.asarray(rows, dtype=np.float64), weights)
         # Landmarks on the device of the rows, of which they are few.
         x = beside(x, source.collect().X) if source.on_device else x
         return of_landmarks(self.kernel_, x, source, self.n_components)

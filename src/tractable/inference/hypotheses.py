@@ -68,6 +68,36 @@ def f_test(statistic: float, dof: tuple[float, float], *, hypothesis: str = "") 
     )
 
 
+def f_test_of_squares(
+    explained: float, k: float, mean: float, residual_dof: float, *, hypothesis: str = ""
+) -> HypothesisTest:
+    """Return the F test of the squares, or the deviance, that k coefficients explain.
+
+    Parameters
+    ----------
+    explained : float
+        How much less is left with the coefficients than without.
+    k : float
+        How many there are.
+    mean : float
+        The noise variance, or the dispersion. Where it is zero the statistic is infinite, and NaN where
+        nothing was left to explain.
+    residual_dof : float
+        Degrees of freedom of `mean`.
+    hypothesis : str
+        What is tested, in words.
+
+    Examples
+    --------
+    >>> f_test_of_squares(16.0, 2, 1.0, 20, hypothesis="both slopes are 0")
+    H0: both slopes are 0: F(2, 20) = 8, p = 0.0028
+    """
+    if not (k > 0.0 and residual_dof > 0.0) or (mean == 0.0 and not explained > 0.0):
+        return f_test(nan, (k, residual_dof), hypothesis=hypothesis)
+    statistic = max(explained, 0.0) / k / mean if mean > 0.0 else inf
+    return f_test(statistic, (k, residual_dof), hypothesis=hypothesis)
+
+
 def chi2_test(statistic: float, dof: float, *, hypothesis: str = "") -> HypothesisTest:
     """Return the test of a statistic that is χ² distributed under the hypothesis."""
     from scipy.special import chdtrc

@@ -5,7 +5,7 @@ from typing import Any
 
 from tractable.base import check_fitted
 from tractable.inference.collinearity import CollinearityWarning
-from tractable.inference.hypotheses import HypothesisTest, chi2_test, f_test, likelihood_ratio_test
+from tractable.inference.hypotheses import HypothesisTest, chi2_test, f_test_of_squares, likelihood_ratio_test
 from tractable.inference.summary import RegressionSummary
 from tractable.value import value
 
@@ -88,7 +88,7 @@ def compare_nested(a: Any, b: Any) -> NestedComparison:
 
     Parameters
     ----------
-    a, b : fitted models with `summary()`, or their summaries
+    a, b : fitted models with `summary()`, fits by `fit_formula`, or their summaries
         The two models, of one kind.
 
     Examples
@@ -120,10 +120,9 @@ def compare_nested(a: Any, b: Any) -> NestedComparison:
             (large.deviance, large.dispersion) if scaled else (large.residual_squares, large.noise_variance)
         )
         more = small.deviance if scaled else small.residual_squares
-        found = max(more - residual, 0.0) / k / mean if mean else float("inf")  # type: ignore[operator]
-        f = f_test(found, (k, large.residual_dof), hypothesis=hypothesis)
+        f = f_test_of_squares(more - residual, k, mean, large.residual_dof, hypothesis=hypothesis)  # type: ignore[operator, arg-type]
         if scaled:
-            ratio = chi2_test(k * found, k, hypothesis=hypothesis)
+            ratio = chi2_test(k * f.statistic, k, hypothesis=hypothesis)
     return NestedComparison(small=small, large=large, added=added, likelihood_ratio=ratio, f=f)
 
 
@@ -132,7 +131,8 @@ def _summary(name: str, model: Any) -> RegressionSummary:
         return model
     if not hasattr(model, "summary") or isinstance(model, type):
         raise ValueError(f"{name} must be a fitted model with summary(), or a summary, got {model!r:.80}")
-    check_fitted(model)
+    if hasattr(model, "fit"):  # a fit by a formula has been fitted
+        check_fitted(model)
     with warnings.catch_warnings():  # of single coefficients, which are not in question here
         warnings.simplefilter("ignore", CollinearityWarning)
         found: RegressionSummary = model.summary()

@@ -14,7 +14,7 @@ from tractable.arrays.numbers import check_number
 from tractable.inference.collinearity import NOTED, WARNED, CollinearityWarning
 from tractable.inference.hypotheses import (
     HypothesisTest,
-    f_test,
+    f_test_of_squares,
     likelihood_ratio_test,
     wald_interval,
     wald_test,
@@ -231,10 +231,7 @@ class RegressionSummary:
             mean = self.noise_variance
         if self.covariance_type != "nonrobust":
             return self._wald(self.slopes, hypothesis)
-        if not (k > 0.0 and self.residual_dof > 0.0):
-            return f_test(NAN, (k, self.residual_dof), hypothesis=hypothesis)
-        found = (total - residual) / k / mean if mean > 0.0 else float("inf")
-        return f_test(max(found, 0.0), (k, self.residual_dof), hypothesis=hypothesis)
+        return f_test_of_squares(total - residual, k, mean, self.residual_dof, hypothesis=hypothesis)
 
     @property
     def likelihood_ratio_test(self) -> HypothesisTest:
@@ -362,7 +359,9 @@ class RegressionSummary:
 
     def _heading(self) -> str:
         kind = "" if self.covariance_type == "nonrobust" else f", covariance {self.covariance_type}"
-        return f"{self.model}: {self.n_rows:g} rows, {self.n_parameters:g} parameters{kind}"
+        counted = ((self.n_rows, "row"), (self.n_parameters, "parameter"))
+        rows, parameters = (f"{n:g} {word}{'' if n == 1.0 else 's'}" for n, word in counted)
+        return f"{self.model}: {rows}, {parameters}{kind}"
 
     def _cells(self) -> list[list[str]]:
         """Return the table as words, its head first."""
@@ -372,7 +371,8 @@ class RegressionSummary:
         if self.tested:
             columns += [(test, _numbers(self.test_values, 4)), ("p value", _numbers(self.p_values, 3))]
         ends = [
-            f"[{low}, {high}]" for low, high in zip(*(_numbers(e, 4) for e in self.intervals.T), strict=True)
+            f"[{low}, {high}]" if low else ""
+            for low, high in zip(*(_numbers(e, 4) for e in self.intervals.T), strict=True)
         ]
         columns.append((f"{100.0 * self.coverage:g} % interval", ends))
         if self.inflation is not None and len(self.slopes) > 1:
@@ -381,25 +381,24 @@ class RegressionSummary:
 
     def _fit_lines(self) -> list[str]:
         lines = []
-        tests = len(self.slopes) > 0 and self.tested
+        tests = self.tested and self._n_slopes > 0.0
         if self.residual_squares is not None:
-            lines.append(f"R² {self.r2:.5g}, adjusted R² {self.adjusted_r2:.5g}")
-        elif self.null_log_likelihood is not None:
-            lines.append(f"pseudo-R² {self.pseudo_r2:.5g}")
+            lines.append(_said({"R²": self.r2, "adjusted R²": self.adjusted_r2}))
+        elif self.null_log_likelihood is not None and self._n_slopes > 0.0:
+            lines.append(_said({"pseudo-R²": self.pseudo_r2}))
             lines += [f"likelihood ratio {self.likelihood_ratio_test}"] if tests else []
         deviances = self.deviance is not None and self.null_deviance is not None
-        if tests and (self.residual_squares is not None or (deviances and self.dispersion is not None)):
+        squares = self.residual_squares is not None or (deviances and self.dispersion is not None)
+        if tests and squares and not np.isnan(self.f_test.statistic):
             lines.append(str(self.f_test))
         if deviances:
-            lines.append(
-                f"deviance {self.deviance:.5g}, null deviance {self.null_deviance:.5g}, "
-                f"explained {self.explained_deviance:.4g}"
-            )
-        if self.statistics:
-            lines.append(", ".join(f"{name} {x:.5g}" for name, x in self.statistics.items()))
+            found = _said({"deviance": self.deviance, "null deviance": self.null_deviance})
+            explained = {"explained": self.explained_deviance} if self._n_slopes > 0.0 else {}
+            lines.append(", ".join(filter(None, (found, _said(explained, digits=4)))))
+        lines.append(_said(self.statistics))
         if self.log_likelihood is not None:
-            lines.append(f"log-likelihood {self.log_likelihood:.5g}, AIC {self.aic:.5g}, BIC {self.bic:.5g}")
-        return lines
+            lines.append(_said({"log-likelihood": self.log_likelihood, "AIC": self.aic, "BIC": self.bic}))
+        return [line for line in lines if line]
 
     def _all_notes(self) -> list[str]:
         notes = list(self.notes)
@@ -438,3 +437,9 @@ def _columns_of(name: str) -> tuple[str, str]:
 
 def _numbers(x: np.ndarray, digits: int) -> list[str]:
     return ["" if np.isnan(v) else f"{v:.{digits}g}" for v in x]
+
+
+def _said(numbers: Mapping[str, float | None], digits: int = 5) -> str:
+    """Return numbers after their names, without those that there are not."""
+    known = {name: x for name, x in numbers.items() if x is not None and not np.isnan(x)}
+    return ", ".join(f"{name} {x:.{digits}g}" for name, x in known.items())

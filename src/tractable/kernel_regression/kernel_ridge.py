@@ -25,8 +25,8 @@ from tractable.kernel_regression.spectrum import (
     solution_of_matrix,
     solution_of_spectrum,
 )
-from tractable.kernels import RBF, Kernel
-from tractable.kernels.rbf import default_lengths
+from tractable.kernels import Kernel
+from tractable.kernels.named import check_kernel, kernel_of_rows
 from tractable.metrics.penalties import check_penalties
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics.rows import counts
@@ -55,7 +55,7 @@ class KernelRidge(RegressorMixin, Estimator):
 
     Parameters
     ----------
-    kernel : Kernel, optional
+    kernel : Kernel or {"linear", "poly", "rbf", "sigmoid"}, optional
         k, without noise. By default the squared exponential, with the length scale √d times the standard
         deviation of each of d columns.
     alpha : float, "loo" or "gcv"
@@ -64,6 +64,13 @@ class KernelRidge(RegressorMixin, Estimator):
         The penalties to choose from; by default 30 from 1e-8 to 100 times the mean of k(x, x).
     fit_intercept : bool
         Whether there is an intercept; scikit-learn's has none.
+    gamma : float, optional
+        γ of a kernel by name, as scikit-learn's: exp(-γ |x - x'|²), (γ xᵀx' + c)^degree and tanh(γ xᵀx' + c);
+        one over the number of columns when not given.
+    degree : int
+        The degree of ``"poly"``.
+    coef0 : float
+        c of ``"poly"`` and ``"sigmoid"``.
 
     Attributes
     ----------
@@ -110,16 +117,22 @@ class KernelRidge(RegressorMixin, Estimator):
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         *,
         alpha: Any = 1.0,
         alphas: Any = None,
         fit_intercept: bool = True,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.alphas = alphas
         self.fit_intercept = fit_intercept
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -140,7 +153,9 @@ class KernelRidge(RegressorMixin, Estimator):
         targets = check_targets(self, rows.y, x)
         if isinstance(self.alpha, str):  # squared errors are compared
             check_squarable("y", targets, nonzero=True)
-        self.kernel_ = self._kernel(x, rows.weights)
+        self.kernel_ = kernel_of_rows(self, x, rows.weights)
+        if self.kernel_.has_noise:
+            raise ValueError("kernel must have no white noise: alpha is its variance")
         xp, n = namespace_of(x), x.shape[0]
         scale = float(power_of_two(float(xp.max(xp.abs(targets)))))
         weighted = WeightedRows(
@@ -192,8 +207,7 @@ class KernelRidge(RegressorMixin, Estimator):
         return equivalent_weights(self.kernel_, rows, self.X_fit_, weighted, self.alpha_)
 
     def _check_parameters(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel of tractable.kernels or None, got {self.kernel!r:.80}")
+        check_kernel(self.kernel, self.gamma)
         if isinstance(self.alpha, str):
             if self.alpha not in METHODS:
                 raise ValueError(
@@ -203,17 +217,6 @@ class KernelRidge(RegressorMixin, Estimator):
             check_number("alpha", self.alpha, above=0.0)
         if self.alphas is not None and not np.all(check_penalties("alphas", self.alphas) > 0.0):
             raise ValueError(f"alphas must be positive, got {self.alphas!r}")
-
-    def _kernel(self, x: Array, weights: Array | None) -> Kernel:
-        if self.kernel is None:
-            return RBF(default_lengths(x, weights))
-        kernel = self.kernel.with_columns(getattr(self, "feature_names_in_", ()))
-        xp = namespace_of(x)
-        if not bool(xp.all(xp.isfinite(kernel.diagonal(x)))):
-            raise ValueError("kernel must be finite at the rows of X, and overflows")
-        if kernel.has_noise:
-            raise ValueError("kernel must have no white noise: alpha is its variance")
-        return kernel
 
     def _solved(self, x: Array, rows: WeightedRows, scale: float) -> KernelSolution:
         """Return the solution at the penalty, which is chosen first where it is not given."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.batched import as_reals, diagonal_matrix
 from tractable.arrays.limits import check_squarable
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, check_assignable, device, is_numpy_array, namespace_of, to_numpy
 from tractable.arrays.random import either_seed_name
 from tractable.data.blocks import map_matrix_rows
 from tractable.kernels.hyperparameters import Hyperparameter, content
@@ -539,6 +539,7 @@ class Kernel(ABC):
 
 def as_rows(name: str, x: Any, like: Array | None = None) -> Array:
     """Return rows (n, d) of finite numbers that can be squared; beside `like`, of its library and width."""
+    check_assignable(name, x)
     x = as_reals(name, x, like)
     if x.ndim != 2 or not x.shape[1]:
         raise ValueError(

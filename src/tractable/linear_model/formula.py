@@ -1,6 +1,7 @@
 """Models by a formula, ``"price ~ log(carat) + cut"``, read by the library formulaic (extra `formula`)."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ class FormulaFit:
     formula: str
     model: Any
     spec: Any
+
+    def __repr__(self) -> str:
+        return f"FormulaFit({self.formula!r}, {self.model!r})"
 
     def columns(self, data: Any) -> Any:
         """Return the columns of new rows, as a pandas frame."""
@@ -167,11 +171,18 @@ def _matrix(of: Any, frame: Any) -> Any:
     """Return formulaic's matrices of a formula or of a description of columns."""
     try:
         import formulaic
-        from formulaic.errors import FormulaicError
+        from formulaic.errors import DataMismatchWarning, FormulaicError
     except ImportError as error:
         raise ImportError("formulas need formulaic: pip install 'tractable[formula]'") from error
+    if not len(frame):
+        raise ValueError("data must have a row at least (n_samples = 0)")
     try:
-        return formulaic.model_matrix(of, frame, context={}, na_action="raise")
+        with warnings.catch_warnings():  # it would code categories that are new as the reference
+            warnings.simplefilter("error", DataMismatchWarning)
+            return formulaic.model_matrix(of, frame, context={}, na_action="raise")
+    except DataMismatchWarning as error:
+        new = re.search(r"\{.*?\}", str(error))
+        raise ValueError(f"data has categories that the rows of the fit had not: {new and new[0]}") from error
     except FormulaicError as error:
         names, said = ", ".join(map(str, frame.columns)), COLOUR.sub("", str(error))
         raise ValueError(f"formula cannot be read: {said} The columns of data are {names}") from error

@@ -132,7 +132,7 @@ class LinearPredictions(RegressorMixin):
         levels = check_levels(alpha)
         dist, undetermined = self._predictive(X, include_noise=include_noise)
         found = [_infinite(dist.icdf(q), undetermined, (q > 0.5) - float(q < 0.5)) for q in levels]
-        return np.stack(found, axis=-1)
+        return namespace_of(*found).stack(found, axis=-1)
 
     def _predictive(self, X: Any, *, include_noise: bool) -> tuple[StudentT, Array]:
         """Return the predictive distribution, and of which rows its scale should be infinite, not one."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside
-from tractable.arrays.namespace import device, is_foreign_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_foreign_array, namespace_of
 from tractable.base import ClassifierMixin, Rows, check_fitted, check_labels
 from tractable.base.by_blocks import by_blocks
 from tractable.base.classifier import label_at
@@ -173,19 +173,16 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         return found
 
     def _set_targets(self, rows: Rows) -> None:
-        if is_foreign_array(rows.data):
-            self.outputs_2d_ = False
-            classes, codes = check_labels(rows.y)
-            self.classes_, self.codes_ = beside((classes, codes), rows.data)
-            return
-        y = np.asarray(rows.y)
+        y = rows.y if is_foreign_array(rows.y) else np.asarray(rows.y)
         self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
-        if not self.outputs_2d_:
-            self.classes_, self.codes_ = check_labels(rows.y)
-            return
-        found = [check_labels(_column(label)) for label in y.T]
-        self.classes_ = [classes for classes, _ in found]
-        self.codes_ = np.stack([codes.astype(np.intp) for _, codes in found], axis=1)
+        if self.outputs_2d_:
+            found = [check_labels(_column(y[:, j])) for j in range(y.shape[1])]
+            xp = namespace_of(*(codes for _, codes in found))
+            codes = xp.stack([xp.astype(codes, xp.int64) for _, codes in found], axis=1)
+            classes: Any = [classes for classes, _ in found]
+        else:
+            classes, codes = check_labels(rows.y)
+        self.classes_, self.codes_ = beside((classes, codes), rows.data)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Any:
@@ -210,8 +207,8 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         votes = self._votes(X)
         if not self.outputs_2d_:
             return label_at(self.classes_, votes[0].winner)
-        labels = [classes[each.winner] for classes, each in zip(self.classes_, votes, strict=True)]
-        return np.stack(labels, axis=1)
+        labels = [label_at(classes, each.winner) for classes, each in zip(self.classes_, votes, strict=True)]
+        return namespace_of(*labels).stack(labels, axis=1)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the fraction of rows whose class, or of which every label, is predicted.
@@ -229,10 +226,13 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
         if not self.outputs_2d_:
             return super().score(X, y, sample_weight)
         X, y, weights = rows_in_memory(self, X, y, sample_weight)
-        predicted, y = self.predict(X), np.asarray(y)
+        predicted = self.predict(X)
+        y = beside(y if is_foreign_array(y) else np.asarray(y), predicted)
         if y.shape != predicted.shape:
-            raise ValueError(f"y must be labels of shape {predicted.shape}, got {y.shape}")
-        return float(np.average(np.all(predicted == y, axis=1), weights=check_weights(weights, predicted)))
+            raise ValueError(f"y must be labels of shape {tuple(predicted.shape)}, got {tuple(y.shape)}")
+        xp, weights = namespace_of(predicted), check_weights(weights, predicted)
+        right = xp.astype(xp.all(predicted == y, axis=1), xp.float64)
+        return float(xp.mean(right) if weights is None else right @ weights / xp.sum(weights))
 
     def predict_dist(self, X: Any) -> Categorical:
         """Return p(C | x) as a `Categorical`, one batch entry a row; events are positions in `classes_`."""
@@ -303,6 +303,6 @@ def _winners(
         yield np.where(total.any(axis=1), Votes(total=total, nearest=nearest).winner, np.nan)
 
 
-def _column(label: np.ndarray) -> np.ndarray:
+def _column(label: Array) -> Array:
     """Return the labels of a column: numbers of a table of mixed kinds are objects in it."""
-    return np.array(label.tolist()) if label.dtype.kind == "O" else label
+    return np.array(label.tolist()) if getattr(label.dtype, "kind", None) == "O" else label

@@ -29,7 +29,7 @@ _KINDS = {
     "graphs": "DirectedGraph Separation BayesianNetwork BayesianNetworkDensity",
     "gaussian_process": "GaussianProcessRegressor FunctionParts Relevance KernelSearch",
     "linear_models": "LassoPath LarsPath SparseCV LassoLars CVCurve Basis Diagnosis RegressionSummary "
-    "Influence",
+    "FormulaFit Influence",
     "manifold": "Embedding NeighborhoodReport",
     "mixtures": "EMMixture MixtureOfRegressors",
     "neighbors": "NearestNeighbors Brute NeighborCurve HyperplaneIndex KDTree SearchReport",
@@ -70,8 +70,8 @@ def plot(x: Any, *, ax: Any = None, **options: Any) -> Any:
     - mixtures and clusters: ellipses of components, centres with their cells, modes with their basins; of
       tables, categories by their names;
     - conjugate models: the distribution of the parameter, the predictive distribution, and updates in turn;
-    - regression tables: the coefficients with their intervals, in comparable units (a forest plot); the
-      influence of rows;
+    - regression tables, and fits by formulas: the coefficients with their intervals, in comparable units (a
+      forest plot); the influence of rows;
     - results: paths of coefficients, curves of cross-validation and of neighbours, numbers of components and
       of clusters, calibration, confusion, bias and variance, residuals, compared likelihoods, posteriors on
       grids, searches for bandwidths and bins, the decomposition of an evidence;

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
-from tractable.data.blocks import map_blocks
+from tractable.data.blocks import map_blocks, map_matrix_rows, stacked
 from tractable.primitives import few_pairs
 from tractable.primitives.kernel_sums import KINDS, TreeSums, kernel_spreads, log_kernel_sums, tree_sums
 from tractable.primitives.kernel_sums.line import (
@@ -99,9 +99,7 @@ class WindowSums:
         if near is not None:
             return near.log_sums(queries, self.window.log_profile)
         if not self._compiled or few_pairs(queries, self.points):
-            return log_kernel_sums(
-                queries, self.points, self.weights, self.window.log_profile, scale=self.scale
-            )
+            return self._of_all_pairs(queries, None)
         line = self.line
         if line is not None:
             return _blocks(lambda a, b: line.log_sums(queries[a:b, 0]), len(queries), _LINE_QUERIES)
@@ -116,19 +114,15 @@ class WindowSums:
         if near is not None:
             return near.cdf(queries, self.window.cdf, upper=upper)
         xp, side = namespace_of(queries), -1.0 if upper else 1.0
-        weights = self.weights / xp.sum(self.weights)
-        step = max(1, _DENSE // weights.shape[0])
-        ends = [(a, min(a + step, queries.shape[0])) for a in range(0, queries.shape[0], step)]
-        x = self.points[:, 0][None, :]
-        parts = [self.window.cdf(side * (queries[a:b][:, None] - x) / self.scale) @ weights for a, b in ends]
-        return xp.concat(parts) if parts else queries
+        weights, x = self.weights / xp.sum(self.weights), self.points[:, 0][None, :]
+        return self._by_rows(
+            lambda rows: self.window.cdf(side * (queries[rows][:, None] - x) / self.scale) @ weights, queries
+        )
 
     def log_left_out(self, left: np.ndarray) -> np.ndarray:
         """Return log Σ_j w_j k(|x_i - x_j|²) - left_i k(0) of every point."""
         if not self._compiled or few_pairs(self.points, self.points):
-            return log_kernel_sums(
-                self.points, self.points, self.weights, self.window.log_profile, None, left, 0, self.scale
-            )
+            return self._of_all_pairs(self.points, left)
         line = self.line
         if line is None:
             return self._in_space(self.points, left)
@@ -191,6 +185,23 @@ class WindowSums:
     @property
     def _rows(self) -> int:
         return max(1, _PAIRS // max(1, len(self.points)))
+
+    def _by_rows(self, of: Callable[[slice], Array], queries: Array) -> Array:
+        """Return what a function of some queries and all points gives, in blocks that the memory allows."""
+        if not queries.shape[0]:
+            return queries if len(queries.shape) == 1 else queries[:, 0]
+        return stacked(map_matrix_rows(of, queries.shape[0], self.points.shape[0], queries, _DENSE))
+
+    def _of_all_pairs(self, queries: Array, left: Array | None) -> Array:
+        """Add the windows of all points; the queries of `left` are the points."""
+        profile = self.window.log_profile
+
+        def of(rows: slice) -> Array:
+            own = None if left is None else left[rows]
+            given = queries[rows, :], self.points, self.weights, profile
+            return log_kernel_sums(*given, None, own, rows.start, self.scale)
+
+        return self._by_rows(of, queries)
 
     def _in_space(self, queries: np.ndarray, left: np.ndarray | None) -> np.ndarray:
         """Sum over a tree or over all points, on all cores; the queries of `left` are the points."""

@@ -19,7 +19,10 @@ from tractable.persistence import load, save
 from tractable.testing.estimator_laws import assert_close, cloned, example, learn, quiet
 
 #: What is asked of a fitted model, with one answer a row.
-QUESTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "transform")
+QUESTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "transform", "predict_var")
+
+#: The coverage of intervals that are asked for, which few neighbours have.
+COVERAGE = 0.5
 
 #: A search: as many steps here as there, from one start; of hyper-parameters, those it starts with.
 SEARCH = {"max_iter": 4, "n_init": 1, "optimizer": None}
@@ -71,6 +74,8 @@ def compare_fits(
         other = learn(cloned(estimator), asarray(X), own, **there)
     answers = {name: _table(getattr(host, name)(X)) for name in QUESTIONS if hasattr(host, name)}
     compare(answers, other, asarray(X), owns)
+    if hasattr(host, "predict_interval"):
+        compare_intervals(host, other, X, asarray(X), owns)
     if hasattr(host, "score"):
         assert_close(np.array([other.score(asarray(X), own)]), np.array([host.score(X, y)]), DIGITS)
     name, wanted = next(iter(answers.items()))
@@ -90,6 +95,14 @@ def compare(answers: dict[str, np.ndarray], other: Any, X: Any, owns: Callable[[
     if hasattr(other, "sample"):
         drawn = other.sample(3, random_state=0)
         _owned(drawn[0] if isinstance(drawn, tuple) else drawn, owns, "sample")
+
+
+def compare_intervals(host: Any, other: Any, X: Any, own: Any, owns: Callable[[Any], bool]) -> None:
+    """Raise unless intervals of predictions are of the rows' library, and equal the host's."""
+    found = other.predict_interval(own, COVERAGE)
+    if not owns(found):
+        raise AssertionError(f"predict_interval returns {type(found).__name__}, not of the rows' library")
+    assert_close(_table(to_numpy(found)), _table(host.predict_interval(X, COVERAGE)), DIGITS)
 
 
 def learned_names(estimator: Any) -> list[str]:

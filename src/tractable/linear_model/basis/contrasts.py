@@ -87,6 +87,8 @@ class ContrastCoding(TransformerMixin, Estimator):
             check_weights(sample_weight, check_columns(self, X, reset=True))
         else:
             frame = _as_pandas(X)
+            if not len(frame):
+                raise ValueError(f"X: found 0 sample(s) (shape={frame.shape}), and ContrastCoding needs 1")
             check_weights(sample_weight, np.empty((len(frame), 0)))
             check_names(self, list(frame.columns), frame.shape[1], reset=True)
             words = {c: _categories(c, frame[c]) for c in frame.columns if _is_words(frame[c])}

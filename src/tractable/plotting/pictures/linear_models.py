@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
 from tractable.inference import Influence, RegressionSummary
-from tractable.linear_model import CVCurve, Diagnosis, LarsPath, LassoLars, LassoPath
+from tractable.linear_model import CVCurve, Diagnosis, FormulaFit, LarsPath, LassoLars, LassoPath
 from tractable.linear_model.basis.base import Basis
 from tractable.linear_model.sparse.cross_validation import SparseCV
 from tractable.plotting.plot import draw, draw_as, picture
@@ -212,6 +212,12 @@ def _regression_summary(x: RegressionSummary, ax: Any, *, standardized: bool | N
     title(ax, f"{left_out} of {len(slopes)} coefficients left out" if left_out else "")
     units = "coefficient × standard deviation of its column" if standardized else "coefficient"
     return finish(ax, xlabel=units, ylabel="column")
+
+
+@picture.register
+def _formula_fit(x: FormulaFit, ax: Any, *, standardized: bool | None = None) -> Any:
+    """Draw the forest plot of the regression table of a fit by a formula."""
+    return _regression_summary(x.summary(), ax, standardized=standardized)
 
 
 @picture.register

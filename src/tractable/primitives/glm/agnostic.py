@@ -40,14 +40,15 @@ def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Arr
     p = xp.exp(log_softmax(z @ coef.T))
     m = xp.ones_like(x[:, 0]) if mass is None else mass
     k, d = coef.shape
-    blocks = xp.zeros((k, k, d, d), dtype=x.dtype, device=device(x))
+    zeros = xp.zeros((d, d), dtype=x.dtype, device=device(x))
+    blocks = [[zeros] * k for _ in range(k)]
     for a in range(k):
         for b in range(a + 1, k):
             between = ((m * p[:, a] * p[:, b])[:, None] * z).T @ z
-            blocks[a, b, ...] = blocks[b, a, ...] = -between
-            blocks[a, a, ...] += between
-            blocks[b, b, ...] += between
-    return blocks
+            blocks[a][b] = blocks[b][a] = -between
+            blocks[a][a] = blocks[a][a] + between
+            blocks[b][b] = blocks[b][b] + between
+    return xp.stack([xp.stack(row) for row in blocks])
 
 
 def perceptron_pass(

@@ -4,13 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tractable.arrays.devices import on_accelerator
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT, squared_distances
-
-#: Pairs of a query and a point that are held at a time; and on an accelerator.
-PAIRS, DEVICE_PAIRS = 2**22, 2**25
 
 
 @SILENT
@@ -25,29 +21,15 @@ def log_kernel_sums(
 ) -> Array:
     xp = namespace_of(points)
     weights = xp.ones_like(points[:, 0]) if weights is None else weights
-    step = max(1, (DEVICE_PAIRS if on_accelerator(points) else PAIRS) // max(1, points.shape[0]))
-    parts = []
-    for start in range(0, queries.shape[0], step):
-        end = min(start + step, queries.shape[0])
-        block = queries[start:end, :]
-        counts = weights[None, :] + xp.zeros_like(block[:, :1])
-        if left is not None:
-            index = xp.arange(points.shape[0], device=device(points))[None, :]
-            mine = xp.arange(block.shape[0], device=device(points))[:, None] + (first + start)
-            counts = counts - xp.where(index == mine, left[start:end][:, None], xp.zeros_like(counts))
-        parts.append(_block(block, points, counts, log_profile, scale))
-    return xp.concat(parts) if parts else queries[:, 0]
-
-
-def _block(
-    block: Array, points: Array, counts: Array, log_profile: Callable[[Array], Array], scale: float
-) -> Array:
-    xp = namespace_of(points)
-    squares = squared_distances(block, points, scale)
+    counts = weights[None, :] + xp.zeros_like(queries[:, :1])
+    if left is not None:
+        index = xp.arange(points.shape[0], device=device(points))[None, :]
+        mine = xp.arange(queries.shape[0], device=device(points))[:, None] + first
+        counts = counts - xp.where(index == mine, left[:, None], xp.zeros_like(counts))
     some = counts > 0
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
-    terms = xp.where(some, log_counts + log_profile(squares), xp.full_like(counts, -xp.inf))
-    return log_sum_exp(terms)
+    log_windows = log_profile(squared_distances(queries, points, scale))
+    return log_sum_exp(xp.where(some, log_counts + log_windows, xp.full_like(counts, -xp.inf)))
 
 
 @SILENT
