@@ -1,7 +1,7 @@
 """The two steps of EM for mixtures over the columns of a table."""
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -298,13 +298,13 @@ class TableProblem(EMProblem):
     def _partitions(self, x: np.ndarray, weights: Any, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield responsibilities of rows, (n, K)."""
         points, K, encoding = self._points(x), self.n_components, self.encoding
-        yield np.eye(K)[kmeans(points, weights, K, rng).labels]
+        clusters = cache(lambda k: np.eye(k)[kmeans(points, weights, k, rng).labels])
+        yield clusters(K)
         where = np.concatenate([encoding.binary, encoding.categorical])
         for j, m in zip(where, [*np.full(len(encoding.binary), 2), *encoding.sizes], strict=True):
             if 1 < m <= K and K % m == 0:
-                clusters = kmeans(points, weights, K // m, rng).labels
                 own = np.where(np.isnan(x[:, j, None]), 1.0 / m, x[:, j, None] == np.arange(m))
-                found = (np.eye(K // m)[clusters][:, :, None] * own[:, None, :]).reshape(len(x), K)
+                found = (clusters(K // m)[:, :, None] * own[:, None, :]).reshape(len(x), K)
                 if (found.sum(axis=0) >= 1.0).all():
                     yield found
 
