@@ -350,18 +350,24 @@ class Uploader:
         if not is_numpy_array(x) or x.dtype.kind not in "fiub":
             return x
         # A copy: torch shares memory, and the arrays of sources may be read-only, or changed later.
-        held = self.torch.from_numpy(np.array(x))
         if self.stream is None:
-            return held.to(self.place)
+            return self.torch.from_numpy(np.array(x)).to(self.place)
+        kind = self.torch.from_numpy(np.empty(0, x.dtype)).dtype
+        held = self.torch.empty(x.shape, dtype=kind, pin_memory=True)
+        np.copyto(held.numpy(), x)
         with self.torch.cuda.stream(self.stream):
-            return held.pin_memory().to(self.place, non_blocking=True)
+            return held.to(self.place, non_blocking=True)
 
-    def arrived(self, *tensors: Any) -> None:
-        """Let what is computed next wait for tensors that are on their way."""
-        if self.stream is None:
+    def sent(self) -> Any:
+        """Return a mark after all copies that were begun, for `arrived`."""
+        return None if self.stream is None else self.stream.record_event()
+
+    def arrived(self, mark: Any, *tensors: Any) -> None:
+        """Let what is computed next wait for the copies before a mark, and not for later ones."""
+        if mark is None:
             return
         now = self.torch.cuda.current_stream(self.place)
-        now.wait_stream(self.stream)
+        now.wait_event(mark)
         for tensor in tensors:
             if is_foreign_array(tensor):
                 tensor.record_stream(now)

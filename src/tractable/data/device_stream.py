@@ -52,8 +52,8 @@ class DeviceStream(ForwardingSource):
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """See `Source.blocks`: of as many rows as are worth a copy, however few are asked for."""
         upload = Uploader(self.place)
-        for block in prefetched(self._uploaded(upload)):
-            upload.arrived(block.X, block.y, block.weights)
+        for block, mark in prefetched(self._uploaded(upload)):
+            upload.arrived(mark, block.X, block.y, block.weights)
             yield block
 
     def reduce(self, of: Callable[[Batch], Any], *, label: str = "reading", **options: Any) -> Any:
@@ -71,7 +71,7 @@ class DeviceStream(ForwardingSource):
         """See `Source.collect`: all rows on the device."""
         upload, held = Uploader(self.place), self.source.collect(check_targets)
         parts = {name: upload(getattr(held, name)) for name in ("X", "y", "weights")}
-        upload.arrived(*parts.values())
+        upload.arrived(upload.sent(), *parts.values())
         return Batch(**parts)
 
     def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
@@ -102,11 +102,12 @@ class DeviceStream(ForwardingSource):
         """See `Source.assign`."""
         return replace(self, source=self.source.assign(y, weights))
 
-    def _uploaded(self, upload: Uploader) -> Generator[Batch]:
-        """Yield blocks on their way to the device, in halves where there is no memory for one."""
+    def _uploaded(self, upload: Uploader) -> Generator[tuple[Batch, Any]]:
+        """Yield blocks on their way to the device, each with its mark, in halves where memory is short."""
 
-        def uploaded(block: Batch) -> Batch:
-            return Batch(**{name: upload(getattr(block, name)) for name in ("X", "y", "weights")})
+        def uploaded(block: Batch) -> tuple[Batch, Any]:
+            parts = {name: upload(getattr(block, name)) for name in ("X", "y", "weights")}
+            return Batch(**parts), upload.sent()
 
         most = max(1, BLOCK_BYTES // (8 * max(1, self.n_features)))
         for block in _joined(self.source.blocks(most), most):
