@@ -294,9 +294,10 @@ def free_memory(x: Array) -> int | None:
     if getattr(place, "type", None) != "cuda":
         return None
     cuda = import_module("torch").cuda
-    # What torch has taken from the device and does not use is free, too.
-    unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
-    return int(cuda.mem_get_info(place)[0]) + int(unused)
+    # What torch has taken from the device and does not use is free, too. Nested, as it is: flat takes longer.
+    held = cuda.memory_stats_as_nested_dict(place)
+    reserved, used = (held[name]["all"]["current"] for name in ("reserved_bytes", "allocated_bytes"))
+    return int(cuda.mem_get_info(place)[0]) + int(reserved - used)
 
 
 def is_out_of_memory(error: Exception) -> bool:
