@@ -22,8 +22,8 @@ def lsqr(A: Any, b: np.ndarray, alpha: float = 0.0, *, tol: float, max_iter: int
     """Return the x of least |b - Ax|² + α|x|², of several the shortest (Paige & Saunders, 1982).
 
     Golub and Kahan's bidiagonalization, β u = A v - α u and α v = Aᵀu - β v, whose least squares problem is
-    solved by plane rotations as it grows. It is the conjugate gradient method of the normal equations, without
-    the square of their condition.
+    solved by plane rotations as it grows. It is the conjugate gradient method of the normal equations,
+    without the square of their condition.
 
     Parameters
     ----------
