@@ -217,7 +217,7 @@ def copied(data):
 
 
 def check_streamed(data):
-    close(streamed(data).mean_, data.X.mean(axis=0), 1e-9)
+    close(streamed(data).location_, data.X.mean(axis=0), 1e-9)
 
 
 ROWS = {
