@@ -8,12 +8,15 @@ import zlib
 # Scikit-learn's checks of other array libraries ask for this, before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Processes of tests use every core: threads of BLAS would wait for each other, at the cost of a fifth of all.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import array_api_strict
 import numpy as np
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 import quick
 
@@ -64,6 +67,15 @@ def pytest_runtest_makereport(item, call):
 def rng(request):
     """A generator seeded by the test's own name: the same draws whatever ran before."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture
+def threads_of_blas():
+    """Let BLAS have two threads, as it has by itself on two cores."""
+    import scipy.linalg  # noqa: F401  (brings a BLAS of its own)
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        yield
 
 
 @pytest.fixture(autouse=True)
