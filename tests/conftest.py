@@ -38,6 +38,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 100)  # looking after every 700 objects is a twentieth of all
         gc.enable()
 
 
