@@ -10,6 +10,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Processes of tests use every core: threads of BLAS would wait for each other, at the cost of a fifth of all.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Threads of OpenMP, scikit-learn's, do not spin where they wait: another process has work for the core.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import array_api_strict
 import numpy as np

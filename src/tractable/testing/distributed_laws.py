@@ -120,7 +120,7 @@ def answers_to_collections_are_lazy(estimator: Any, rng: np.random.Generator) ->
     from dask import compute, is_dask_collection
 
     X, y = example(estimator, rng)
-    fitted = learn(estimator, X, y)
+    fitted = learn(fixed_search(estimator), X, y)
     rows = da.from_array(X, chunks=((7, 0, 53), 3))
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
     arrays, frames, wanted = [], [], []
