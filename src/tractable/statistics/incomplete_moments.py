@@ -62,9 +62,16 @@ class IncompleteMoments(Statistic):
     def of_groups(
         cls, x: Array, edges: np.ndarray, weights: Array | None
     ) -> "tuple[IncompleteMoments, ...] | None":
-        """Summarise groups of rows, each from an edge to the next; None where each needs a look of its own.
+        """Summarise groups of rows in a few calls, however many; None where each needs a look of its own.
 
-        `weights` are positive. Groups are summed together, in a few calls however many there are.
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        edges : array (K + 1,)
+            Group k has the rows from edge k to the next.
+        weights : array (n,), optional
+            How often each row counts; positive.
         """
         if not sums_groups(x):
             return None
