@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.foreign import call, routine
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
@@ -44,6 +45,10 @@ SMALLEST_SQUARE = 1e-280
 
 #: Triangular matrices so small are inverted many at a time.
 FEW_COLUMNS = 8
+
+#: Operations from which on a triangular system is solved without the interpreter's lock: a call of a foreign
+#: function takes microseconds.
+LARGE_SYSTEM = 2**20
 
 #: Rows from which on a triangular system of torch is solved block by block.
 LARGE = 4096
@@ -577,11 +582,30 @@ def _trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
 
     if not b.size:
         return np.empty(b.shape, dtype=np.result_type(lower, b))
+    if lower.size * b.shape[1] >= LARGE_SYSTEM and lower.dtype == b.dtype == np.float64:
+        solved = _free_trsm(lower, b, transposed)
+        if solved is not None:
+            return solved
     trsm = get_blas_funcs("trsm", (lower, b))
     if lower.flags.f_contiguous:
         return trsm(1.0, lower, b, lower=1, trans_a=int(transposed))
     # BLAS reads columns: a factor stored by rows is its own transpose there, and needs no copy.
     return trsm(1.0, lower.T, b, lower=0, trans_a=int(not transposed))
+
+
+def _free_trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray | None:
+    """Solve without the interpreter's lock, so that threads may solve at a time; None if that cannot be."""
+    found = routine("dtrsm", 11)
+    if found is None:
+        return None
+    if not lower.flags.f_contiguous:
+        lower = np.ascontiguousarray(lower)
+    d, solved = len(lower), np.array(b, order="F")
+    # As above: a factor stored by rows is its own transpose.
+    by_columns = lower.flags.f_contiguous
+    triangle, transpose = "L" if by_columns else "U", "T" if by_columns == transposed else "N"
+    call(found, "L", triangle, transpose, "N", d, b.shape[1], 1.0, lower, d, solved, d)
+    return solved
 
 
 def _substituted(xp: Any, lower: Array, b: Array, transposed: bool) -> Array:

@@ -1,5 +1,6 @@
 """What statistics share: checks of rows and weights, forgetting, and the merge of means."""
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from tractable.value import replace, set_fields
 SMALLEST_WEIGHT = 1e-100
 
 
-class Statistic:
+class Statistic(ABC):
     """A sufficient statistic: ``of(rows, weights)`` summarises a block, and ``+`` merges two.
 
     Statistics form a commutative monoid whose neutral element is the statistic of no rows. A class names in
@@ -42,9 +43,9 @@ class Statistic:
         check_same_width(self, other)
         return self._merged(other)
 
+    @abstractmethod
     def _merged(self, other: Any) -> Any:
         """Return the statistic of both sets of rows, of the same kind and columns."""
-        raise NotImplementedError
 
     def discount(self, rate: float) -> Self:
         """Return the statistic of the same rows with `rate` times their weights, 0 < rate ≤ 1: forgetting."""

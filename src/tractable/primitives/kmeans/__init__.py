@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, is_torch_array, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
-from tractable.primitives.kmeans import agnostic
+from tractable.primitives.kmeans import agnostic, device
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -217,6 +217,8 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     >>> found.labels.tolist(), found.sums.tolist(), found.cost
     ([0, 0, 1], [[1.0], [9.0]], 1.0)
     """
+    if is_torch_array(x) and x.shape[0] * centers.shape[0] > agnostic.MOST_DOUBTED:
+        return Assignment(**device.assign(x, weights, shift, scale, centers))
     if not (is_numpy_array(x) or is_sparse(x)):
         return Assignment(**agnostic.assign(x, weights, shift, scale, centers))
     n = x.shape[0]

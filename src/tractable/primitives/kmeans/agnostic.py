@@ -13,7 +13,6 @@ from tractable.arrays.namespace import (
     device,
     is_numpy_array,
     is_sparse,
-    is_torch_array,
     namespace_of,
 )
 from tractable.primitives import SILENT, as_double, squared_distances
@@ -22,15 +21,6 @@ from tractable.primitives.sparse_rows import sparse_squared_distances
 #: Pairs of rows and centres on a device up to which ties that rounding decided are looked at again: each look
 #: at all pairs of many rows takes as long as their product.
 MOST_DOUBTED = 2**24
-
-#: Rows of a device whose products with all centres are held at a time.
-DEVICE_ROWS = 2**20
-
-#: Rows whose mean is at most so far from the origin, in units of their spread, lose no digits by it.
-NEAR = 4.0
-
-#: Squared distances to centres that are at least this share of those to the origin have twelve digits.
-LEAST_SHARE = 1e-4
 
 
 def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
@@ -77,8 +67,6 @@ def _drawn(mass: Array, levels: list[float]) -> list[int]:
 @SILENT
 def assign(x: Array, weights: Any, shift: Array, scale: float, centers: Array) -> dict[str, Any]:
     xp = namespace_of(x)
-    if is_torch_array(x) and x.shape[0] * centers.shape[0] > MOST_DOUBTED:
-        return _assign_many(as_double(x), weights, shift, scale, centers)
     z = (as_double(x) - shift) * scale
     labels = nearest(z, centers)
     w = xp.ones_like(z[:, 0]) if weights is None else weights
@@ -153,42 +141,6 @@ def reassign(
     sums = came @ z[rows] - went @ z[rows[known]]
     counts = came.sum(axis=1) - went.sum(axis=1)
     return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
-
-
-def _assign_many(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict[str, Any]:
-    """Give many rows of a device to their nearest centres, in one product and few passes over the rows.
-
-    Rows whose mean is near the origin are not shifted. Squared distances are |x|² + |c|² - 2 c·x, and by
-    differences, two more passes, where rows are so much nearer to their centres that those lose digits.
-    """
-    direct = float(shift.abs().max()) * scale <= NEAR
-    own = centers / scale + shift if direct else centers
-    squares, k = (own * own).sum(dim=1), len(own)
-    labels = x.new_empty(len(x), dtype=namespace_of(x).int64)
-    sums, length, cost = own.new_zeros(own.shape), own.new_zeros(()), own.new_zeros(())
-    step = max(1, min(DEVICE_ROWS, 2**30 // max(own.shape)))
-    parts = [slice(start, start + step) for start in range(0, len(x), step)]
-
-    def rows(part: slice) -> Any:
-        return x[part, :] if direct else (x[part, :] - shift) * scale
-
-    for part in parts:
-        z, w = rows(part), None if weights is None else weights[part]
-        least, labels[part] = squares.addmm(z, own.T, alpha=-2.0).min(dim=1)
-        weighted = z if w is None else z * w[:, None]
-        sums.index_add_(0, labels[part], weighted)
-        length += weighted.reshape(-1).dot(z.reshape(-1))
-        cost += least.sum() if w is None else least.dot(w)
-    cost += length
-    counts = labels.bincount(weights, minlength=k).to(sums.dtype)  # which waits for the device: once
-    if not cost > LEAST_SHARE * length:
-        cost = length.new_zeros(())
-        for part in parts:
-            apart = (rows(part) - own[labels[part]]).norm(dim=1) ** 2
-            cost += apart.sum() if weights is None else apart.dot(weights[part])
-    if direct:
-        sums, cost = (sums - counts[:, None] * shift) * scale, cost * scale**2
-    return {"labels": labels, "sums": sums, "counts": counts, "cost": cost}
 
 
 def nearest(z: Array, centers: Array) -> Array:
