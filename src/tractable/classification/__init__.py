@@ -11,6 +11,7 @@ from tractable.classification.discriminant import (
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import (
+    CoefficientCurvature,
     LogisticRegression,
     LogisticRegressionCV,
     SeparableClassesWarning,
@@ -31,6 +32,7 @@ __all__ = [
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
+    "CoefficientCurvature",
     "ColumnLikelihoods",
     "FisherDiscriminant",
     "GaussianNB",
