@@ -139,9 +139,22 @@ class HostIntervals(LinearRegression):
         return to_numpy(super().predict_interval(X, coverage, **options))
 
 
+class OtherWords(LinearRegression):
+    """What a fit with a bound does not compute is refused in other words."""
+
+    def __init__(self):
+        super().__init__(positive=True)
+
+    def predict_var(self, X, **options):
+        if isinstance(X, np.ndarray):
+            return super().predict_var(X, **options)
+        raise ValueError("not on a device")
+
+
 @pytest.mark.parametrize(
     ("mutant", "said"),
     [
+        (OtherWords, "predict_var is not refused as on the host"),
         (HostMeans, "theta_ holds an array of numpy"),
         (RoughAnswers, "Not equal to tolerance"),
         (HostIntervals, "predict_interval returns ndarray"),

@@ -5,7 +5,15 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.arrays import to_numpy
-from tractable.primitives.linear import centred_triangle, merged_triangle, reflect, triangle
+from tractable.primitives.linear import (
+    centred_triangle,
+    joint_moments,
+    merged_triangle,
+    moments,
+    reflect,
+    safe_factor,
+    triangle,
+)
 from tractable.primitives.linear.agnostic import centred_triangle as agnostic_centred
 from tractable.primitives.linear.agnostic import triangle as agnostic
 from tractable.statistics import LinearFactor
@@ -123,3 +131,46 @@ def test_factors_keep_blas_to_one_thread(rng, monkeypatch):
         factor = triangle(rows)
         merged_triangle(factor, factor[:0], rows[:1])
     assert set(seen) == {1}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(5, 0, 1), (40, 3, 1), (9000, 3, 2)])
+def test_joint_moments_are_the_moments_of_all_columns(shape, weighted):
+    rng = np.random.default_rng(1)
+    (n, d, t), shift = shape, 1e6
+    x, y = rng.standard_normal((n, d)) + shift, rng.standard_normal((n, t)) - shift
+    weights = rng.integers(0, 3, n).astype(float) if weighted else None
+    for mine, plain in zip(joint_moments(x, y, weights), moments(np.hstack([x, y]), weights), strict=True):
+        np.testing.assert_allclose(mine, plain, rtol=1e-13, atol=1e-9 * n)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.9, 0.99])
+def test_the_factor_of_safe_products_has_the_digits_of_a_qr(correlation):
+    x = np.random.default_rng(2).standard_normal((200, 5))
+    x[:, 1] = correlation * x[:, 0] + (1.0 - correlation**2) ** 0.5 * x[:, 1]
+    units = 10.0 ** np.arange(-4, 6, 2)  # which lose nothing: correlations have none
+    found = safe_factor((units * x).T @ (units * x))
+    assert found is not None
+    np.testing.assert_allclose(found / units, triangle(x), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "scatter",
+    [
+        [[1.0, 0.9999], [0.9999, 1.0]],  # of nearly dependent columns
+        [[1.0, 2.0], [2.0, 1.0]],
+        [[1.0, 0.0], [0.0, 0.0]],
+        [[1e300, 0.0], [0.0, 1.0]],
+        [[1.0, np.nan], [np.nan, 1.0]],
+    ],
+)
+def test_products_that_lose_digits_have_no_factor(scatter):
+    assert safe_factor(np.array(scatter)) is None
+
+
+def test_products_of_a_target_without_noise_have_no_factor():
+    x = np.random.default_rng(3).standard_normal((50, 2))
+    y = x.sum(axis=1, keepdims=True)
+    noisy, exact = (np.hstack([x, y + noise * x[::-1, :1]]) for noise in (0.1, 1e-4))
+    assert safe_factor(noisy.T @ noisy, 1) is not None
+    assert safe_factor(exact.T @ exact, 1) is None

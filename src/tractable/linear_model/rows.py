@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.limits import LARGEST, check_squarable
-from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, is_numpy_array, namespace_of
 from tractable.base import (
     OnePassEstimator,
     Rows,
@@ -27,15 +27,45 @@ from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace
 
+#: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
+FEW_ROWS = 2
+
 
 def linear_factor(rows: Rows) -> LinearFactor:
-    """Return the factor of rows and targets; of fewer rows than columns, the centred rows themselves."""
+    """Return the factor of rows and targets; of few rows for their columns, the centred rows themselves.
+
+    Rows in memory are read for the products of their columns, and for a QR where these lose digits.
+    """
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)
-    if not isinstance(rows.data, Source) and rows.data.shape[0] < rows.data.shape[1]:
-        return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
-    found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
+    found: LinearFactor | None
+    if not isinstance(rows.data, Source):
+        n, d = rows.data.shape
+        if n < FEW_ROWS * d:
+            return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
+        if is_numpy_array(rows.data):
+            found = _factor_of_products(rows)
+            if found is not None:
+                return found
+    found = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
     return found
+
+
+#: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it.
+SOME_ROWS, MANY_ENTRIES = 8, 2**18
+
+
+def _factor_of_products(rows: Rows) -> LinearFactor | None:
+    """Return the factor from the products of columns; None where these lose digits."""
+    form = {"n_targets": 1 if rows.y.ndim == 1 else rows.y.shape[1], "flat": rows.y.ndim == 1}
+    some = SOME_ROWS * (rows.data.shape[1] + form["n_targets"])
+    if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
+        weights = None if rows.weights is None else rows.weights[:some]
+        few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
+        if LinearFactor.of_moments(few, **form) is None:
+            return None
+    products = fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
+    return LinearFactor.of_moments(products, **form)
 
 
 def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:

@@ -7,7 +7,13 @@ import numpy as np
 
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.linear import centred_triangle, merged_triangle, triangle
+from tractable.primitives.linear import (
+    centred_triangle,
+    joint_moments,
+    merged_triangle,
+    safe_factor,
+    triangle,
+)
 from tractable.primitives.linear.agnostic import centred_rows
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import (
@@ -79,6 +85,39 @@ class LinearFactor:
         total, mean, factor = (centred_triangle if reduce else centred_rows)(x, y, w)
         _check_finite(mean, x.shape[1])
         return cls(weight=total, mean=mean, factor=factor, n_targets=int(y.shape[1]), flat=flat)
+
+    @staticmethod
+    def moments_of(x: Any, y: Any = None, weights: Any = None) -> Moments:
+        """Return the moments of the columns [X, Y] of a block: half of the work of a factor, or less.
+
+        Parameters
+        ----------
+        x, y, weights : arrays (n, d), (n,) or (n, t), and (n,)
+            Rows, their targets, and how often each counts.
+        """
+        x = as_rows(x)
+        targets, _ = _as_targets(y, x)
+        weight, mean, scatter = joint_moments(x, targets, as_weights(weights, x))
+        _check_finite(mean, x.shape[1])
+        return Moments(weight=weight, mean=mean, scatter=scatter)
+
+    @classmethod
+    def of_moments(cls, moments: Moments, n_targets: int = 1, flat: bool = True) -> "LinearFactor | None":
+        """Return the statistic of rows with such moments of [X, Y]; None where these have lost digits.
+
+        Parameters
+        ----------
+        moments : Moments
+            Those of the columns and of the targets.
+        n_targets : int
+            Number t of targets.
+        flat : bool
+            Whether the one target was given as a vector.
+        """
+        factor = safe_factor(moments.scatter, n_targets)
+        if factor is None:
+            return None
+        return cls(weight=moments.weight, mean=moments.mean, factor=factor, n_targets=n_targets, flat=flat)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "LinearFactor":

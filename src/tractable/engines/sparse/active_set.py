@@ -1,5 +1,7 @@
 """The lasso at one penalty: the active set is guessed, and the duality gap confirms the guess."""
 
+from typing import Any
+
 import numpy as np
 
 from tractable.engines.sparse.problem import SparseProblem, duality_gaps, size_of
@@ -59,9 +61,11 @@ def active_set(
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
     share = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gaps = np.empty(0, dtype=np.int64), np.empty(0), 0, None
+    some, gram = None, np.empty((0, 0))
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
+        some, gram = _grown(problem, some, gram, active, active)
     while n_steps < min(max_iter, MOST_STEPS):
         outside = np.array(size(left))
         outside[active] = 0.0
@@ -72,16 +76,17 @@ def active_set(
         active, signs = np.concatenate([active, new]), np.concatenate([signs, np.sign(left[new])])
         if len(active) > most:
             return None
+        some, gram = _grown(problem, some, gram, active, new)
         while True:
-            some = problem.gather(None, active)
-            solved = _solve(problem.products(some, active, active), ridge, moment[active] - penalty * signs)
+            solved = _solve(gram, ridge, moment[active] - penalty * signs)
             n_steps += 1
             if solved is None or n_steps > max_iter:
                 return None
             agree = solved * signs > 0.0
             if agree.all():
                 break
-            active, signs = active[agree], signs[agree]
+            active, signs, gram, some = active[agree], signs[agree], gram[agree][:, agree], None
+        some = problem.gather(None, active) if some is None else some
         correlations, gaps = duality_gaps(problem, some, active, solved[:, None], penalties, ridges, size)
         if gaps[0] <= tol:
             break
@@ -93,16 +98,29 @@ def active_set(
     return coefs, gaps, n_steps
 
 
+def _grown(
+    problem: SparseProblem, some: Any, gram: np.ndarray, active: np.ndarray, new: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """Return some columns and their products with each other, once `new` ones, the last active, are there."""
+    if len(new) == 0:
+        return some, gram
+    some, k = problem.gather(some, new), len(gram)
+    products = problem.products(some, active, new)
+    grown = np.empty((len(active), len(active)))
+    grown[:k, :k], grown[:, k:], grown[k:, :k] = gram, products, products[:k].T
+    return some, grown
+
+
 def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:
     """Return the solution of (gram + ridge I) x = b; None where that is nearly singular."""
     from scipy.linalg import lapack
 
     if len(b) == 0:
         return b
-    squares = np.diagonal(gram) + ridge
-    if ridge > 0.0:
-        gram = gram + ridge * np.eye(len(gram))
-    factor, info = lapack.dpotrf(gram, lower=1)
-    if info != 0 or not (np.diagonal(factor) ** 2 > NEARLY_DEPENDENT * squares).all():
+    system = gram.copy()
+    system.flat[:: len(b) + 1] += ridge
+    squares = system.diagonal().copy()
+    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
+    if info != 0 or not (factor.diagonal() ** 2 > NEARLY_DEPENDENT * squares).all():
         return None
     return lapack.dpotrs(factor, b, lower=1)[0]

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
-from tractable.primitives.linear import triangle
+from tractable.primitives.linear import safe_factor, triangle
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
 from tractable.value import replace, value
@@ -265,8 +265,8 @@ def ridge(
     """Solve ridge regression from the statistic of the rows.
 
     The penalty is rows √α I below the factor, with targets zero: the QR of both has only the condition of the
-    columns, not its square. A statistic that holds fewer rows than columns is solved in the space of its
-    rows.
+    columns, not its square. Where the penalty bounds that, products of columns do. A statistic that holds
+    fewer rows than columns is solved in the space of its rows.
 
     Examples
     --------
@@ -292,19 +292,55 @@ def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> Ridge
         spectrum = RowSpectrum.of(factor[:, :p], factor[:, p:], alpha)
         return replace(dual_solution(spectrum, centering, weight, alpha), count=statistic.count)
     xp = namespace_of(factor)
-    fit = least_squares(
-        LinearFactor(
-            weight=statistic.weight,
-            mean=statistic.mean if centering.free_intercept else xp.zeros_like(factor[0, :]),
-            factor=_penalised(factor, p, alpha),
-            n_targets=statistic.n_targets,
+    columns, targets, span = factor[:, :p], factor[:, p:], None
+    solved = _by_products(columns, targets, alpha) if alpha > 0.0 and is_numpy_array(factor) else None
+    if solved is None:
+        fit = least_squares(
+            LinearFactor(
+                weight=statistic.weight,
+                mean=statistic.mean if centering.free_intercept else xp.zeros_like(factor[0, :]),
+                factor=_penalised(factor, p, alpha),
+                n_targets=statistic.n_targets,
+            )
         )
-    )
-    rss = fit.rss if alpha == 0.0 else xp.sum((factor[:, p:] - factor[:, :p] @ fit.coef.T) ** 2, axis=0)
-    dof = float(xp.sum((factor[:, :p] @ fit.root) ** 2))
-    inverse = PrimalInverse(factor=fit.root, span=fit.span)
+        solved, span = (fit.coef.T, fit.root), fit.span
+    coef, root = solved
+    rss = xp.sum((targets - columns @ coef) ** 2, axis=0) if alpha > 0.0 else fit.rss
+    inverse = PrimalInverse(factor=root, span=span)
     of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse, "count": statistic.count}
-    return RidgeSolution.at(fit.coef.T, rss, column_lengths(factor[:, p:]), dof, centering, **of)
+    dof = _effective_dof(columns, root, alpha)
+    return RidgeSolution.at(coef, rss, column_lengths(targets), dof, centering, **of)
+
+
+#: The most digits, as a factor, that products of columns lose in the inverse; coefficients are refined.
+INFLATION = 1e5
+
+
+def _by_products(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
+    """Return w of (AᵀA + αI) w = Aᵀy, and S with SSᵀ = (AᵀA + αI)⁻¹; None where they would lose digits.
+
+    One step of iterative refinement, by the residuals of the rows, gives w the digits of a QR.
+    """
+    from scipy.linalg import lapack
+
+    scatter = columns.T @ columns
+    scatter.flat[:: len(scatter) + 1] += alpha
+    factor = safe_factor(scatter, inflation=INFLATION)
+    if factor is None:
+        return None
+    root = lapack.dtrtri(factor.T, lower=1)[0].T  # the transpose is in the order of Fortran
+    w = root @ (root.T @ (columns.T @ targets))
+    slope = columns.T @ (targets - columns @ w) - alpha * w
+    return w + root @ (root.T @ slope), root
+
+
+def _effective_dof(columns: Array, root: Array, alpha: float) -> float:
+    """Return the trace of A (AᵀA + αI)⁻¹ Aᵀ: p - α tr (AᵀA + αI)⁻¹, where that is no small difference."""
+    xp, p = namespace_of(root), root.shape[0]
+    shrunk = float(xp.sum((alpha**0.5 * root) ** 2))
+    if alpha > 0.0 and shrunk <= 0.9 * p:
+        return p - shrunk
+    return float(xp.sum((columns @ root) ** 2))
 
 
 def _penalised(factor: Array, p: int, alpha: float) -> Array:

@@ -1,13 +1,13 @@
 """Least squares on blocks of rows: triangular factors, exact residual sums, gradient steps, distances."""
 
-import ctypes
 from collections.abc import Callable
-from functools import cache
+from typing import Any
 
 import numpy as np
 
 from tractable.arrays.double_double import Pair
-from tractable.arrays.linalg import product
+from tractable.arrays.foreign import call, routine
+from tractable.arrays.linalg import SMALLEST_SQUARE, product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
@@ -17,10 +17,12 @@ __all__ = [
     "centred_triangle",
     "diagonal_moments",
     "gradient_pass",
+    "joint_moments",
     "merged_triangle",
     "moments",
     "reflect",
     "residual_sums",
+    "safe_factor",
     "squared_mahalanobis",
     "triangle",
 ]
@@ -45,7 +47,7 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
     >>> reflect(np.array([[3.0]], order="F"), np.array([[4.0]], order="F"), 0, 1).tolist()
     [[-5.0]]
     """
-    found = _dtpqrt()
+    found = routine("dtpqrt", 12)
     if found is None:
         from scipy.linalg import lapack
 
@@ -53,32 +55,10 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
     m, d = below.shape
     block, work = np.empty((width, d), order="F"), np.empty(width * d)
     apart = max(below.strides[1] // 8, m, 1)  # of columns: the rows may be some of a larger array
-    sizes = [ctypes.c_int(n) for n in (m, d, triangular, width, max(d, 1), apart, width, 0)]
-    rows, columns, last, nb, of_factor, of_below, of_block, info = (ctypes.addressof(n) for n in sizes)
-    a, b, t, w = (x.ctypes.data for x in (factor, below, block, work))
-    found(rows, columns, last, nb, a, of_factor, b, of_below, t, of_block, w, info)
-    if sizes[-1].value:
-        raise ValueError(f"factor and below must have as many columns; LAPACK says {sizes[-1].value}")
+    info = call(found, m, d, triangular, width, factor, max(d, 1), below, apart, block, width, work, 0)
+    if info:
+        raise ValueError(f"factor and below must have as many columns; LAPACK says {info}")
     return factor
-
-
-@cache
-def _dtpqrt() -> Callable[..., None] | None:
-    """Return the routine that SciPy is linked with, as a foreign function; None if its sizes are no ints."""
-    from scipy.linalg import cython_lapack
-
-    capsule = cython_lapack.__pyx_capi__.get("dtpqrt")
-    if capsule is None:
-        return None
-    named = ctypes.pythonapi.PyCapsule_GetName
-    named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    signature = named(capsule)
-    if not signature.startswith(b"void (int *, int *, int *, int *,"):
-        return None
-    pointed = ctypes.pythonapi.PyCapsule_GetPointer
-    pointed.restype, pointed.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)
-    return kind(pointed(capsule, signature))
 
 
 #: Columns up to which the triangular factor of a block is compiled, in one call that leaves the interpreter
@@ -145,28 +125,34 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
     """
     if not is_numpy_array(x):
         return agnostic.centred_triangle(x, y, weights)
-    n, d = x.shape
-    width = d + y.shape[1]
+    width = x.shape[1] + y.shape[1]
     if _reflects_compiled(x, width):
         return _compiled_triangle(x, y, weights, centred=True)
-    one = np.ones(n) if weights is None else weights
-    weight = one.sum()
-    safe = weight if weight > 0 else 1.0
-    centre, rest = np.concatenate([product(one, x), product(one, y)]) / safe, np.zeros(width)
-    roots = None if weights is None else np.sqrt(weights)
+    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
+    rest, roots = np.zeros(width), None if weights is None else np.sqrt(weights)
 
     def fill(panel: np.ndarray, part: slice) -> None:
         np.subtract(x[part], centre[:d], out=panel[:, :d])
         np.subtract(y[part], centre[d:], out=panel[:, d:])
         if roots is None:
-            rest[:] += panel.sum(axis=0)
+            rest[:] += product(one[part], panel)
             return
         panel *= roots[part, None]
-        rest[:] += roots[part] @ panel
+        rest[:] += product(roots[part], panel)
 
     factor = _householder(n, width, fill)
     # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
     return weight, centre + rest / safe, factor
+
+
+def _weights_and_centre(
+    x: np.ndarray, y: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, Any, Any, np.ndarray]:
+    """Return the weights, their sum, the same to divide by, and the mean of rows [x, y], to rounding."""
+    one = np.ones(len(x)) if weights is None else weights
+    weight = one.sum()
+    safe = weight if weight > 0 else 1.0
+    return one, weight, safe, np.concatenate([product(one, x), product(one, y)]) / safe
 
 
 def _reflects_compiled(x: np.ndarray, width: int) -> bool:
@@ -271,6 +257,138 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     from tractable.primitives.linear.compiled import moments as compiled
 
     return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+
+
+#: Entries of the rows whose products are added at a time: they stay in the cache of a core. And of those that
+#: the mean is subtracted from in one loop.
+PRODUCT_ENTRIES, TILE = 2**15, 512
+
+
+@SILENT
+def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight, the mean and the scatter of rows [x, y], which are never copied whole.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    y : array (n, t)
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, scatter = joint_moments(np.array([[0.0], [2.0]]), np.array([[1.0], [3.0]]))
+    >>> float(weight), mean.tolist(), scatter.tolist()
+    (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
+    """
+    if not is_numpy_array(x):
+        return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
+    (n, d), n_targets = x.shape, y.shape[1]
+    one, weight, safe, centre = _weights_and_centre(x, y, weights)
+    tile = max(1, TILE // max(d, 1))
+    step = tile * -(-max(4 * d, PRODUCT_ENTRIES // max(d, 1)) // tile)  # products of few rows are slow
+    panel, beside = np.empty((min(step, n), d)), np.empty((min(step, n), n_targets + 1))
+    # A column of ones, whose products are what rounding left of the mean.
+    products = np.zeros((d + n_targets + 1, d + n_targets + 1))
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        z, u = panel[: part.stop - start], beside[: part.stop - start]
+        _subtract_from_rows(x[part], centre[:d], z, tile)
+        np.subtract(y[part], centre[d:], out=u[:, :-1])
+        u[:, -1] = 1.0
+        if weights is not None:
+            root = np.sqrt(one[part])[:, None]
+            z *= root
+            u *= root
+        products[:d, :d] += product(z.T, z)
+        products[:d, d:] += product(z.T, u)
+        products[d:, d:] += product(u.T, u)
+    products[d:, :d] = products[:d, d:].T
+    return weight, centre + products[:-1, -1] / safe, products[:-1, :-1]
+
+
+def _subtract_from_rows(rows: np.ndarray, centre: np.ndarray, out: np.ndarray, tile: int) -> None:
+    """Write rows - centre to `out`, in C order, `tile` rows at a time: loops over few columns are short."""
+    whole = len(rows) - len(rows) % tile if rows.flags.c_contiguous and tile > 1 else 0
+    if whole:
+        shape = whole // tile, tile * len(centre)
+        np.subtract(rows[:whole].reshape(shape), np.tile(centre, tile), out=out[:whole].reshape(shape))
+    np.subtract(rows[whole:], centre, out=out[whole:])
+
+
+#: Column sums of the inverse correlations up to which their Cholesky factor is taken for that of the rows: it
+#: has their digits, but for so many times the rounding of a number.
+INFLATION = 1e3
+
+#: The largest variance inflation 1 / (1 - R²) of a target, whose residuals lose so many times rounding.
+TARGET_INFLATION = 1e4
+
+
+def safe_factor(
+    scatter: np.ndarray, n_targets: int = 0, *, inflation: float = INFLATION
+) -> np.ndarray | None:
+    """Return R, upper triangular with RᵀR = scatter, if it has the digits of a QR of the rows, else None.
+
+    By the Cholesky factor of the correlations. Products of columns have errors of a few ε times the lengths
+    of both: the scatter in any direction has a relative error of these ε times the inverse correlations,
+    whose largest column sum is estimated. Rows that are added later lower it.
+
+    Parameters
+    ----------
+    scatter : array (d + t, d + t)
+    n_targets : int
+        Number t of the last columns that are targets.
+    inflation : float
+        The largest sum, where less than all digits will do.
+
+    Examples
+    --------
+    >>> safe_factor(np.array([[25.0, 15.0], [15.0, 10.0]])).tolist()
+    [[5.0, 3.0], [0.0, 1.0]]
+    >>> safe_factor(np.ones((2, 2))) is None
+    True
+    """
+    from scipy.linalg import lapack
+
+    squares, d = scatter.diagonal(), len(scatter) - n_targets
+    if not d or not (squares.min() > SMALLEST_SQUARE and squares.max() < 1.0 / SMALLEST_SQUARE):
+        return None
+    lengths = np.sqrt(squares)
+    correlations = scatter * (1.0 / lengths)
+    correlations *= (1.0 / lengths)[:, None]
+    # Its transpose, which is in the order of Fortran, is the same matrix.
+    factor, info = lapack.dpotrf(correlations.T, lower=0, clean=1, overwrite_a=1)
+    pivots = factor.diagonal()
+    if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
+        return None
+    inverse_sum = 1.0 / lapack.dpocon(factor[:d, :d], 1.0, uplo="U")[0]
+    return np.multiply(factor, lengths, order="C") if inverse_sum <= inflation else None
+
+
+def sums_groups(x: Array) -> bool:
+    """Return whether `grouped_moments` takes these rows: float64 of NumPy, and few."""
+    few = type(x) is np.ndarray and x.dtype == np.float64 and x.shape[0] > 0
+    return few and not runs_compiled(x, 4 * x.shape[0] * x.shape[1])
+
+
+def grouped_moments(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the `moments` of consecutive groups of rows, as arrays (K,), (K, d) and (K, d, d).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    edges : array (K + 1,)
+        Group k has the rows from edge k to the next, one at least.
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, scatter = grouped_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 2, 3]))
+    >>> weight.tolist(), mean.tolist(), scatter.tolist()
+    ([2.0, 1.0], [[1.0], [5.0]], [[[2.0]], [[0.0]]])
+    """
+    return agnostic.grouped_moments(x, edges, weights)
 
 
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
