@@ -153,11 +153,13 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     array([2.e-14, 4.e-14])
     """
     xp, scale, scaled = _symmetric(a, name)
+    lower, good = try_cholesky(xp, scaled)
+    if bool(xp.all(good)):
+        return Factor(lower=scale[..., :, None] * lower, jitter=xp.zeros_like(scale))
     d = scaled.shape[-1]
     diagonal = xp.linalg.diagonal(scaled)
     weight = xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal))
     identity = xp.eye(d, dtype=scaled.dtype, device=device(scaled))
-    lower, good = try_cholesky(xp, scaled)
     relative = xp.zeros_like(diagonal[..., 0]) if d else xp.sum(diagonal, axis=-1)
     for rung in _ladder(d, float(xp.finfo(scaled.dtype).eps), max_jitter):
         if bool(xp.all(good)):
@@ -507,6 +509,8 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
 
 def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
     xp, scale, scaled = equilibrated(a, name)
+    if bool(xp.all(scaled == xp.matrix_transpose(scaled))):
+        return xp, scale, scaled
     if bool(xp.any(asymmetric(xp, scaled))):
         raise ValueError(f"{name} must be symmetric")
     return xp, scale, symmetrize(scaled)

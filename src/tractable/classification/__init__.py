@@ -8,6 +8,7 @@ from tractable.classification.discriminant import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
+from tractable.classification.discriminant.linear import LinearScores
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import (
@@ -39,6 +40,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearDiscriminant",
     "LinearDiscriminantFunction",
+    "LinearScores",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MultinomialNB",

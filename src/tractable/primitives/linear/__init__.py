@@ -364,6 +364,33 @@ def safe_factor(
     return np.multiply(factor, lengths, order="C") if inverse_sum <= inflation else None
 
 
+def sums_groups(x: Array) -> bool:
+    """Return whether `grouped_moments` takes these rows: float64 of NumPy, and few."""
+    few = type(x) is np.ndarray and x.dtype == np.float64 and x.shape[0] > 0
+    return few and not runs_compiled(x, 4 * x.shape[0] * x.shape[1])
+
+
+def grouped_moments(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the `moments` of consecutive groups of rows, as arrays (K,), (K, d) and (K, d, d).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    edges : array (K + 1,)
+        Group k has the rows from edge k to the next, one at least.
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, scatter = grouped_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 2, 3]))
+    >>> weight.tolist(), mean.tolist(), scatter.tolist()
+    ([2.0, 1.0], [[1.0], [5.0]], [[[2.0]], [[0.0]]])
+    """
+    return agnostic.grouped_moments(x, edges, weights)
+
+
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     """Return the weight of rows (n, d), and the mean and the scatter Σ w (x - mean)² of each column, (d,).
 
