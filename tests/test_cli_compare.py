@@ -106,8 +106,45 @@ def test_few_rows_and_odd_columns_are_told_honestly():
     assert "Categories of w that are new, with their rows: b (80)." in found.notes
     with pytest.raises(ValueError, match="the new table has 1 row: at least 2"):
         compare_tables(same, same[:1])
-    with pytest.raises(ValueError, match="no column of numbers or categories in common"):
+    with pytest.raises(ValueError, match="no column of numbers, dates or categories in common"):
         compare_tables(same[["e"]], same[["e"]])
+
+
+def dated(start, rng, n=300):
+    days = pd.Timestamp(start) + pd.to_timedelta(rng.uniform(0.0, 90.0, n), unit="D")
+    return pd.DataFrame({"when": days.floor("s"), "x": rng.normal(size=n)})
+
+
+@pytest.mark.parametrize("kind", ["moments", "of a zone", "days"])
+def test_dates_are_compared_as_numbers_of_days(kind, rng):
+    as_kind = {
+        "moments": lambda when: when,
+        "of a zone": lambda when: when.dt.tz_localize("Asia/Tokyo"),
+        "days": lambda when: when.dt.date,
+    }[kind]
+    old, same, later = (
+        frame.assign(when=as_kind(frame["when"]))
+        for frame in (dated("2024-01-01", rng), dated("2024-01-01", rng), dated("2024-01-21", rng))
+    )
+    assert not compare_tables(old, same, clusters=False).drifted
+    [found] = compare_tables(old, later, clusters=False).drifted
+    assert (found.what, found.name) == ("column", "when")
+    assert found.low < 20.0 < found.high
+    numbers = [
+        pd.to_datetime(frame["when"], utc=True) - pd.Timestamp("1970", tz="UTC") for frame in (old, later)
+    ]
+    days = [x.dt.total_seconds() / 86400.0 for x in numbers]
+    as_numbers = compare_tables(*(pd.DataFrame({"when": x}) for x in days), clusters=False).comparisons[0]
+    assert (found.change, found.p) == pytest.approx((as_numbers.change, as_numbers.p))
+
+
+def test_periods_that_follow_each_other_are_no_drift(rng):
+    found = compare_tables(dated("2023-01-01", rng), dated("2024-01-01", rng), clusters=False)
+    assert [one.name for one in found.comparisons] == ["x"]
+    assert "one period ends before the other begins: when, 2023-01-01 to 2023-03-3" in found.notes[0]
+    assert "2024-03-30 in the new." in found.notes[0]
+    odd = pd.DataFrame({"t": [pd.Timestamp("2024-01-01 08:00").time()] * 30, "x": np.arange(30.0)})
+    assert "Not compared" in compare_tables(odd, odd).notes[0]
 
 
 @pytest.fixture
@@ -140,6 +177,18 @@ def test_the_command_prints_what_changed(folder):
     assert said["comparisons"][0]["name"] == "alcohol"
     assert said["comparisons"][0]["drifted"] is True
     assert said["n_comparisons"] == len(said["comparisons"])
+
+
+def test_the_command_reads_and_prints_dates(folder, rng):
+    dated("2024-01-01", rng).to_csv("old.csv", index=False)
+    dated("2024-01-21", rng).assign(when=lambda t: t["when"].dt.strftime("%d.%m.%Y")).to_csv(
+        "new.csv", index=False
+    )
+    found = run("old.csv", "new.csv", "--no-clusters")
+    assert found.exit_code == 0, found.output
+    assert "columns: 1 of 2 changed\n* when\n    mean " in found.stdout
+    assert "2024-02-1" in found.stdout
+    assert " days (+" in found.stdout
 
 
 @pytest.mark.parametrize(

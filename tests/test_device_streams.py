@@ -96,14 +96,14 @@ if find_spec("torch"):  # as in `conftest.py`: where it is installed
         class OutOfMemoryError(RuntimeError):
             """As torch's is called."""
 
-        upload = devices.Uploader.__call__
+        upload = device_stream.Uploader.__call__
 
         def small(self, x):
             if x is not None and len(x) > 40:
                 raise OutOfMemoryError
             return upload(self, x)
 
-        monkeypatch.setattr(devices.Uploader, "__call__", small)
+        monkeypatch.setattr(device_stream.Uploader, "__call__", small)
         blocks = list(tractable.scan(path, COLUMNS, "y", "w", device=PLACE).blocks())
         assert sum(block.n_rows for block in blocks) == 500
         assert max(block.n_rows for block in blocks) <= 40

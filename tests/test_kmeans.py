@@ -8,11 +8,13 @@ from sklearn.cluster import KMeans as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 import tractable
+from conftest import BACKENDS
 from quick import some
 from tractable import KMeans
+from tractable.arrays import to_numpy
 from tractable.engines import kmeans as kmeans_steps
 from tractable.mixture import best_partition
-from tractable.primitives.kmeans import agnostic, kmeans_plus_plus, seeding_probabilities
+from tractable.primitives.kmeans import agnostic, assign, device, kmeans_plus_plus, seeding_probabilities
 
 EIGHT = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
 START = EIGHT[[4, 5, 7]]
@@ -429,19 +431,19 @@ def test_the_number_of_batches_is_bounded_whatever_the_weights(rng, weight):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("away", [0.0, 2.0, 1e4])  # the last where products would lose digits
 @pytest.mark.parametrize("spread", [1.0, 1e-4])
-def test_many_rows_of_a_device_are_assigned_block_by_block(rng, monkeypatch, away, spread, weighted):
-    torch = pytest.importorskip("torch")
+@pytest.mark.parametrize("library", [b for b in BACKENDS if b.name.startswith("torch")], ids=lambda b: b.name)
+def test_many_rows_of_a_device_are_assigned_block_by_block(rng, monkeypatch, away, spread, weighted, library):
     monkeypatch.setattr(agnostic, "MOST_DOUBTED", 0)
-    monkeypatch.setattr(agnostic, "DEVICE_ROWS", 70)
+    monkeypatch.setattr(device, "DEVICE_ROWS", 70)
     centers = rng.normal(size=(5, 3)) + away
     X = centers[rng.integers(5, size=200)] + spread * rng.normal(size=(200, 3))
     weights, shift = rng.uniform(0.5, 2.0, 200) if weighted else None, np.full(3, away)
     given = X, weights, shift, 0.5, 0.5 * (centers - shift)
-    found = agnostic.assign(*(torch.as_tensor(x) if isinstance(x, np.ndarray) else x for x in given))
+    found = assign(*(library.asarray(x) if isinstance(x, np.ndarray) else x for x in given))
     squares = 0.25 * np.sum((X[:, None, :] - centers) ** 2, axis=2)
     own, w = squares.argmin(axis=1), np.ones(200) if weights is None else weights
-    np.testing.assert_array_equal(found["labels"], own)
-    np.testing.assert_allclose(float(found["cost"]), w @ squares.min(axis=1), rtol=1e-10)
-    np.testing.assert_allclose(found["counts"], np.bincount(own, w, minlength=5))
+    np.testing.assert_array_equal(to_numpy(found.labels), own)
+    np.testing.assert_allclose(float(found.cost), w @ squares.min(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(to_numpy(found.counts), np.bincount(own, w, minlength=5))
     sums = np.stack([(w * (own == k)) @ (0.5 * (X - shift)) for k in range(5)])
-    np.testing.assert_allclose(found["sums"], sums, atol=1e-11)
+    np.testing.assert_allclose(to_numpy(found.sums), sums, atol=1e-11)

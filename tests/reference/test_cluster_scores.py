@@ -5,6 +5,7 @@ import pytest
 from sklearn import metrics as sk
 
 from tractable import metrics
+from tractable.arrays import to_numpy
 from tractable.mixture.partitions import best_partition
 
 W02 = np.array([[2, 10], [2, 5], [8, 4], [5, 8], [7, 5], [6, 4], [1, 2], [4, 9]], dtype=float)
@@ -143,7 +144,7 @@ def test_scores_of_every_array_library(backend, as_labels, rng):
     given = backend.asarray(labels) if as_labels == "own" else labels.tolist()
     for score in (pair[0] for pair in PAIRS.values()):
         found = score(backend.asarray(X), given, sample_weight=backend.asarray(w))
-        np.testing.assert_allclose(np.asarray(found), score(X, labels, sample_weight=w), rtol=1e-12)
+        np.testing.assert_allclose(to_numpy(found), score(X, labels, sample_weight=w), rtol=1e-12)
     silhouettes = metrics.silhouette_samples(backend.asarray(X), given)
     assert backend.owns(silhouettes)
 

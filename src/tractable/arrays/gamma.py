@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from tractable.arrays.log_space import HALF_LOG_2PI
-from tractable.arrays.namespace import Array, device
+from tractable.arrays.namespace import Array, device, is_torch_array
 from tractable.arrays.native import floats, horner, special_function
 
 __all__ = [
@@ -49,7 +49,8 @@ def digamma(x: Array) -> Array:
     >>> digamma(np.array([1.0, 2.0])).round(6)
     array([-0.577216,  0.422784])
     """
-    return special_function("digamma", agnostic_digamma, x)
+    # On a GPU torch's own loses digits about the root.
+    return agnostic_digamma(x) if is_torch_array(x) else special_function("digamma", agnostic_digamma, x)
 
 
 def trigamma(x: Array) -> Array:
@@ -126,6 +127,8 @@ def stirling_error(x: Array) -> Array:
     shift = xp.zeros_like(x)
     for _ in range(int(_LARGE)):
         low = x < _LARGE
+        if not bool(xp.any(low)):
+            break
         shift = shift + xp.where(low, (x + 0.5) * _log_next(xp, x) - 1.0, xp.zeros_like(x))
         x = xp.where(low, x + 1.0, x)
     r = 1.0 / x

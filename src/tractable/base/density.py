@@ -1,5 +1,6 @@
 """Models of p(x): what every fitted density has in common."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ class DensityMixin:
         return self._density().condition(dims, values)
 
 
-class CriteriaMixin:
+class CriteriaMixin(ABC):
     """`aic` and `bic` of densities of `n_parameters_` parameters.
 
     A model supplies `_log_likelihood`, Σ w log p(x) of rows and the weight that counts as their number.
@@ -150,9 +151,9 @@ class CriteriaMixin:
         log_likelihood, weight = self._log_likelihood(X, sample_weight)
         return self.n_parameters_ * float(np.log(weight)) - 2.0 * log_likelihood
 
+    @abstractmethod
     def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """Return Σ w log p(x), and the weight of the rows."""
-        raise NotImplementedError(f"{type(self).__name__} must define _log_likelihood")
 
 
 class DegenerateCovarianceWarning(UserWarning):

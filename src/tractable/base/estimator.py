@@ -1,6 +1,7 @@
 """The base of every estimator: contract with scikit-learn, tags, and fits that succeed or change nothing."""
 
 import copy
+from abc import ABC
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, ClassVar, Literal, Self, TypeVar
@@ -80,7 +81,7 @@ class FitInterrupted(KeyboardInterrupt):
     """Ctrl-C during a search: the best model so far is the result."""
 
 
-class Estimator(BaseEstimator):
+class Estimator(BaseEstimator, ABC):
     """An estimator whose constructor only stores parameters and whose learned names end in ``_``."""
 
     model_tags: ModelTags

@@ -1,5 +1,6 @@
 """Models that learn from a statistic of the rows, which one pass gives."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -38,10 +39,12 @@ class OnePassEstimator(Estimator):
         """Refuse invalid parameters, before any work."""
 
     def _statistic(self) -> Callable[..., Any]:
-        raise NotImplementedError(f"{type(self).__name__} must define _statistic")
+        """Return the function from a block of rows to its statistic; models with a `_fold` need none."""
+        raise NotImplementedError(f"{type(self).__name__} must define _statistic or _fold")
 
+    @abstractmethod
     def _learn(self, statistic: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must define _learn")
+        """Set what the model learns from the statistic of all rows."""
 
     def _require_kind(self, statistic: Any) -> None:
         """Refuse a statistic of another kind than the model's parameters ask for."""

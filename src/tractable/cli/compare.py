@@ -72,7 +72,27 @@ class FrameBlocks:
     table: Any
 
     def __iter__(self) -> Iterator[Any]:
-        return (block.to_pandas() for block in self.table.blocks(list(self.table.types)))
+        import numpy as np
+
+        from tractable.data.text import date_format, dates_of
+
+        formats: dict[str, str | None] = {}
+        for block in self.table.blocks(list(self.table.types)):
+            frame = block.to_pandas()
+            for name in self._dates_as_text(block.schema):
+                texts = block.column(name)
+                formats[name] = form = formats.get(name) or date_format(texts)
+                frame[name] = np.datetime64("NaT", "us") if form is None else dates_of(texts, form)
+            yield frame
+
+    def _dates_as_text(self, schema: Any) -> list[str]:
+        """Return the columns of dates that the blocks have as text."""
+        from pyarrow import types
+
+        from tractable.data.text import is_text
+
+        dates = [name for name, kind in self.table.types.items() if types.is_temporal(kind)]
+        return [name for name in dates if is_text(schema.field(name).type)]
 
 
 def _opened(data: str, console: Console) -> FrameBlocks:
@@ -119,11 +139,18 @@ def _tables(found: Any, everything: bool) -> list[str]:
 def _of_one(one: Any, level: float) -> list[str]:
     mark = "*" if one.adjusted < level else " "
     share = one.measure.startswith("share")
-    old, new = (f"{x:.1%}" if share else f"{x:.4g}" for x in (one.old, one.new))
+    old, new = (f"{x:.1%}" if share else _date(one.since, x) or f"{x:.4g}" for x in (one.old, one.new))
     change, low, high = (
         f"{100.0 * x:+.1f}" if share else f"{x:+.4g}" for x in (one.change, one.low, one.high)
     )
-    points = " points" if share else ""
+    points = " points" if share else " days" if one.since else ""
     p = f"p {one.adjusted:.2g}" if one.adjusted >= 1e-4 else "p < 0.0001"
     name = one.name if len(one.name) <= WIDEST else f"{one.name[: WIDEST - 1]}…"
     return [f"{mark} {name}", f"    {one.measure} {old} → {new}: {change}{points} ({low} to {high}), {p}"]
+
+
+def _date(since: str, days: float) -> str:
+    """Return the date so many days after another; nothing of numbers that are no dates."""
+    from datetime import date, timedelta
+
+    return str(date.fromisoformat(since) + timedelta(days=round(days))) if since else ""

@@ -377,6 +377,10 @@ class _Mapped(ForwardingSource):
     def batches(self) -> Iterator[Batch]:
         return map(self.function, self.source.batches())
 
+    def blocks(self, rows: int | None = None) -> Iterator[Batch]:
+        """See `Source.blocks`: those of the other source, which may be larger than its batches."""
+        return map(self.function, self.source.blocks(rows or 4 * block_rows(self.n_features)))
+
     def reduce(self, of: Callable[[Batch], Any], **options: Any) -> Any:
         return self.source.reduce(Composed(outer=of, inner=self.function), **options)
 

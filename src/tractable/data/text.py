@@ -374,25 +374,33 @@ def text_type(texts: Any, decimal: str = ".") -> Any:
     for kind in (pa.date32(), pa.timestamp("s")):
         if _is_castable(texts, kind):
             return kind
-    return pa.string() if dates_of(texts) is None else pa.timestamp("s")
+    return pa.string() if date_format(texts) is None else pa.timestamp("s")
 
 
-def dates_of(texts: Any) -> Any:
-    """Return texts as a pandas series of dates, or None unless nearly all are dates."""
-    import pandas as pd
+def date_format(texts: Any) -> str | None:
+    """Return the format in which nearly all texts are dates, or None if there is none.
 
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> date_format(pa.array(["31/1/2020", "1/2/2020"])), date_format(pa.array(["red", "blue"]))
+    ('%d/%m/%Y', None)
+    """
     if not is_text(texts.type):
         return None
-    some = texts.drop_null()
-    first = str(some[0]) if len(some) else ""
+    texts = texts.drop_null()
+    first = str(texts[0]) if len(texts) else ""
     if not re.search(r"\d[-/. ,]|[-/. ]\d", first) or len(first) < 6:
         return None
+    return next((form for form in DATES if dates_of(texts, form).notna().mean() >= MOST), None)
+
+
+def dates_of(texts: Any, form: str) -> Any:
+    """Return texts as a pandas series of dates, in UTC, missing where an entry has another format."""
+    import pandas as pd
+
     series = pd.Series(texts.to_pylist(), dtype=object)
-    for form in DATES:
-        dates = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
-        if dates.notna().sum() >= MOST * series.notna().sum():
-            return dates
-    return None
+    return pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
 
 
 def _is_castable(texts: Any, kind: Any) -> bool:

@@ -1,5 +1,6 @@
 """What Gaussian process regressions of many rows share: parameters, the search, and predictions."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -91,9 +92,9 @@ class ScalableGaussianProcess(RegressorMixin, Estimator):
         """Return why intervals of the function would not cover what they say; nothing where they do."""
         return ""
 
+    @abstractmethod
     def _moments(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return means and variances of the function at rows, (q,) each."""
-        raise NotImplementedError(f"{type(self).__name__} must implement _moments")
 
     def _prior(self, default: Callable[[float], Kernel], variance: float) -> Prior:
         """Return the kernel and the noise with their starting values, of targets of that variance.

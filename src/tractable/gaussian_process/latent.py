@@ -1,5 +1,6 @@
 """A latent Gaussian process behind a likelihood: hyper-parameters by Laplace's evidence, and new rows."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar
@@ -205,15 +206,15 @@ class LatentGaussianProcess(WordColumns, Estimator):
         predicted, exact = self._predicted_and_exact(at, weighed)
         return laplace_comparison([model.process for model in self._models_], weighed, predicted, exact)
 
+    @abstractmethod
     def _log_likelihoods(self) -> list[Callable[[np.ndarray], np.ndarray]]:
         """Return log p(y | f) of latent values (S, n, K) for each approximation, (S,)."""
-        raise NotImplementedError(f"{type(self).__name__} must implement _log_likelihoods")
 
+    @abstractmethod
     def _predicted_and_exact(
         self, x: np.ndarray, weighed: list[WeighedLatent]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions at rows, and those of the exact posterior by weighed draws."""
-        raise NotImplementedError(f"{type(self).__name__} must implement _predicted_and_exact")
 
     @property
     def theta_(self) -> np.ndarray:
@@ -254,9 +255,9 @@ class LatentGaussianProcess(WordColumns, Estimator):
         self.X_train_, self.sample_weight_ = xp.take(self.X_train_, each, axis=0), None
         return each
 
+    @abstractmethod
     def _approximations(self) -> list[Approximation]:
         """Return Laplace's approximation of each latent function, or of all together."""
-        raise NotImplementedError(f"{type(self).__name__} must implement _approximations")
 
     def _kernel(self, variance: float) -> Kernel:
         """Return the kernel that was given, or the default of a latent function of that variance."""

@@ -1,5 +1,6 @@
 """What maps share: rows or distances to learn from, positions of rows that are stored, and of new ones."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -39,8 +40,9 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.fit(X, sample_weight=sample_weight)
         return keeps_float32(lambda fitted, _: fitted.embedding_)(self, X)
 
+    @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        raise NotImplementedError(f"{type(self).__name__} must say how it is fitted")
+        """Learn the map of the rows, `embedding_`."""
 
     @by_blocks
     @keeps_float32
@@ -74,8 +76,9 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         found.input_tags.pairwise = self._precomputed
         return found
 
+    @abstractmethod
     def _place(self, rows: np.ndarray) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} must say where rows belong")
+        """Return the positions of rows in the map, (q, n_components)."""
 
     def _store(self, X: Any, sample_weight: Any) -> np.ndarray:
         """Check the rows and store those of positive weight; return all."""

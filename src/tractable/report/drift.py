@@ -55,6 +55,8 @@ class Comparison:
     adjusted : float
         By Holm's method, for all comparisons of the two tables: below 0.05 for any of them in at most one of
         twenty pairs of tables that do not differ.
+    since : str
+        Of dates the day that `old` and `new` are days after; else empty.
     """
 
     what: str
@@ -67,6 +69,7 @@ class Comparison:
     high: float
     p: float
     adjusted: float = 1.0
+    since: str = ""
 
 
 @value
@@ -127,7 +130,8 @@ def compare_tables(
     Of a number the means are compared (Welch) and the counts in ten bins (χ²), of a category the counts (χ²),
     and the share of missing entries of both; of pairs of columns the rank correlations, with standard errors
     from fourth moments, so that no normality is assumed; and the shares of the clusters of a mixture of all
-    columns. Holm's method controls the probability of any false alarm.
+    columns. Dates are numbers of days, and are not compared where one table ends before the other begins.
+    Holm's method controls the probability of any false alarm.
 
     Parameters
     ----------
@@ -199,7 +203,7 @@ def _of_columns(plan: DriftPlan, a: DriftSums, b: DriftSums) -> Iterator[Compari
             table = np.array([[gaps[0], n], [gaps[1], m]], dtype=np.float64)
             change = _share_change(gaps[0], a.n, gaps[1], b.n)
             yield Comparison(
-                what="missing", name=one.name, measure="share missing", **change, p=_homogeneity(table)
+                what="missing", name=one.name, measure="share missing", p=_homogeneity(table), **change
             )
 
 
@@ -232,6 +236,7 @@ def _number(one: ColumnPlan, a: DriftSums, b: DriftSums) -> Comparison | None:
         low=new - old - spread,
         high=new - old + spread,
         p=min(1.0, 2.0 * min(p, of_bins)),
+        since="" if one.since is None else str(one.since),
     )
 
 
@@ -256,7 +261,7 @@ def _half(change: dict[str, float]) -> float:
     return max(change["high"] - change["low"], 1e-300)
 
 
-def _share_change(k: float, n: float, l: float, m: float) -> dict[str, float]:
+def _share_change(k: float, n: float, l: float, m: float) -> dict[str, Any]:
     """Return shares k/n and l/m and the interval of their difference by Agresti and Caffo (2000)."""
     p, q = (k + 1.0) / (n + 2.0), (l + 1.0) / (m + 2.0)
     half = norm.ppf(0.5 + 0.5 * COVERAGE) * np.sqrt(p * (1.0 - p) / (n + 2.0) + q * (1.0 - q) / (m + 2.0))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +27,7 @@ MAX_COLUMNS = 30
 MIN_EXPECTED, MIN_PAIR, MIN_CLUSTER = 5.0, 50, 50
 
 #: What columns of each kind hold.
-HOLDS = {"number": "numbers", "category": "words", "date": "dates"}
+HOLDS = {"number": "numbers", "category": "words", "date": "dates", "other": "objects"}
 
 #: Clusters at most.
 MAX_CLUSTERS = 6
@@ -83,22 +84,47 @@ class ColumnPlan:
     edges: Any = ()  # between bins
     knots: Any = ()  # quantiles, by which numbers have scores
     levels: tuple[Any, ...] = ()  # that have an indicator in pairs
+    since: Any = None  # of dates the first day, which their numbers of days count from
 
     @property
     def width(self) -> int:
         """Scores that the column has in pairs."""
         return 1 if self.kind == "number" else len(self.levels)
 
+    def numbers(self, column: Any) -> np.ndarray:
+        """Return the entries of a column as numbers, of dates days, NaN where one is missing."""
+        if self.since is not None:
+            return days_of(column, self.since)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
     def scores(self, column: Any) -> np.ndarray:
         """Return scores (n, width), NaN where an entry is missing: ranks of a number, or indicators."""
         if self.kind == "number":
-            x = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            x = self.numbers(column)
             at = np.linspace(-np.sqrt(3.0), np.sqrt(3.0), len(self.knots))
             return np.where(np.isfinite(x), np.interp(x, self.knots, at), np.nan)[:, None]
         codes = words_of(column)
         found = np.array([codes == level for level in self.levels], dtype=np.float64).T
         found = found.reshape(len(codes), len(self.levels))
         return np.where(np.array([code is None for code in codes])[:, None], np.nan, found)
+
+
+def days_of(column: Any, since: np.datetime64) -> np.ndarray:
+    """Return how many days, and parts of them, each date of a column is after a day; NaN where it is missing.
+
+    Times of a zone are those of UTC.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> days_of(pd.Series(pd.to_datetime(["2024-03-01 12:00", None])), np.datetime64("2024-02-28")).tolist()
+    [2.5, nan]
+    """
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert(None)
+    if column.dtype.kind != "M":
+        column = column.astype(object).where(column.notna(), None)
+    return np.asarray((column.to_numpy(dtype="datetime64[us]") - since) / np.timedelta64(1, "D"))
 
 
 def words_of(column: Any) -> np.ndarray:
@@ -207,7 +233,7 @@ class DriftSums:
 
 
 def _number_sums(plan: ColumnPlan, column: Any) -> np.ndarray:
-    x = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    x = plan.numbers(column)
     x = x[np.isfinite(x)]
     z = (x - plan.shift) / plan.scale
     bins = np.bincount(np.searchsorted(plan.edges, x, side="left"), minlength=len(plan.edges) + 1)
@@ -232,16 +258,19 @@ def plan_of(samples: list[Any]) -> tuple[DriftPlan, list[str], list[str]]:
         if kinds[0] != kinds[1]:
             was, now = (HOLDS[kind] for kind in kinds)
             schema.append(f"{name} holds {was} in the old table and {now} in the new.")
-        elif kinds[0] in ("date", "empty"):
-            skipped.append(str(name))
-        else:
-            planned = _column_plan(name, kinds[0], [sample[name] for sample in samples])
-            skipped += [str(name)] if planned is None else []
-            found += [] if planned is None else [planned]
+            continue
+        parts = [sample[name] for sample in samples]
+        periods = _periods(parts) if kinds[0] == "date" else ""
+        if periods:
+            notes.append(f"Not compared, as one period ends before the other begins: {name}, {periods}.")
+            continue
+        planned = None if kinds[0] in ("other", "empty") else _column_plan(name, kinds[0], parts)
+        skipped += [str(name)] if planned is None else []
+        found += [] if planned is None else [planned]
     if not found and not schema:
-        raise TableError("the tables have no column of numbers or categories in common")
+        raise TableError("the tables have no column of numbers, dates or categories in common")
     if skipped:
-        notes.append(f"Not compared, dates or texts of too many values: {listed(skipped)}.")
+        notes.append(f"Not compared, without entries, or texts of too many values: {listed(skipped)}.")
     return DriftPlan(columns=tuple(found)), schema, notes
 
 
@@ -251,9 +280,26 @@ def _kind(column: Any) -> str:
         return "empty"
     if column.dtype.kind in "fiu":
         return "number"
-    if column.dtype.kind == "M" or not isinstance(seen.iloc[0], (str, bool, np.bool_, float, int)):
+    if column.dtype.kind == "M" or isinstance(seen.iloc[0], date):
         return "date"
-    return "category"
+    return "category" if isinstance(seen.iloc[0], (str, bool, np.bool_, float, int)) else "other"
+
+
+def _first_day(parts: list[Any]) -> np.datetime64:
+    """Return the first day of dates in two columns."""
+    epoch = np.datetime64("1970-01-01")
+    first = min(np.nanmin(days_of(part.dropna(), epoch), initial=np.inf) for part in parts)
+    return epoch + np.timedelta64(int(np.floor(first)), "D")
+
+
+def _periods(parts: list[Any]) -> str:
+    """Return the two periods of dates if one ends before the other begins; an empty text if not."""
+    since = _first_day(parts)
+    ends = [np.quantile(days_of(part.dropna(), since), [0.0, 1.0]) for part in parts if part.notna().any()]
+    if len(ends) < 2 or (ends[0][1] >= ends[1][0] and ends[1][1] >= ends[0][0]):
+        return ""
+    old, new = (" to ".join(str(since + np.timedelta64(int(day), "D")) for day in end) for end in ends)
+    return f"{old} in the old table and {new} in the new"
 
 
 def _column_plan(name: str, kind: str, parts: list[Any]) -> ColumnPlan | None:
@@ -269,7 +315,8 @@ def _column_plan(name: str, kind: str, parts: list[Any]) -> ColumnPlan | None:
             if all(2 * MIN_EXPECTED <= c[level] <= c.total() - 2 * MIN_EXPECTED for c in counts)
         ]
         return ColumnPlan(name=name, kind=kind, levels=tuple(frequent[: -1 if len(frequent) == 2 else None]))
-    x = np.concatenate([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts])
+    plan = ColumnPlan(name=name, kind="number", since=_first_day(parts) if kind == "date" else None)
+    x = np.concatenate([plan.numbers(part) for part in parts])
     x = x[np.isfinite(x)]
     if not len(x):
         return None
@@ -280,7 +327,7 @@ def _column_plan(name: str, kind: str, parts: list[Any]) -> ColumnPlan | None:
         edges = np.unique(np.quantile(x, np.arange(1, N_BINS) / N_BINS, method="higher"))
     knots = np.quantile(x, np.linspace(0.0, 1.0, N_KNOTS))
     scale = float(x.std()) or 1.0
-    plan = ColumnPlan(name=name, kind=kind, shift=float(x.mean()), scale=scale, edges=edges, knots=knots)
+    plan = replace(plan, shift=float(x.mean()), scale=scale, edges=edges, knots=knots)
     return plan if len(values) > 1 else replace(plan, knots=np.array([values[0], values[0] + 1.0]))
 
 
@@ -292,7 +339,7 @@ def with_clusters(
 
     if min(map(len, samples)) < MIN_CLUSTER:
         return plan, []
-    used = plan.columns[:MAX_COLUMNS]
+    used = [one for one in plan.columns if one.since is None][:MAX_COLUMNS]  # as joint models, without dates
     pooled = pd.concat([sample[[one.name for one in used]] for sample in samples], ignore_index=True)
     for one in used:
         if one.kind == "category":

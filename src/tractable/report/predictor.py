@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from tractable.data.columns import no_column
 from tractable.data.names import clean_names
 from tractable.data.table_columns import warn_unseen
-from tractable.data.text import TableError, dates_of, is_text, numbers_of, trimmed
+from tractable.data.text import TableError, date_format, dates_of, is_text, numbers_of, trimmed
 from tractable.report.candidates import classifiers, is_skewed, log_regressors, regressors, skewed_columns
 from tractable.report.fitted import point_prediction
 from tractable.report.held_out import model_rows, quiet
@@ -98,8 +98,9 @@ def _dates(entries: Any) -> Any:
     if types.is_temporal(entries.type):
         dates = pd.to_datetime(pd.Series(entries.to_pandas()), errors="coerce", utc=True)
         return dates.dt.tz_localize(None)
-    found = dates_of(entries)
-    return pd.Series(np.full(len(entries), np.datetime64("NaT", "ns"))) if found is None else found
+    form = date_format(entries)
+    missing = np.datetime64("NaT", "ns")
+    return pd.Series(np.full(len(entries), missing)) if form is None else dates_of(entries, form)
 
 
 @value

@@ -12,6 +12,7 @@ from tractable.data.columns import no_column
 from tractable.data.names import number_of
 from tractable.data.text import (
     TableError,
+    date_format,
     dates_of,
     holds_numbers,
     is_text,
@@ -345,9 +346,9 @@ def classified_column(
             np.where(np.isfinite(numbers), numbers, np.nan)
         )
     if kind in ("text", "category", "identifier", "date") and declared in (None, "date") and not levels:
-        dates = dates_of(texts)
-        if dates is not None:
-            return _date(name, counted, dates)
+        form = date_format(texts)
+        if form is not None:
+            return _date(name, counted, dates_of(texts, form))
         if declared == "date":
             raise TableError(f"kind: the column {name!r} holds no dates")
     words = 0

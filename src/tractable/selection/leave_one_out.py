@@ -1,5 +1,6 @@
 """Leave-one-out predictions: in closed form where a model has one, else by fits without each row."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def _of_kernel_density(model: Any, X: Any, _: Any) -> LeftOut | None:
         )
 
 
-_FORMS = {
+_FORMS: dict[type, Callable[[Any, Any, Any], LeftOut | None]] = {
     LinearRegression: _of_linear_regression,
     Ridge: _of_ridge,
     GaussianProcessRegressor: _of_gaussian_process,

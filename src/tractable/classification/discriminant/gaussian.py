@@ -1,6 +1,7 @@
 """The base of linear and quadratic discriminant analysis: parameters, statistic, posteriors, warnings."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -57,11 +58,13 @@ class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
             missing_in_predictions=True,
         )
 
+    @abstractmethod
     def _fit_covariance(self, moments: Moments) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must define _fit_covariance")
+        """Set `class_distributions_` by maximum likelihood."""
 
+    @abstractmethod
     def _posteriors(self, prior: Any, moments: Moments) -> ClassPosteriors:
-        raise NotImplementedError(f"{type(self).__name__} must define _posteriors")
+        """Return the posteriors of the means and covariances of the classes."""
 
     def _check_parameters(self) -> None:
         if isinstance(self.shrinkage, str):

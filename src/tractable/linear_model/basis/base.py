@@ -1,5 +1,6 @@
 """Base class of basis expansions φ(x): `fit` learns their parameters, `transform` evaluates them."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -73,14 +74,17 @@ class Basis(TransformerMixin, Estimator):
         given = _check_feature_names_in(self, input_features)
         return np.asarray(self._names([str(name) for name in given]), dtype=object)
 
+    @abstractmethod
     def _learn(self, X: Array, weights: Array) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must implement _learn")
+        """Set the centres, knots or scales of the basis functions."""
 
+    @abstractmethod
     def _map(self, X: Array) -> list[Array]:
-        raise NotImplementedError(f"{type(self).__name__} must implement _map")
+        """Return the basis functions at rows, (n,) each."""
 
+    @abstractmethod
     def _names(self, inputs: list[str]) -> list[str]:
-        raise NotImplementedError(f"{type(self).__name__} must implement _names")
+        """Return the names of the basis functions, from those of the columns."""
 
 
 STRATEGIES = ("quantile", "uniform")

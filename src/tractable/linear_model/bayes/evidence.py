@@ -1,6 +1,7 @@
 """The evidence of linear regression with an isotropic prior, and the precisions that maximise it."""
 
 import warnings
+from abc import abstractmethod
 from math import inf, log, pi
 from typing import Any
 
@@ -93,8 +94,9 @@ class EvidenceModel(BayesianLinearModel):
     scores_: Any
     _common_scale: bool
 
+    @abstractmethod
     def _search(self, scaled: "StandardizedFactor") -> tuple[EvidenceFit, HyperPriors]:
-        raise NotImplementedError(f"{type(self).__name__} must maximise its evidence")
+        """Return the precisions of highest evidence, and the priors of these."""
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, least=1, whole=True)

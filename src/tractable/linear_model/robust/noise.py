@@ -1,5 +1,6 @@
 """Noise of linear regression as scale mixtures of normals: losses, weights of the rows, and their updates."""
 
+from abc import ABC, abstractmethod
 from math import log, pi
 from typing import Any
 
@@ -36,7 +37,7 @@ class NoiseSums:
 
 
 @value
-class Noise:
+class Noise(ABC):
     """Noise of a scale: the distribution of the residuals r = y - ŷ.
 
     A model of noise supplies `expected(r, w)`: of each row the expected precision given its residual, times
@@ -50,17 +51,17 @@ class Noise:
         """Return the noise of residuals that are multiplied by a unit."""
         return replace(self, scale=self.scale * unit)
 
+    @abstractmethod
     def expected(self, r: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, NoiseSums]:
         """Return the IRLS weights of rows given their residuals, and sums over rows of frequencies w."""
-        raise NotImplementedError(f"{type(self).__name__} must say how rows are weighted")
 
+    @abstractmethod
     def standard_loss(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return -log p(z) of residuals in units of the scale, up to a constant, and its derivative."""
-        raise NotImplementedError(f"{type(self).__name__} must say what residuals cost")
 
     def around(self, location: Any) -> Any:
-        """Return the distribution of new targets about a location."""
-        raise NotImplementedError(f"{type(self).__name__} must say how targets are distributed")
+        """Return the distribution of new targets about a location, of losses that are a likelihood."""
+        raise NotImplementedError(f"{type(self).__name__} is no distribution of targets")
 
     @property
     def variance(self) -> float:
@@ -89,7 +90,7 @@ class Noise:
         rng : Generator
             Where randomness comes from.
         """
-        raise NotImplementedError(f"{type(self).__name__} must say how precisions are distributed")
+        raise NotImplementedError(f"{type(self).__name__} has no precision of each row")
 
 
 @value
