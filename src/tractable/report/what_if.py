@@ -227,8 +227,8 @@ def _step(low: float, high: float, *, whole: bool) -> float:
 def rows_data(table: Table, target: str | None = None, *, clusters: bool = True) -> dict[str, Any]:
     """Return rows of a table for the page: all, or a random sample that a page has room for.
 
-    With `clusters`, those of the rows are one more column, if they are natural. Categories are codes of `levels`, and missing
-    entries are None.
+    With `clusters`, those of the rows are one more column, if they are natural. Categories are codes of
+    `levels`, and missing entries are None.
 
     Examples
     --------
