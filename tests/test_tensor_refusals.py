@@ -51,6 +51,16 @@ def test_two_devices_are_refused(model, rows):
 
 
 @models
+def test_arrays_of_numpy_are_not_moved_to_a_model_of_tensors(model, rows):
+    X, y = rows
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="X must be an array of torch"):
+        model.predict(X.numpy())
+    assert isinstance(model.numpy().predict(X.numpy()), np.ndarray)
+    assert isinstance(model.fit(X.numpy(), y.numpy()).predict(X.numpy()), np.ndarray)
+
+
+@models
 def test_gradients_are_left_behind_and_short_numbers_are_widened(model, rows):
     X, y = rows
     wanted = model.fit(X, y).predict_proba(X)

@@ -147,12 +147,13 @@ class Estimator(BaseEstimator, ABC):
         return self._moved(np.empty(0))
 
     def _device_of_parameters(self, X: Any) -> Any:
-        """Return an array where the parameters of a model that learns on the host are to be; None there."""
+        """Return an array where the parameters of a model that learns on the host are to be; None if on it."""
         if not self._learns_on_host:
             return None
         if is_foreign_array(X):
             return X
-        return next((x for x in vars(self).values() if is_foreign_array(x)), None)
+        held = next((x for x in vars(self).values() if is_foreign_array(x)), None)
+        return X if held is not None and is_numpy_array(X) else held
 
     def _moved(self, like: Any) -> Self:
         """Return a copy whose arrays are in the library, and on the device, of another."""

@@ -269,6 +269,7 @@ def check_columns(
     """Check rows held in memory: two-dimensional, real, finite (or NaN where the model allows it)."""
     allow_nan = estimator.model_tags.missing_values if allow_nan is None else allow_nan
     if _is_plain(X) and len(X) >= min_rows and (reset or _has_width(estimator, X.shape[1])):
+        _check_library(estimator, None, reset=reset)
         X = X if X.dtype in _FLOATS else X.astype(np.float64)
         if reset:
             check_names(estimator, None, X.shape[1], reset=True)
