@@ -226,7 +226,7 @@ class DecomposedShape(CovarianceShape):
 
 
 @value
-class TurnedShape(DecomposedShape):
+class ScaleDependentShape(DecomposedShape):
     """Matrices whose axes, or spectra, are compared: in other units of the columns it is another model."""
 
     common_scale = True
@@ -274,7 +274,7 @@ SHAPES: dict[str, Any] = {
     "VVI": DiagonalShape,
     "EEE": TiedShape,
     **{name: partial(DecomposedShape, name=name) for name in ("VEE", "EVV")},
-    **{name: partial(TurnedShape, name=name) for name in ("EVE", "VVE", "EEV", "VEV")},
+    **{name: partial(ScaleDependentShape, name=name) for name in ("EVE", "VVE", "EEV", "VEV")},
     "VVV": FullShape,
 }
 
