@@ -199,6 +199,27 @@ def check_neighbours(data):
     close(neighbours(data)[0], all_distances(data).values, 1e-6)
 
 
+# -- rows on the host ---------------------------------------------------------------------------------------
+
+
+def host_rows(size, rng):
+    n, d = size
+    X = normal(rng, -(-n // 20), d).cpu().numpy()
+    return SimpleNamespace(X=np.tile(X, (20, 1))[:n], device=str(rng.device))
+
+
+def streamed(data):
+    return tractable.GaussianDensity().fit(tractable.scan(data.X, device=data.device))
+
+
+def copied(data):
+    return torch.from_numpy(data.X).to(data.device)
+
+
+def check_streamed(data):
+    close(streamed(data).location_, data.X.mean(axis=0), 1e-9)
+
+
 ROWS = {
     "gmm": DeviceRow(
         shows="GaussianMixture, an iteration, 4,000,000 × 16, 32 full covariances",
@@ -216,6 +237,11 @@ ROWS = {
         size=(1_000_000, 512), small=(3_000, 8), setup=columns, ours=components,
         others={"product and eigensolver": bare_components}, targets={"product and eigensolver": 1.5},
         check=check_components,
+    ),
+    "stream": DeviceRow(
+        shows="GaussianDensity, a fit of rows on the host, 20,000,000 × 32, streamed to the device",
+        size=(20_000_000, 32), small=(3_000, 8), setup=host_rows, ours=streamed,
+        others={"copy to the device": copied}, targets={"copy to the device": 1.0}, check=check_streamed,
     ),
     "neighbours": DeviceRow(
         shows="NearestNeighbors, brute: 10 of 1,000,000 × 128, of 10,000 rows",

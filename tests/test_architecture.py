@@ -197,6 +197,16 @@ def test_imports_are_light(names, allowed):
     assert loaded_by(code) & set(HEAVY) <= set(allowed)
 
 
+def test_what_every_model_imports_is_the_small_part_of_scikit_learn():
+    """Selection and metrics load pictures and progress bars: functions that need them import them."""
+    for path in (SOURCE / "base").rglob("*.py"):
+        imported = [
+            node.module for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)
+        ]
+        large = ("sklearn.model_selection", "sklearn.metrics", "sklearn.preprocessing", "sklearn.pipeline")
+        assert not [name for name in imported if name and name.startswith(large)], path.name
+
+
 @pytest.mark.slow
 def test_a_model_loads_what_it_needs_and_no_more():
     # Scikit-learn brings pandas, and pandas pyarrow.

@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -23,6 +24,10 @@ def blocks(language):
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    wine = tractable.datasets.load("wine").frame
+    wine = wine.iloc[np.random.default_rng(0).permutation(len(wine))]
+    wine[:89].to_csv("last_year.csv", index=False)
+    wine[89:].assign(alcohol=wine["alcohol"] + 1.0).to_parquet("this_year.parquet", index=False)
     said = ""
     lines = blocks("sh").replace("\\\n", " ").splitlines()
     assert len(lines) > 8

@@ -125,6 +125,13 @@ def refused(words):
     return errors[0]
 
 
+def test_where_an_error_came_from_is_shown_before_the_line():
+    found = CliRunner().invoke(app, ["models", "Rigde", "--debug"])
+    assert found.exit_code == 2
+    assert found.stderr.startswith("Traceback")
+    assert found.stderr.endswith("\nerror: no model 'Rigde'; did you mean 'Ridge'?\n")
+
+
 @pytest.mark.parametrize("walk", ["held", "streamed"])
 @pytest.mark.parametrize(("words", "said"), FITS, ids=[words for words, _ in FITS])
 def test_fits_that_cannot_be(folder, words, said, walk, monkeypatch):

@@ -29,7 +29,7 @@ OPTIONS = {
     "MixtureOfExperts": ["--set", "max_iter=3"],
     "Perceptron": ["--set", "max_iter=50"],
 }
-CODES = ("CategoricalNB", "CategoricalMixture")  # they take categories alone
+CODES = ("CategoricalNB", "CategoricalMixture", "BayesianNetworkDensity")  # they take categories alone
 KINDS = {name: describe(kind)["kind"] for name, kind in model_classes().items()}
 #: Of each kind of model two, and those that take other options or other tables; the others wait.
 FITTED = [

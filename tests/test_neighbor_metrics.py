@@ -135,6 +135,9 @@ def test_rows_that_cannot_be_compared_are_refused(rng):
     x[5:, 0] = np.nan
     few = tractable.NearestNeighbors(n_neighbors=7, metric="nan_euclidean").fit(x)
     assert np.sum(few.kneighbors([[0.0, 0.0]])[1] >= 0) == 5
+    for name in ("NearestNeighbors", "KNeighborsClassifier", "KNeighborsRegressor"):
+        with pytest.raises(ValueError, match="X must have an observed entry: all are missing"):
+            getattr(tractable, name)(metric="nan_euclidean").fit(np.full_like(x, np.nan), y)
     given = tractable.NearestNeighbors(n_neighbors=2, metric="precomputed").fit(SQUARE)
     with pytest.raises(ValueError, match="X must be distances from the rows of the fit"):
         given.kneighbors(-SQUARE)

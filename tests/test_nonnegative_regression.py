@@ -99,6 +99,7 @@ def test_what_coefficients_at_a_bound_do_not_have_is_refused_and_the_rest_saved(
         lambda: model.coef_std_errors_,
         lambda: model.predict_var(X),
         lambda: model.leverage(X),
+        model.coef_interval,
         model.summary,
     ):
         with pytest.raises(ValueError, match=r"is not computed: .* at the bound; positive=False has them"):

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn import linear_model
+from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 import tractable
@@ -94,6 +96,21 @@ def test_frames_files_and_weights_are_read(rng):
             [(X[:9], Y[:9, 0], w[:9]), (X[9:], Y[9:, 0], w[9:])]
         )
         np.testing.assert_allclose(batches.coef_, ours.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"penalize_intercept": True}], ids=str)
+def test_folds_of_sparse_rows_are_those_of_dense_rows(rng, options):
+    X, Y = table(rng, 40, 6)
+    X[rng.random(X.shape) < 0.7] = 0.0
+    w = rng.integers(0, 3, 40)
+    for scoring in (None, "neg_mean_absolute_error"):
+        model = tractable.RidgeCV(ALPHAS, cv=4, scoring=scoring, **options)
+        dense, sparse = (clone(model).fit(x, Y, sample_weight=w) for x in (X, csr_array(X)))
+        np.testing.assert_allclose(sparse.cv_curve_.scores, dense.cv_curve_.scores, rtol=1e-9)
+        np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-9)
+        np.testing.assert_allclose(sparse.predict(csr_array(X)), dense.predict(X), rtol=1e-9)
+    with pytest.raises(ValueError, match="RidgeCV takes dense rows"):
+        tractable.RidgeCV(ALPHAS, scoring="r2").fit(csr_array(X), Y)
 
 
 @pytest.mark.parametrize(

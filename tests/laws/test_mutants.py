@@ -202,6 +202,15 @@ class AnswersTheFirstBatch(GaussianDensity):
         return super().score_samples(X[0] if isinstance(X, list) else X)
 
 
+class RefusesArraysAlone(GaussianDensity):
+    """Of arrays it has no density, of streams it has."""
+
+    def score_samples(self, X):
+        if isinstance(X, np.ndarray):
+            raise ValueError("the density is not computed")
+        return super().score_samples(X)
+
+
 class ScoresWithoutWeights(GaussianDensity):
     def score(self, X, y=None, sample_weight=None):
         return super().score(X)
@@ -277,6 +286,7 @@ class FirstBatchOnly(GaussianDensity):
         ("transforms_keep_float32", Widens),
         ("objects_are_numbers_or_refused", ReadsDigits),
         ("sources_are_answered_as_arrays", AnswersTheFirstBatch),
+        ("sources_are_answered_as_arrays", RefusesArraysAlone),
         ("bad_rows_are_one_clear_error", HalfChanged),
         ("bad_rows_are_one_clear_error", Fills),
         ("bad_weights_are_one_clear_error", ForgetsWeights),

@@ -22,13 +22,10 @@ SKEWED = {"priors": [0.7, 0.2, 0.1]}
 class ForgetsThePriors(LinearDiscriminant):
     """Planes of classes that are all as frequent."""
 
-    def _linear_scores(self):
-        return linear_scores(
-            self.means_, np.full(len(self.classes_), 1.0 / len(self.classes_)), self._within()
-        )
-
-    def _within(self):
-        return self.class_distributions_.structure
+    def _fit_covariance(self, moments):
+        super()._fit_covariance(moments)
+        equal = np.full(len(self.classes_), 1.0 / len(self.classes_))
+        self._scores_ = linear_scores(self.means_, equal, self.class_distributions_.structure)
 
 
 class CountsRowsAndNotWeights(QuadraticDiscriminant):

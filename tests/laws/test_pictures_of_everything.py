@@ -139,6 +139,7 @@ def fitted(row, X, classes=("ash", "birch"), target="price"):
         y = np.where(along > np.median(along), *classes)
     elif is_regressor(model):
         y = pd.Series(along + 0.1 * along.std() * rng.standard_normal(len(along)), name=target)
+        y = y.abs() if model.__sklearn_tags__().target_tags.positive_only else y
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y), {} if y is None else {"y": y}

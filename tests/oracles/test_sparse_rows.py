@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tractable import primitives
+from tractable.engines.lsqr import lsqr
 from tractable.primitives import kmeans
+from tractable.primitives import sparse_rows as blocks_of
 from tractable.primitives.kmeans import agnostic
 from tractable.primitives.sparse_rows import (
     StandardizedSparse,
@@ -31,6 +34,47 @@ def test_products(rows, intercept, rng):
         np.testing.assert_allclose(Z @ v, z @ v, rtol=1e-12, atol=1e-12)
     for r in (rng.random(40), rng.random((3, 40))):
         np.testing.assert_allclose(r @ Z, r @ z, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_both_products_of_one_pass(rows, form, intercept, rng, monkeypatch):
+    """Compiled, in several blocks, they are the products that SciPy gives one after the other."""
+    shift, scale, root = rng.random(7), rng.random(7), rng.random(40)
+    monkeypatch.setattr(blocks_of, "BLOCK_ENTRIES", 8)
+    monkeypatch.setattr(blocks_of, "BLOCK_ENTRIES_A_COLUMN", 1)
+    for given in ({"scale": scale, "root": root}, {}):
+        Z = StandardizedSparse(X=rows.asformat(form), shift=shift, intercept=intercept, **given)
+        v, u = rng.random(Z.shape[1]), rng.random(40)
+        kept = u.copy()
+        want = Z @ v - 0.3 * u
+        for work in (np.inf, 0):
+            monkeypatch.setattr(primitives, "COMPILED_WORK", work)
+            r, back = Z.residual_products(v, u, 0.3)
+            np.testing.assert_allclose(r, want, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(back, want @ Z, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(u, kept)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+@pytest.mark.parametrize("shape", [(40, 7), (7, 40)])
+def test_lsqr_finds_the_shortest_least_squares(shape, alpha, rng):
+    X = sparse.random(*shape, 0.3, format="csr", rng=rng)
+    X = sparse.hstack([X, X[:, :2]], format="csr")  # dependent columns
+    Z = StandardizedSparse(X=X, shift=np.asarray(X.mean(axis=0)).ravel())
+    dense, y = Z @ np.eye(X.shape[1]), rng.standard_normal(shape[0])
+    found = lsqr(Z, y, alpha, tol=1e-13, max_iter=1000)
+    penalty = np.sqrt(alpha) * np.eye(X.shape[1])
+    want = np.linalg.lstsq(np.vstack([dense, penalty]), np.append(y, np.zeros(X.shape[1])), rcond=1e-12)[0]
+    assert found.converged
+    np.testing.assert_allclose(found.x, want, rtol=1e-9, atol=1e-10)
+
+
+def test_lsqr_of_what_has_no_part_in_the_columns(rows):
+    Z = StandardizedSparse(X=rows, shift=np.asarray(rows.mean(axis=0)).ravel())
+    for y in (np.zeros(40), np.ones(40)):
+        assert np.abs(lsqr(Z, y, tol=1e-12, max_iter=100).x).max() < 1e-12
+    assert not lsqr(Z, np.arange(40.0), tol=0.0, max_iter=2).converged
 
 
 def test_products_of_columns(rows, rng):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tractable.arrays import linalg
 from tractable.arrays.gradient import check_gradient, numerical_gradient
 from tractable.arrays.linalg import (
     block_inverse,
@@ -321,3 +322,16 @@ def test_sherman_morrison(rng):
     )
     with pytest.raises(ValueError, match="u and v must be finite and leave the matrix invertible"):
         sherman_morrison(np.eye(2), np.array([1.0, 0.0]), np.array([-1.0, 0.0]))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_large_systems_have_the_bits_of_scipy(transposed, rng, monkeypatch):
+    """Without the interpreter's lock the routine is the same, in whatever order the arrays are."""
+    lower, b = np.tril(rng.standard_normal((90, 90))) + 20.0 * np.eye(90), rng.standard_normal((90, 140))
+    wide = np.repeat(lower, 2, axis=1)[:, ::2]
+    given = [(a, c) for a in (lower, np.asfortranarray(lower), wide) for c in (b, np.asfortranarray(b))]
+    assert all(a.size * c.shape[1] >= linalg.LARGE_SYSTEM for a, c in given)
+    found = [linalg.solve_triangular(a, c, transposed=transposed) for a, c in given]
+    monkeypatch.setattr(linalg, "LARGE_SYSTEM", np.inf)
+    for x, (a, c) in zip(found, given, strict=True):
+        np.testing.assert_array_equal(x, linalg.solve_triangular(a, c, transposed=transposed))

@@ -30,6 +30,8 @@ __all__ = [
 
 def on_columns(function: Callable[[Array], Array], z: Array, n_batch: int) -> Array:
     """Apply a map of columns (*batch, d, n) to the vectors z (*samples, *batch, d), all samples at once."""
+    if n_batch == 0 and z.ndim == 2:
+        return function(z.T).T
     xp = namespace_of(z)
     if z.ndim <= n_batch:
         z = xp.reshape(z, (1,) * (n_batch + 1 - z.ndim) + tuple(z.shape))
@@ -60,6 +62,8 @@ def as_reals(name: str, x: Any, like: Array | None = None) -> Array:
     Beside `like` it is of that library, and on its device where it was on the host; lists and numbers also
     take the dtype.
     """
+    if type(x) is np.ndarray and x.dtype.kind == "f" and (like is None or type(like) is np.ndarray):
+        return x
     check_unmasked(name, x)
     xp = namespace_of(x) if like is None else namespace_of(like)
     bare = not hasattr(x, "dtype") or isinstance(x, np.generic)

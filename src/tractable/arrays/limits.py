@@ -3,7 +3,7 @@
 from math import frexp, isnan, ldexp
 from typing import Any
 
-from numpy import errstate
+from numpy import dot, errstate, float64, ndarray
 
 from tractable.arrays.namespace import Array, is_torch_array, namespace_of
 
@@ -13,6 +13,7 @@ __all__ = [
     "check_squarable",
     "extremes",
     "is_squarable",
+    "plainly_squarable",
     "power_of_two",
     "reciprocals",
     "too_large",
@@ -21,6 +22,9 @@ __all__ = [
 #: Squares of differences of numbers up to this size, and sums of millions of such squares, do not overflow;
 #: squares of numbers down to its inverse do not underflow.
 LARGEST = 1e150
+
+#: Entries whose squares are summed before the extremes are looked for.
+FEW_ENTRIES = 2**16
 
 
 def check_squarable(name: str, x: Any, *, nonzero: bool = False) -> Any:
@@ -37,12 +41,32 @@ def check_squarable(name: str, x: Any, *, nonzero: bool = False) -> Any:
         ...
     ValueError: y has values so large that their squares overflow; rescale y
     """
+    if plainly_squarable(x):
+        return x
     size = _largest(x)
     if size > LARGEST:
         raise too_large(name)
     if nonzero and 0.0 < size < 1.0 / LARGEST:
         raise ValueError(f"{name} has values so small that their squares underflow; rescale {name}")
     return x
+
+
+def plainly_squarable(x: Any) -> bool:
+    """Return whether the sum of all squares of a few numbers shows, in one pass, that nothing is wrong.
+
+    They are finite then, and neither too large nor all too small to square.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plainly_squarable(np.ones(2)), plainly_squarable(np.array([1e200])), plainly_squarable(np.zeros(2))
+    (True, False, False)
+    """
+    if type(x) is not ndarray or x.dtype != float64 or x.size > FEW_ENTRIES:
+        return False
+    flat = x.ravel()
+    with errstate(over="ignore", invalid="ignore"):
+        return bool(1e10 / LARGEST**2 < dot(flat, flat) < LARGEST**2)
 
 
 def too_large(name: str) -> ValueError:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.foreign import call, routine
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
@@ -44,6 +45,10 @@ SMALLEST_SQUARE = 1e-280
 
 #: Triangular matrices so small are inverted many at a time.
 FEW_COLUMNS = 8
+
+#: Operations from which on a triangular system is solved without the interpreter's lock: a call of a foreign
+#: function takes microseconds.
+LARGE_SYSTEM = 2**20
 
 #: Rows from which on a triangular system of torch is solved block by block.
 LARGE = 4096
@@ -148,11 +153,13 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     array([2.e-14, 4.e-14])
     """
     xp, scale, scaled = _symmetric(a, name)
+    lower, good = try_cholesky(xp, scaled)
+    if bool(xp.all(good)):
+        return Factor(lower=scale[..., :, None] * lower, jitter=xp.zeros_like(scale))
     d = scaled.shape[-1]
     diagonal = xp.linalg.diagonal(scaled)
     weight = xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal))
     identity = xp.eye(d, dtype=scaled.dtype, device=device(scaled))
-    lower, good = try_cholesky(xp, scaled)
     relative = xp.zeros_like(diagonal[..., 0]) if d else xp.sum(diagonal, axis=-1)
     for rung in _ladder(d, float(xp.finfo(scaled.dtype).eps), max_jitter):
         if bool(xp.all(good)):
@@ -502,6 +509,8 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
 
 def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
     xp, scale, scaled = equilibrated(a, name)
+    if bool(xp.all(scaled == xp.matrix_transpose(scaled))):
+        return xp, scale, scaled
     if bool(xp.any(asymmetric(xp, scaled))):
         raise ValueError(f"{name} must be symmetric")
     return xp, scale, symmetrize(scaled)
@@ -577,11 +586,30 @@ def _trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
 
     if not b.size:
         return np.empty(b.shape, dtype=np.result_type(lower, b))
+    if lower.size * b.shape[1] >= LARGE_SYSTEM and lower.dtype == b.dtype == np.float64:
+        solved = _free_trsm(lower, b, transposed)
+        if solved is not None:
+            return solved
     trsm = get_blas_funcs("trsm", (lower, b))
     if lower.flags.f_contiguous:
         return trsm(1.0, lower, b, lower=1, trans_a=int(transposed))
     # BLAS reads columns: a factor stored by rows is its own transpose there, and needs no copy.
     return trsm(1.0, lower.T, b, lower=0, trans_a=int(not transposed))
+
+
+def _free_trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray | None:
+    """Solve without the interpreter's lock, so that threads may solve at a time; None if that cannot be."""
+    found = routine("dtrsm", 11)
+    if found is None:
+        return None
+    if not lower.flags.f_contiguous:
+        lower = np.ascontiguousarray(lower)
+    d, solved = len(lower), np.array(b, order="F")
+    # As above: a factor stored by rows is its own transpose.
+    by_columns = lower.flags.f_contiguous
+    triangle, transpose = "L" if by_columns else "U", "T" if by_columns == transposed else "N"
+    call(found, "L", triangle, transpose, "N", d, b.shape[1], 1.0, lower, d, solved, d)
+    return solved
 
 
 def _substituted(xp: Any, lower: Array, b: Array, transposed: bool) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 from array_api_compat import array_namespace as _array_namespace
-from array_api_compat import device
+from array_api_compat import device as _device
 
 __all__ = [
     "Array",
@@ -33,6 +33,9 @@ Array = Any
 
 # A small fit asks of the same few arrays hundreds of times: those of NumPy are answered at once, and by NumPy
 # itself, which follows the standard since 2.1. The wrappers of array-api-compat take a sixth of such a fit.
+
+#: Types of what is no array of another library, no collection, and has no mask.
+_ON_HOST = frozenset({np.ndarray, type(None), bool, int, float, str})
 
 
 def is_array_api_obj(x: Any) -> bool:
@@ -108,7 +111,20 @@ def is_foreign_array(x: Any) -> bool:
     >>> is_foreign_array(np.ones(2)), is_foreign_array([1.0])
     (False, False)
     """
+    if type(x) in _ON_HOST:
+        return False
     return is_array_api_obj(x) and not is_numpy_array(x) and not is_collection(x)
+
+
+def device(x: Array) -> Any:
+    """Return the device that an array is on.
+
+    Examples
+    --------
+    >>> device(np.ones(2))
+    'cpu'
+    """
+    return "cpu" if type(x) is np.ndarray else _device(x)
 
 
 def is_sparse(x: Any) -> bool:
@@ -142,6 +158,8 @@ def is_collection(x: Any) -> bool:
     >>> is_collection(np.ones(2)), is_collection([np.ones(2)])
     (False, False)
     """
+    if type(x) in _ON_HOST:
+        return False
     if isinstance(x, (list, tuple)):
         first = x[0] if len(x) else None
         rows = first[0] if isinstance(first, tuple) and first else first  # of (X, y, weights)
@@ -178,6 +196,8 @@ def check_unmasked(name: str, x: Any) -> None:
     ...
     ValueError: y has masked entries, and must have none: leave out these rows
     """
+    if type(x) in _ON_HOST:
+        return
     check_held(name, x)
     if np.ma.is_masked(x):
         raise ValueError(f"{name} has masked entries, and must have none: leave out these rows")
@@ -240,6 +260,6 @@ def unbroadcast(x: Array) -> Array:
     >>> unbroadcast(np.broadcast_to(np.array([[1.0], [2.0]]), (2, 500))).tolist()
     [[1.0], [2.0]]
     """
-    if not is_numpy_array(x) or x.ndim == 0:
+    if not is_numpy_array(x) or 0 not in x.strides:
         return x
     return x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]

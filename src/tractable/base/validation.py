@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from tractable.arrays import weights
@@ -364,6 +363,8 @@ def check_folds(cv: Any, X: Any, y: Any, *, classifier: bool) -> list[tuple[np.n
     classifier : bool
         Whether folds have the classes in equal proportions.
     """
+    from sklearn.model_selection import check_cv  # it loads much that no other model needs
+
     try:
         splitter = check_cv(cv, y, classifier=classifier)
         folds = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y)]

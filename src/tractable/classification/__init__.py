@@ -8,9 +8,11 @@ from tractable.classification.discriminant import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
+from tractable.classification.discriminant.linear import LinearScores
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import (
+    CoefficientCurvature,
     LogisticRegression,
     LogisticRegressionCV,
     SeparableClassesWarning,
@@ -31,6 +33,7 @@ __all__ = [
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
+    "CoefficientCurvature",
     "ColumnLikelihoods",
     "FisherDiscriminant",
     "GaussianNB",
@@ -39,6 +42,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearDiscriminant",
     "LinearDiscriminantFunction",
+    "LinearScores",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MultinomialNB",

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -146,9 +147,9 @@ def open_console(*, as_json: bool = False, quiet: bool = False, debug: bool = Fa
             console.result({"error": "interrupted"})
         typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (of whatever went wrong a user reads one line)
         if debug:
-            raise
+            traceback.print_exc()
         console.error(without_copies(_reason(error)))
         raise typer.Exit(FAILED) from None
     finally:

@@ -87,10 +87,19 @@ class Full(Covariance):
         matrix = as_reals("matrix", matrix)
         found = jittered_cholesky(matrix, max_jitter=max_jitter)
         if not bool(namespace_of(found.jitter).any(found.jitter > 0)):
-            made = object.__new__(cls)  # with the factor that was found, not another
-            set_fields(made, matrix=freeze(_symmetric(matrix)), cholesky=freeze(found.lower), jitter=0.0)
-            return made
+            return cls._of(freeze(_symmetric(matrix)), freeze(found.lower))
         return cls(cholesky=found.lower, jitter=freeze(found.jitter))
+
+    @classmethod
+    def _of(cls, matrix: Array | None, lower: Array) -> Self:
+        """Return the structure of a frozen matrix, or None, and the factor that was found of it."""
+        made = object.__new__(cls)
+        set_fields(made, matrix=matrix, cholesky=lower, jitter=0.0)
+        return made
+
+    def by_factor(self) -> Self:
+        """Return the same structure, rebuilt and divided by its factor and not by factoring it again."""
+        return self._of(None, self.cholesky)
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:

@@ -385,11 +385,12 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
     xp = namespace_of(matrix)
     identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=device(matrix))
     floor, constant = constant_columns(xp.linalg.diagonal(matrix), mean)
-    if added is not None:
-        floor = xp.where(constant & (added > floor), added, floor)
-    # A constant column is uncorrelated with the others; what rounding left there is not evidence.
-    both = constant[..., :, None] | constant[..., None, :]
-    matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor[..., None] * identity
+    if bool(xp.any(constant)):
+        if added is not None:
+            floor = xp.where(constant & (added > floor), added, floor)
+        # A constant column is uncorrelated with the others; what rounding left there is not evidence.
+        both = constant[..., :, None] | constant[..., None, :]
+        matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor[..., None] * identity
     structure = Full.jittered(matrix)
     if added is not None and bool(xp.any(structure.jitter > 0)):
         needed = xp.any(structure.jitter > 0, axis=-1, keepdims=True) & ~constant
@@ -401,8 +402,10 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
 def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     """Return what constant columns need as a variance (0 for the others), and which they are."""
     xp = namespace_of(variances)
-    rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
     constant = ~column_varies(mean, xp.sqrt(xp.clip(variances, 0.0, None)))
+    if not bool(xp.any(constant)):
+        return xp.astype(constant, mean.dtype), constant
+    rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
     size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))
     # The square of the smallest numbers would be zero again.
     square = (ROUNDINGS * size) ** 2

@@ -187,6 +187,8 @@ def as_source(X: Any, y: Any = None, weights: Any = None) -> Source:
 
 def is_streamed(X: Any) -> bool:
     """Whether X is a source, a collection of Dask or a stream of batches, and no single table in memory."""
+    if type(X) is np.ndarray:
+        return False
     if isinstance(X, Source | str | PathLike) or is_collection(X):
         return True
     return not is_frame(X) and holds_batches(X)

@@ -11,7 +11,7 @@ from tractable.arrays.batched import as_reals, batch_index, matvec, positions
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import cholesky
 from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of, to_numpy
-from tractable.covariance import Covariance, as_structure, other_dims, resolve_dims
+from tractable.covariance import Covariance, Full, as_structure, other_dims, resolve_dims
 from tractable.data.blocks import map_rows
 from tractable.distributions.checks import check_finite
 from tractable.distributions.distribution import Distribution, broadcast_batches
@@ -165,7 +165,7 @@ def as_vectors(X: Any) -> Array:
 
 def as_location(name: str, x: Any, structure: Covariance) -> Array:
     """Return a mean (*batch, d) that fits the structure's library, dtype, dimension and batch."""
-    like = structure.diagonal
+    like = structure.cholesky if isinstance(structure, Full) else structure.diagonal
     xp = namespace_of(like)
     if hasattr(x, "dtype") and namespace_of(x, like) is not xp:
         raise ValueError(f"{name} and covariance must be arrays of one library")

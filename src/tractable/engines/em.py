@@ -151,7 +151,7 @@ def em(
                 expected = data.reduce(expect(following), label="E-step")
                 longer = (*trace, float(expected.objective))
                 last = settled(params, following) if settled else _settled(longer, tol, scale)
-                passed = (*passed, following)
+                passed = () if extrapolate is None else (*passed, following)
                 if extrapolate is not None and len(passed) == 3:
                     farther = None if last else extrapolate(*passed)
                     if farther is not None:
@@ -206,7 +206,9 @@ def best_of(
 ) -> EMResult:
     """Run a search from several starts and return the one with the highest objective.
 
-    An interrupted search is the last; the best so far is returned, and says that it was interrupted.
+    Of searches that ended at one optimum, but for rounding, the first is returned, so that another array
+    library or another number of threads does not choose another order of the components. An interrupted
+    search is the last; the best so far is returned, and says that it was interrupted.
 
     Parameters
     ----------
@@ -228,9 +230,19 @@ def best_of(
             found = search(start)
         except KeyboardInterrupt:  # before its first step: the starts before are kept
             return replace(best, interrupted=True)
-        winner = max(best, found, key=lambda ended: _merit(ended, sound))
+        winner = found if _exceeds(_merit(found, sound), _merit(best, sound)) else best
         best = replace(winner, interrupted=found.interrupted)
     return best
+
+
+#: Objectives no farther apart than this, relatively, differ by rounding.
+ROUNDING = 1e-12
+
+
+def _exceeds(merit: tuple[bool, bool, float], other: tuple[bool, bool, float]) -> bool:
+    """Return whether a merit is greater than another, by more than rounding where objectives decide."""
+    same = merit[:2] == other[:2] and math.isclose(merit[2], other[2], rel_tol=ROUNDING)
+    return not same and merit > other
 
 
 def _merit(found: EMResult, sound: Callable[[Any], bool]) -> tuple[bool, bool, float]:

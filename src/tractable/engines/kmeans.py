@@ -26,6 +26,7 @@ from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
 from tractable.engines.checkpoint import fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
+from tractable.primitives import COMPILED_WORK
 from tractable.primitives.kmeans import (
     Movement,
     assign,
@@ -33,6 +34,7 @@ from tractable.primitives.kmeans import (
     kmeans_plus_plus,
     movement_of,
     n_trials,
+    ready_rows,
     reassign,
 )
 from tractable.primitives.sparse_rows import sparse_squared_distances
@@ -223,20 +225,22 @@ class BoundedRows:
         self.labels = np.full(n, -1, np.int32)
         self.upper, self.lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
         self.known: np.ndarray | None = None
+        self.ready: Any = None
 
     def reassign(self, centers: np.ndarray, movement: Movement, standardizer: Standardizer) -> Any:
         """Update labels and bounds, and return the changes of sums and counts, cost and gain."""
         self.known = None  # until the pass is through, should it be interrupted
-        state = self.labels, self.upper, self.lower
-        found = reassign(self.X, self.weights, *_scaling(standardizer), centers, movement, *state)
+        if self.ready is None:  # the standardizer of a search stays
+            self.ready = ready_rows(self.X, *_scaling(standardizer), len(centers))
+        given = self.X, self.weights, *_scaling(standardizer), centers, movement
+        found = reassign(*given, self.labels, self.upper, self.lower, self.ready)
         self.known = centers
         return found[:4]
 
     def assign_to(self, centers: np.ndarray, standardizer: Standardizer) -> Any:
         """Label all rows anew; return sums, counts and cost as changes from nothing."""
         self.labels[:] = -1
-        zeros = np.zeros(len(centers))  # rows without a label have no bounds that a movement could change
-        return self.reassign(centers, Movement(half=zeros, move=zeros, drop=zeros), standardizer)
+        return self.reassign(centers, movement_of(None, centers), standardizer)
 
     def is_of(self, centers: np.ndarray) -> bool:
         """Whether labels and bounds are true of these centres."""
@@ -274,7 +278,7 @@ class HeldStep(AssignStep):
         if not block.is_of(self.centers):
             block.assign_to(self.centers, self.standardizer)
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = cluster_sums(*given, block.labels)
+        found = cluster_sums(*given, block.labels, block.ready)
         return _clusters(self, found.sums, found.counts, found.cost)
 
 
@@ -378,7 +382,7 @@ class KMeansProblem(EMProblem):
         self.bounded = bounds and source is not None and source.in_memory and not source.on_device
         self.data: Any = source
         if source is not None and self.bounded:
-            self.data = source.prepare(BoundedRows, rows=BLOCK)
+            self.data = source.prepare(BoundedRows, rows=_block_rows(source, n_clusters))
         self._candidates: Batch | None = None
 
     def initial(self, rng: np.random.Generator) -> Centers:
@@ -737,6 +741,12 @@ def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> n
     held = np.cumsum(weights)
     found = np.searchsorted(held, u * held[-1], side="right")
     return np.minimum(found, int(np.flatnonzero(weights)[-1]))
+
+
+def _block_rows(source: Source, n_clusters: int) -> int:
+    """Return the rows of a block that keeps bounds: a quarter of few rows, if that is enough for a thread."""
+    n, work = source.n_rows, (source.n_rows or 0) * source.n_features * n_clusters
+    return BLOCK if n is None or work < 4 * COMPILED_WORK else min(BLOCK, -(-n // 4))
 
 
 def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:

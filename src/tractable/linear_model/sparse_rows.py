@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.data import SparseSource
 from tractable.engines.fold import fold
 from tractable.engines.least_squares import PointSolution
+from tractable.engines.lsqr import lsqr
 from tractable.primitives.sparse_rows import GRAM_COLUMNS, StandardizedSparse
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import counts
@@ -113,18 +114,13 @@ def solve_sparse(rows: SparseSource, alpha: float, *, fit_intercept: bool) -> Po
 
 def shortest_coefficients(Z: StandardizedSparse, y: np.ndarray, alpha: float) -> tuple[np.ndarray, int]:
     """Return the w of least |y - Zw|² + α|w|², of several the shortest, by LSQR, and its iterations."""
-    from scipy.sparse.linalg import LinearOperator, lsqr
-
-    n, d = Z.shape
-    A = LinearOperator((n, d), matvec=lambda v: Z @ v.ravel(), rmatvec=lambda u: u.ravel() @ Z, dtype=float)
-    most = 10 * max(n, d)
-    options: Any = {"atol": TOLERANCE, "btol": TOLERANCE, "conlim": 0.0, "iter_lim": most}
-    w, stopped, steps, *_ = lsqr(A, y, damp=alpha**0.5, **options)
-    if stopped == 7:
+    most = 10 * max(Z.shape)
+    found = lsqr(Z, y, alpha, tol=TOLERANCE, max_iter=most)
+    if not found.converged:
         warnings.warn(
             f"LSQR did not converge in {most} iterations: columns are nearly dependent; a penalty helps "
             "(Ridge, or a larger alpha)",
             ConvergenceWarning,
             stacklevel=6,
         )
-    return w, int(steps)
+    return found.x, found.n_iter

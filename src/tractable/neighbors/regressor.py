@@ -252,16 +252,15 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
             Whether the spread is that of a new target (default) or of the average of K.
         """
         check_fitted(self)
+        if not return_std:
+            near = self._near(X)
+            targets, _ = self._targets_of(near)
+            return namespace_of(targets).sum(self._shares(near, targets) * targets, axis=-1)
         if self._on_device:
-            if return_std:
-                self._check_spread()
+            self._check_spread()
             mean, variance = self._moments_elsewhere(X, include_noise=include_noise)
-            return (mean, variance**0.5) if return_std else mean
-        return (
-            super().predict(X, return_std, include_noise=include_noise)
-            if return_std
-            else self._sample(X)[0].mean
-        )
+            return mean, variance**0.5
+        return super().predict(X, return_std, include_noise=include_noise)
 
     @by_blocks
     def predict_var(self, X: Any, *, include_noise: bool = True) -> Any:
@@ -284,9 +283,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         """Return the mean and the variance of `predict_dist`, of rows on a device."""
         near = self._near(X)
         xp, targets, counts = namespace_of(near.counts), *self._targets_of(near)
-        weights = near.counts * neighbor_weights(self.weights, near)
-        weights = weights if targets.ndim == 2 else weights[:, None, :]
-        p = weights / xp.sum(weights, axis=-1, keepdims=True)
+        p = self._shares(near, targets)
         mean, total = xp.sum(p * targets, axis=-1), xp.sum(counts, axis=-1)
         step = targets - (xp.sum(counts * targets, axis=-1) / total)[..., None]
         of_mean = xp.sum(p**2 / xp.where(p > 0.0, counts, 1.0), axis=-1)  # Var ȳ / σ²
@@ -303,6 +300,12 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
         return xp.permute_dims(found, (0, 2, 1)), xp.broadcast_to(
             near.counts[:, None, :], (found.shape[0], found.shape[2], found.shape[1])
         )
+
+    def _shares(self, near: Counted, targets: Any) -> Any:
+        """Return the share that each neighbour has of a prediction, beside the targets of neighbours."""
+        weights = near.counts * neighbor_weights(self.weights, near)
+        weights = weights if targets.ndim == 2 else weights[:, None, :]
+        return weights / namespace_of(weights).sum(weights, axis=-1, keepdims=True)
 
     def _check_spread(self) -> None:
         """Refuse a spread of the target of one neighbour."""

@@ -214,12 +214,14 @@ class NeighborSearch(Estimator):
         if is_foreign_array(x):
             if not (isinstance(self.index, str) and self.index in NAMES):
                 raise ValueError(
-                    f"index must be one of {NAMES} for an array of {library_of(x)}, got {self.index!r}"
+                    f"index must be one of {NAMES} where X is an array of {library_of(x)}, got {self.index!r}"
                 )
             self.index_ = TensorSearch(points=x, metric=metric)
             return
         if isinstance(metric, Precomputed) and len(x) < self.n_samples_given_:
             metric = Precomputed(columns=self.row_indices_)
+        if metric.missing and np.isnan(x).all():
+            raise ValueError("X must have an observed entry: all are missing")
         if isinstance(metric, FunctionMetric):
             metric(x[:1], x[:1])  # refused now, and not at the first search
         self.index_ = as_index(x, metric, self.index, k=k, random_state=self.random_state)

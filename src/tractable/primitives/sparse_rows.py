@@ -1,10 +1,13 @@
 """Sparse rows of SciPy: products with them when they are standardized, moments of columns, distances."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tractable.primitives import runs_compiled
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
 
 #: Most columns whose products with each other are computed; rows of more are met by iteration.
@@ -15,6 +18,9 @@ CANCELLED = 1e-6
 
 #: Entries of the dense rows that are made at a time.
 DENSE_ENTRIES = 2**21
+
+#: Stored entries that make a block worth a thread, and for each column, whose sums every block has.
+BLOCK_ENTRIES, BLOCK_ENTRIES_A_COLUMN = 2**18, 12
 
 
 @value
@@ -74,6 +80,53 @@ class StandardizedSparse:
         found = (self.X.T @ r.T).T - total * self.shift
         found = found if self.scale is None else found * self.scale
         return np.concatenate([total, found], axis=-1) if self.intercept else found
+
+    def residual_products(self, v: np.ndarray, u: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return r = Zv - αu, (n,), and rᵀZ, (p,), of v, (p,), and u, (n,).
+
+        Large matrices are read once for both, in blocks of rows whose number depends on the shapes alone.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> z = StandardizedSparse(X=csr_array([[0.0, 2.0], [4.0, 0.0]]), shift=np.array([2.0, 1.0]))
+        >>> [found.tolist() for found in z.residual_products(np.array([1.0, 0.0]), np.ones(2), 1.0)]
+        [[-3.0, 1.0], [8.0, -4.0]]
+        """
+        n, d = self.X.shape
+        if not runs_compiled(u, 8 * self.X.nnz) or max(n, d) >= 2**31:
+            r = self @ v - alpha * u
+            return r, r @ self
+        from tractable.primitives.compiled_sparse_rows import residual_products
+
+        first, v = (float(v[0]), v[1:]) if self.intercept else (0.0, v)
+        v = v if self.scale is None else v * self.scale
+        data, columns, starts = self._entries
+        offset, r = first - float(self.shift @ v), np.array(u, dtype=np.float64)
+
+        def of(rows: slice) -> tuple[float, np.ndarray]:
+            sums = np.zeros(d)
+            root = None if self.root is None else self.root[rows]
+            begin = starts[rows.start : rows.stop + 1]
+            return residual_products(data, columns, begin, v, offset, root, alpha, r[rows], sums), sums
+
+        n_blocks = max(1, len(data) // max(BLOCK_ENTRIES, BLOCK_ENTRIES_A_COLUMN * d))
+        found = list(ordered_map(of, even_blocks(n, -(-n // n_blocks))))
+        total = sum(each for each, _ in found)
+        sums = found[0][1]
+        for _, each in found[1:]:
+            sums += each
+        sums -= total * self.shift
+        sums = sums if self.scale is None else sums * self.scale
+        return r, np.append(total, sums) if self.intercept else sums
+
+    @cached_property
+    def _entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The stored entries, row by row: numbers, columns, and where each row begins and the last ends."""
+        X = self.X.tocsr()
+        columns = np.ascontiguousarray(X.indices)
+        columns = columns.view(np.uint32) if columns.dtype == np.int32 else columns.astype(np.uint32)
+        return np.ascontiguousarray(X.data, dtype=np.float64), columns, X.indptr.astype(np.int64)
 
     def column_sums(self, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
         """Return Σ_n r_n of(z_nj), (p,) or (k, p), of a function of single entries and r, (n,) or (k, n).

@@ -191,7 +191,8 @@ class _BlasGuard:
             self.depth += 1
             if self.depth == 1:
                 # Not by `threadpool_limits`, which asks for all that is known: a tenth of a small fit.
-                self.before = [(limit, n_threads()) for n_threads, limit in _blas()]
+                now = ((limit, n_threads()) for n_threads, limit in _blas())
+                self.before = [(limit, n) for limit, n in now if n > 1]
                 for limit, _ in self.before:
                     limit(1)
 

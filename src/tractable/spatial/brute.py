@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tractable.primitives import few_pairs
 from tractable.primitives.neighbors import (
     FORMS,
     SingleRows,
@@ -57,21 +58,26 @@ class Brute(Index):
 
     def __init__(self, points: Any, metric: Metric | str = "euclidean") -> None:
         self._prepare(points, metric)
-        if self.metric.form == "euclidean":
+        if self._filtered:
             self._single  # noqa: B018  (made once, before threads ask for it)
 
     @property
     def memory(self) -> int:
         """Bytes held beside the points: their copy in single precision, or whitened, say."""
         own = 0 if self._rows is self.points else self._rows.nbytes
-        return own + (self._single.memory if self.metric.form == "euclidean" else 0)
+        return own + (self._single.memory if self._filtered else 0)
+
+    @property
+    def _filtered(self) -> bool:
+        """Whether a block of rows and the points are enough pairs for the filter."""
+        return self.metric.form == "euclidean" and not few_pairs(np.empty((2 * self.block, 0)), self._rows)
 
     @cached_property
     def _single(self) -> SingleRows:
         return single_rows(self._rows)
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        if self.metric.form == "euclidean":
+        if self._filtered:
             found = filtered_nearest(x, self._rows, self._single, k)
         elif self.metric.form == "pairs":
             distances, indices = smallest(self.metric.pairs(x, self._rows), k)
@@ -81,7 +87,7 @@ class Brute(Index):
         return *found, *self._cost(len(x))
 
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
-        if self.metric.form == "euclidean":
+        if self._filtered:
             found = filtered_within(x, self._rows, self._single, radii)
         elif self.metric.form == "pairs":
             found = up_to(self.metric.pairs(x, self._rows), np.minimum(radii, np.finfo(float).max))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import check_squarable
+from tractable.arrays.limits import check_squarable, plainly_squarable
 from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 
@@ -27,6 +27,8 @@ def as_rows(name: str, x: Any, dim: int | None = None, *, missing: bool = False)
     rows = np.ascontiguousarray(given, dtype=np.float64)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
+    if plainly_squarable(rows):
+        return rows
     if np.isinf(rows).any() if missing else not np.isfinite(rows).all():
         raise ValueError(f"{name} must be finite: it contains {'infinity' if missing else 'NaN or infinity'}")
     return check_squarable(name, rows)

@@ -1,6 +1,7 @@
 """A statistic for every class of rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar
@@ -155,7 +156,8 @@ class ByClass(Statistic):
         x, labels, weights : arrays (n, ...), (n,) and (n,)
             Rows, their labels, and how often each counts.
         of : callable
-            The statistic of a class.
+            The statistic of a class. Its class may have ``of_groups(x, edges, weights)``, which returns
+            the statistics of consecutive groups of rows, or None where each is to be computed by itself.
         """
         xp = namespace_of(x)
         x = xp.asarray(x)
@@ -173,9 +175,12 @@ class ByClass(Statistic):
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, order, edges = _grouped(labels)
         x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
-        parts = tuple(
-            of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
-        )
+        together = getattr(getattr(of, "__self__", None), "of_groups", None)
+        parts = together(x, edges, w) if together else None
+        if parts is None:
+            parts = tuple(
+                of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
+            )
         return cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
 
     @classmethod
@@ -185,13 +190,12 @@ class ByClass(Statistic):
             raise ValueError(f"n_targets must be 1: a row has one class, got {n_targets}")
         return cls(labels=np.zeros(0), parts=(), dim=dim)
 
-    @property
+    @cached_property
     def weight(self) -> np.ndarray:
         """Weight of the rows of each class."""
         found = [getattr(part, "total", None) for part in self.parts]
-        return np.array(
-            [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)], float
-        )
+        each = [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)]
+        return freeze(np.array(each, float))
 
     @property
     def total(self) -> float:

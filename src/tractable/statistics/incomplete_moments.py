@@ -7,8 +7,9 @@ import numpy as np
 from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.primitives.linear import grouped_moments, sums_groups
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares, plain_squares
 from tractable.value import value
 
 
@@ -56,6 +57,31 @@ class IncompleteMoments(Statistic):
             return cls(dim=len(everything), parts={everything: whole} if x.shape[0] else {})
         with np.errstate(over="ignore"):
             return cls(dim=len(everything), parts=_parts(x, w))
+
+    @classmethod
+    def of_groups(
+        cls, x: Array, edges: np.ndarray, weights: Array | None
+    ) -> "tuple[IncompleteMoments, ...] | None":
+        """Summarise groups of rows in a few calls, however many; None where each needs a look of its own.
+
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        edges : array (K + 1,)
+            Group k has the rows from edge k to the next.
+        weights : array (n,), optional
+            How often each row counts; positive.
+        """
+        if not sums_groups(x):
+            return None
+        total, mean, scatter = grouped_moments(x, edges, weights)
+        if not plain_squares(np.diagonal(scatter, axis1=1, axis2=2)):
+            return None  # entries are missing, or columns are constant: `of` says what is wrong, if anything
+        dim = x.shape[1]
+        everything = tuple(range(dim))
+        parts = (Moments(weight=w, mean=m, scatter=s) for w, m, s in zip(total, mean, scatter, strict=True))
+        return tuple(cls(dim=dim, parts={everything: part}) for part in parts)
 
     @property
     def complete(self) -> Moments | None:

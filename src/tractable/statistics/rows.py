@@ -10,6 +10,9 @@ from tractable.arrays.namespace import Array, device, freeze, is_sparse, namespa
 from tractable.arrays.weights import check_weights
 from tractable.value import replace, set_fields
 
+#: Below, sums of squares may have lost their digits.
+SMALLEST_SQUARES = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
+
 #: Below, squares may be lost for their weights, however the rows vary.
 SMALLEST_WEIGHT = 1e-100
 
@@ -134,19 +137,25 @@ def or_one(weight: Any, xp: Any) -> Array:
     return xp.where(weight > 0, weight, xp.ones_like(weight))
 
 
+def plain_squares(squares: Array) -> bool:
+    """Return whether sums of squares are finite, and none so small that digits may have been lost."""
+    some = type(squares) is np.ndarray and squares.size > 0
+    return some and bool(squares.min() >= SMALLEST_SQUARES) and bool(squares.max() < np.inf)
+
+
 def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None = None) -> None:
     """Raise where sums of squares, one a column, overflow or underflow though the rows are finite."""
+    if plain_squares(squares):
+        return
     xp = namespace_of(squares)
     if not bool(xp.all(xp.isfinite(squares))):
         raise too_large("X")
     limits = np.finfo(np.float64)
-    if x.shape[0] and bool(xp.any(squares < float(limits.tiny) / float(limits.eps))):
+    if x.shape[0] and bool(xp.any(squares < SMALLEST_SQUARES)):
         step = xp.abs(x - mean)
         unseen = xp.isnan(step) if weights is None else xp.isnan(step) | (weights <= 0)[:, None]
         step = xp.max(xp.where(unseen, xp.zeros_like(step), step), axis=0)
-        lost = (squares < float(limits.tiny) / float(limits.eps)) & (
-            step > 4.0 * float(limits.eps) * xp.abs(mean)
-        )
+        lost = (squares < SMALLEST_SQUARES) & (step > 4.0 * float(limits.eps) * xp.abs(mean))
         if bool(xp.any(lost)):
             if weights is not None and float(xp.max(weights)) < SMALLEST_WEIGHT:
                 raise ValueError(

@@ -7,7 +7,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.grouping import by_pattern
-from tractable.arrays.namespace import namespace_of, to_numpy
+from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.namespace import is_foreign_array, namespace_of, to_numpy
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
@@ -117,6 +118,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
 
     _shared = True
     _learns_on_host = True
+    _scores_: "LinearScores | None"  # of classes by maximum likelihood; on the host
 
     def __init__(
         self,
@@ -156,8 +158,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return super()._class_scores(X)
 
     def _class_scores(self, X: Any) -> np.ndarray:
-        rows = check_query(self, X, allow_nan=True)
-        linear = self._linear_scores() if self.estimate == "ml" else None
+        rows, linear = check_query(self, X, allow_nan=True), self._scores_
         if linear is None or not linear.exact:
             return self.distribution_.log_joint(rows)
         xp = namespace_of(rows)
@@ -195,18 +196,16 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self.class_distributions_ = MultivariateNormal(
             mean=moments.mean, covariance=structure, names=self._names()
         )
-        self.coef_, self.intercept_ = self._linear_scores().coefficients()
+        self._scores_ = linear_scores(self.means_, self.class_prior_, structure)
+        self.coef_, self.intercept_ = self._scores_.coefficients()
         self._set_directions(structure)
-
-    def _linear_scores(self) -> "LinearScores":
-        given = self.means_, self.class_prior_, self.class_distributions_.structure
-        return linear_scores(*on_host(given))
 
     def _posteriors(self, prior: Any, moments: Moments) -> ClassPosteriors:
         return shared_posteriors(prior, moments)
 
     def _fit_posterior(self, moments: Moments) -> None:
         super()._fit_posterior(moments)
+        self._scores_ = None
         self._set_directions(Full.from_precision(self.posterior_.precision_marginal().mean[0]))
 
     def _set_directions(self, structure: Full) -> None:
@@ -235,7 +234,7 @@ class LinearScores:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows, (n, K)."""
-        own = beside(self, x)
+        own = beside(self, x) if is_foreign_array(x) else self
         return map_rows(lambda rows: (rows - own.center) @ own.coef.T + own.offset, x)
 
 
@@ -246,10 +245,12 @@ def linear_scores(means: np.ndarray, priors: np.ndarray, within: Full) -> Linear
     """
     first = means[int(np.argmax(priors))]
     center = first + priors @ (means - first)
-    distance = within.mahalanobis(means - center)
+    white = solve_triangular(within.cholesky, (means - center).T)
+    with np.errstate(over="ignore"):
+        distance = np.sum(white * white, axis=0)
     return LinearScores(
         center=center,
-        coef=within.solve(means - center),
+        coef=solve_triangular(within.cholesky, white, transposed=True).T,
         offset=log_priors(priors) - 0.5 * distance,
         exact=bool(np.finfo(np.float64).eps * np.max(distance) < LARGEST_ERROR),
     )

@@ -117,13 +117,17 @@ def _covariance(scatter: np.ndarray, weight: float, ddof: float) -> np.ndarray:
 
 def _stacked(found: dict[Any, Any], classes: np.ndarray, dim: int) -> Moments:
     """Return one batch of moments; a class without rows has the overall mean."""
-    none = Moments.empty(dim)
-    each = [found.get(label, none) for label in classes.tolist()]
+    labels = classes.tolist()
+    if len(found) < len(labels):
+        found = dict.fromkeys(labels, Moments.empty(dim)) | found
+    each = [found[label] for label in labels]
     batch = Moments(
         weight=np.array([float(m.weight) for m in each]),
-        mean=np.stack([m.mean for m in each]),
-        scatter=np.stack([m.scatter for m in each]),
+        mean=np.array([m.mean for m in each]),
+        scatter=np.array([m.scatter for m in each]),
     )
+    if batch.weight.all():
+        return batch
     mean = np.where((batch.weight > 0)[:, None], batch.mean, overall_mean(batch))
     return Moments(weight=batch.weight, mean=mean, scatter=batch.scatter)
 

@@ -19,6 +19,7 @@ from tractable.base import (
 )
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
+from tractable.data import SparseSource
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.inference import RegressionSummary, coefficient_names, of_columns
@@ -36,6 +37,7 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
+from tractable.statistics import LinearFactor
 
 
 class Ridge(LinearPredictions, LinearFit):
@@ -204,7 +206,8 @@ class RidgeCV(LinearPredictions, Estimator):
     Rows are read twice by ``method="loo"``, once by ``"gcv"``; both read sources larger than memory. A row
     of weight above one (`sample_weight`) is left out one copy at a time. `scoring`, `cv`,
     `store_cv_results` and `alpha_per_target` read rows into memory. X may be a sparse matrix or array of
-    SciPy of at most 2,000 columns, which is read in dense blocks, without these four.
+    SciPy of at most 2,000 columns, which is read in dense blocks; `scoring` then needs `cv`, and
+    `store_cv_results` and `alpha_per_target` are refused.
 
     Parameters
     ----------
@@ -341,7 +344,7 @@ class RidgeCV(LinearPredictions, Estimator):
 
     @property
     def _takes_sparse(self) -> bool:  # type: ignore[override]
-        return not self._in_memory
+        return self.cv is not None or not self._in_memory
 
     @property
     def _intercept(self) -> dict[str, bool]:
@@ -368,9 +371,9 @@ class RidgeCV(LinearPredictions, Estimator):
         folds = check_folds(self.cv, rows.data, rows.y, classifier=False)
         scores = np.empty((len(alphas), len(folds)))
         for fold, (train, test) in enumerate(folds):
-            statistic, left_out = check_factor(linear_factor(_some(rows, train))), _some(rows, test)
+            statistic, left_out = _factor(_some(rows, train)), _some(rows, test)
             for k, alpha in enumerate(alphas):
-                predicted = ridge(statistic, float(alpha), **self._intercept).predict(left_out.data)
+                predicted = _predicted(ridge(statistic, float(alpha), **self._intercept), left_out.data)
                 scores[k, fold] = _score_of(scorer, left_out.weights, left_out.y, predicted)
         named = "R²" if self.scoring is None else str(self.scoring)
         self.cv_curve_ = CVCurve.of_folds(alphas, -scores, np.ones(len(folds)), score=f"minus {named}")
@@ -405,7 +408,7 @@ class RidgeCV(LinearPredictions, Estimator):
 
     def _learn_with(self, rows: Rows, alphas: np.ndarray) -> None:
         """Learn from all rows with one penalty, or with one for each target."""
-        statistic = check_factor(linear_factor(rows))
+        statistic = _factor(rows)
         found = {alpha: ridge(statistic, alpha, **self._intercept) for alpha in map(float, np.unique(alphas))}
         if len(alphas) == 1:
             [solution] = found.values()
@@ -460,11 +463,12 @@ def _scorer(scoring: Any) -> Any:
 
 
 def _held(rows: Rows) -> Rows:
-    """Return rows, targets and weights in memory."""
-    held = rows.source.collect()
+    """Return rows, which may be sparse, targets and weights in memory."""
+    sparse = isinstance(rows.data, SparseSource)
+    held = rows.data if sparse else rows.source.collect()
     if held.y is None:
         raise ValueError("y is missing: the rows have no target; give it, or name its column")
-    x, y = as_floats(np.asarray(held.X)), np.asarray(held.y, dtype=np.float64)
+    x, y = held.X if sparse else as_floats(np.asarray(held.X)), np.asarray(held.y, dtype=np.float64)
     return Rows(
         data=x, y=y, weights=None if held.weights is None else np.asarray(held.weights, dtype=np.float64)
     )
@@ -473,6 +477,18 @@ def _held(rows: Rows) -> Rows:
 def _some(rows: Rows, some: np.ndarray) -> Rows:
     weights = None if rows.weights is None else rows.weights[some]
     return Rows(data=rows.data[some], y=rows.y[some], weights=weights)
+
+
+def _factor(rows: Rows) -> LinearFactor:
+    """Return the statistic of rows in memory, which may be sparse."""
+    if is_sparse(rows.data):
+        rows = Rows(data=SparseSource(X=rows.data, y=rows.y, weights=rows.weights))
+    return check_factor(linear_factor(rows))
+
+
+def _predicted(fit: RidgeSolution, x: Any) -> np.ndarray:
+    """Return the predictions at rows, which may be sparse, (n, t)."""
+    return np.asarray(x @ fit.coef.T) + fit.intercept if is_sparse(x) else fit.predict(x)
 
 
 def _posterior_table(

@@ -1,7 +1,8 @@
 """K-means: seeding by k-means++, assignment to the nearest centres, and sums of distances to clusters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, is_torch_array, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic, device
-from tractable.primitives.threads import ordered_map
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "kmeans_plus_plus",
     "movement_of",
     "n_trials",
+    "ready_rows",
     "reassign",
     "seeding_probabilities",
 ]
@@ -82,41 +84,88 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
 
 def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Return the seeds of `kmeans_plus_plus`, block by block on all cores."""
-    from tractable.primitives.kmeans.compiled import seeding_costs
-
-    blocks = [slice(a, a + SEEDING_ROWS) for a in range(0, len(x), SEEDING_ROWS)]
+    blocks = even_blocks(len(x), min(SEEDING_ROWS, max(512, -(-len(x) // 4))))
     closest = np.full(len(x), np.inf)  # min_l |x - μ_l|²
-
-    def costs(centers: np.ndarray, *, keep: bool) -> np.ndarray:
-        """Return Σ w min(closest, |x - μ|²) for every block and centre; with `keep`, of the only one."""
-
-        def of(rows: slice) -> np.ndarray:
-            return seeding_costs(x[rows], w[rows], closest[rows], centers, keep)
-
-        return np.array(list(ordered_map(of, blocks)))
+    trials = _by_products if x.shape[1] >= agnostic.PRODUCTS else _by_differences
+    costs_of, keep = trials(x, w, closest, blocks)
 
     def drawn(levels: np.ndarray, masses: np.ndarray, *, even: bool) -> list[int]:
         """Return the rows in which the cumulative mass first exceeds each fraction of the whole."""
         edges = np.r_[0.0, np.cumsum(masses)]
+        full = int(np.flatnonzero(masses)[-1])
         found = []
         for level in levels * edges[-1]:
-            k = min(np.searchsorted(edges[1:], level, side="right"), int(np.flatnonzero(masses)[-1]))
+            k = min(np.searchsorted(edges[1:], level, side="right"), full)
             count = w[blocks[k]] if len(w) else np.ones(len(closest[blocks[k]]))
             mass = count if even else count * closest[blocks[k]]
-            row = np.searchsorted(edges[k] + np.cumsum(mass), level, side="right")
-            found.append(blocks[k].start + min(int(row), int(np.flatnonzero(mass)[-1])))
+            row = int(np.searchsorted(np.cumsum(mass), level - edges[k], side="right"))
+            if row == len(mass):
+                row = int(np.flatnonzero(mass)[-1])
+            found.append(blocks[k].start + row)
         return found
 
     counts = np.array([w[rows].sum() if len(w) else len(closest[rows]) for rows in blocks], dtype=np.float64)
     chosen = drawn(uniforms[0, :1], counts, even=True)
-    masses = costs(x[chosen], keep=True)[:, 0]
+    costs_of(x[chosen])
+    masses = keep(0)
     for levels in uniforms[1:]:
         greedy = masses.sum() > 0.0
         tried = drawn(levels, masses, even=False) if greedy else drawn(levels[:1], counts, even=True)
-        best = int(np.argmin(costs(x[tried], keep=False).sum(axis=0))) if len(tried) > 1 else 0
+        best = int(np.argmin(costs_of(x[tried]).sum(axis=0)))
         chosen.append(tried[best])
-        masses = costs(x[chosen[-1:]], keep=True)[:, 0]
+        masses = keep(best)
     return np.array(chosen)
+
+
+Trials = tuple[Callable[[np.ndarray], np.ndarray], Callable[[int], np.ndarray]]
+
+
+def _by_differences(x: np.ndarray, w: np.ndarray, closest: np.ndarray, blocks: list[slice]) -> Trials:
+    """Return functions: Σ w min(closest, |x - μ|²) of every block and centre, and one that keeps a centre."""
+    from tractable.primitives.kmeans.compiled import seeding_costs
+
+    tried = x[:0]
+
+    def costs(centers: np.ndarray, *, kept: bool = False) -> np.ndarray:
+        def of(rows: slice) -> np.ndarray:
+            return seeding_costs(x[rows], w[rows], closest[rows], centers, kept)
+
+        nonlocal tried
+        tried = centers
+        return np.array(list(ordered_map(of, blocks)))
+
+    def keep(best: int) -> np.ndarray:
+        return costs(tried[best : best + 1], kept=True)[:, 0]
+
+    return costs, keep
+
+
+def _by_products(x: np.ndarray, w: np.ndarray, closest: np.ndarray, blocks: list[slice]) -> Trials:
+    """Return the same functions for rows of many columns, whose distances are products of matrices."""
+    left: list[np.ndarray] = []  # of every block, min(closest, |x - μ|²) for each centre
+    found = np.empty(0)
+
+    def in_double(rows: slice) -> np.ndarray:
+        return np.asarray(x[rows], dtype=np.float64)
+
+    squares = list(ordered_map(lambda rows: agnostic.row_squares(in_double(rows)), blocks))
+
+    def costs(centers: np.ndarray) -> np.ndarray:
+        def of(k: int) -> np.ndarray:
+            apart = agnostic.squares_from(np.asarray(centers, np.float64), in_double(blocks[k]), squares[k])
+            return np.minimum(closest[blocks[k]], apart)
+
+        nonlocal found
+        left[:] = ordered_map(of, range(len(blocks)))
+        found = np.array([p @ w[r] if len(w) else p.sum(axis=1) for p, r in zip(left, blocks, strict=True)])
+        return found
+
+    def keep(best: int) -> np.ndarray:
+        for part, rows in zip(left, blocks, strict=True):
+            closest[rows] = part[best]
+        return found[:, best]
+
+    return costs, keep
 
 
 def seeding_probabilities(x: Array, weights: Array | None, centers: Array) -> Array:
@@ -169,31 +218,52 @@ class ClusterSums:
 
 @value
 class Movement:
-    """How far centres moved since the bounds were true (Hamerly 2010), and how far they are apart."""
+    """How far centres moved since the bounds were true (Hamerly 2010), and how far they are apart.
 
-    half: np.ndarray  # (K,), half the distance to the nearest other centre
-    move: np.ndarray  # (K,)
-    drop: np.ndarray  # (K,), the largest move of another centre
+    Computed where it is asked for: a little work measures all distances, and needs no bounds.
+    """
+
+    before: np.ndarray | None  # (K, d), the centres that bounds are true of; None where there are no bounds
+    centers: np.ndarray  # (K, d)
+
+    @cached_property
+    def half(self) -> np.ndarray:
+        """Half the distance to the nearest other centre, (K,)."""
+        centers = self.centers
+        if self.before is None:
+            return np.zeros(len(centers))
+        squares = np.sum(centers * centers, axis=1)
+        apart = squares[:, None] + squares - 2.0 * centers @ centers.T
+        np.fill_diagonal(apart, np.inf)
+        # What rounding may have added is taken off: half the distance, or less.
+        nearest = np.maximum(apart.min(axis=1) - 1e-15 * (centers.shape[1] + 4) * squares.max(), 0.0)
+        return 0.5 * np.sqrt(nearest) * (1.0 - 1e-12)
+
+    @cached_property
+    def move(self) -> np.ndarray:
+        """How far each centre moved, (K,)."""
+        if self.before is None:
+            return np.zeros(len(self.centers))
+        return np.sqrt(np.sum((self.centers - self.before) ** 2, axis=1)) * (1.0 + 1e-12)
+
+    @cached_property
+    def drop(self) -> np.ndarray:
+        """The largest move of another centre, (K,)."""
+        farthest = int(np.argmax(self.move))
+        drop = np.full(len(self.move), self.move[farthest])
+        drop[farthest] = np.max(np.delete(self.move, farthest), initial=0.0)
+        return drop
 
 
-def movement_of(before: np.ndarray, centers: np.ndarray) -> Movement:
-    """Return how the centres moved.
+def movement_of(before: np.ndarray | None, centers: np.ndarray) -> Movement:
+    """Return how the centres moved; with None, that there are no bounds yet.
 
     Examples
     --------
     >>> movement_of(np.array([[0.0], [4.0]]), np.array([[1.0], [4.0]])).half.round(6).tolist()
     [1.5, 1.5]
     """
-    squares = np.sum(centers * centers, axis=1)
-    apart = squares[:, None] + squares - 2.0 * centers @ centers.T
-    np.fill_diagonal(apart, np.inf)
-    # What rounding may have added is taken off: half the distance, or less.
-    nearest = np.maximum(apart.min(axis=1) - 1e-15 * (centers.shape[1] + 4) * squares.max(), 0.0)
-    move = np.sqrt(np.sum((centers - before) ** 2, axis=1)) * (1.0 + 1e-12)
-    farthest = int(np.argmax(move))
-    drop = np.full(len(move), move[farthest])
-    drop[farthest] = np.max(np.delete(move, farthest), initial=0.0)
-    return Movement(half=0.5 * np.sqrt(nearest) * (1.0 - 1e-12), move=move, drop=drop)
+    return Movement(before=before, centers=centers)
 
 
 def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers: Array) -> Assignment:
@@ -224,9 +294,8 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     n = x.shape[0]
     labels = np.full(n, -1, np.int32)
     bounds = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    zeros = np.zeros(len(centers))
-    still = Movement(half=zeros, move=zeros, drop=zeros)
-    sums, counts, cost, _, _ = reassign(x, weights, shift, scale, centers, still, labels, *bounds)
+    none = movement_of(None, centers)
+    sums, counts, cost, _, _ = reassign(x, weights, shift, scale, centers, none, labels, *bounds)
     return Assignment(labels=labels, sums=sums, counts=counts, cost=cost)
 
 
@@ -240,11 +309,13 @@ def reassign(
     labels: np.ndarray,
     upper: np.ndarray,
     lower: np.ndarray,
+    ready: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres where bounds on their distances leave it open.
 
     Labels and bounds are changed in place: `upper` bounds the distance to a row's own centre, `lower` that to
-    any other. Rows without a label yet have -1. A little work measures all distances, and leaves the bounds.
+    any other. Rows without a label yet have -1. A little work measures all distances, and leaves the bounds;
+    its rows may be given as `ready_rows` returns them.
 
     Returns
     -------
@@ -260,7 +331,8 @@ def reassign(
     if is_sparse(x):
         return _sparse_reassigned(x, weights, shift, scale, centers, movement, labels, upper, lower)
     if not runs_compiled(x, math.prod(x.shape) * len(centers)):
-        return agnostic.reassign(x, weights, shift, scale, centers, labels)
+        ready = agnostic.standardized_rows(x, shift, scale) if ready is None else ready
+        return agnostic.reassign(ready, weights, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
@@ -272,6 +344,21 @@ def reassign(
     return sums, counts, cost, gain, changed
 
 
+def ready_rows(
+    x: Array, shift: np.ndarray, scale: float, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return few rows as `reassign` measures them, and their lengths; None where it reads them as they are.
+
+    Examples
+    --------
+    >>> ready_rows(np.array([[3.0, 4.0]]), np.zeros(2), 2.0, 8)
+    (array([[6., 8.]]), array([10.]))
+    """
+    if not is_numpy_array(x) or runs_compiled(x, math.prod(x.shape) * n_clusters):
+        return None
+    return agnostic.standardized_rows(x, shift, scale)
+
+
 def cluster_sums(
     x: np.ndarray,
     weights: np.ndarray | None,
@@ -279,8 +366,9 @@ def cluster_sums(
     scale: float,
     centers: np.ndarray,
     labels: np.ndarray,
+    ready: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> ClusterSums:
-    """Return the sums of each cluster under the given labels, by differences alone.
+    """Return the sums of each cluster under the given labels, by differences alone; `ready` as in `reassign`.
 
     Examples
     --------
@@ -292,7 +380,7 @@ def cluster_sums(
     if is_sparse(x):
         return _sparse_cluster_sums(x, weights, shift, scale, centers, labels)
     if not runs_compiled(x, 8 * math.prod(x.shape)):
-        return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels))
+        return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels, ready))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
@@ -356,8 +444,9 @@ def _transposed(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _standardized(sums: np.ndarray, counts: np.ndarray, shift: np.ndarray, scale: float) -> np.ndarray:
     """Return the sums of rows (x - shift) scale, from those of x."""
-    sums -= counts[:, None] * shift
-    sums *= scale
+    for k, count in enumerate(counts):  # of many columns the cache holds one row of sums, not all
+        sums[k] -= count * shift
+        sums[k] *= scale
     return sums
 
 

@@ -29,37 +29,70 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         xp, count = np, np.ones(x.shape[0]) if weights is None else weights
 
         def measured(rows: list[int]) -> Array:
-            return sparse_squared_distances(x, x[rows].toarray().astype(np.float64))
+            return sparse_squared_distances(x, x[rows].toarray().astype(np.float64)).T
     else:
         xp, place = namespace_of(x), {"device": device(x)}
-        x = xp.astype(x, xp.float64)
+        x = xp.astype(x, xp.float64, copy=False)
         count = xp.ones(x.shape[0], dtype=xp.float64, **place) if weights is None else weights
 
+        squares = row_squares(x) if xp is np else None
+
         def measured(rows: list[int]) -> Array:
-            return squared_distances(x, xp.take(x, xp.asarray(rows, **place), axis=0))
+            points = xp.take(x, xp.asarray(rows, **place), axis=0)
+            return squared_distances(x, points).T if squares is None else squares_from(points, x, squares)
 
     (first,) = _drawn(count, [float(uniforms[0, 0])])
     chosen = [first]
-    closest = measured([first])[:, 0]
+    closest = measured([first])[0, :]
     for k in range(1, uniforms.shape[0]):
         levels = [float(uniforms[k, t]) for t in range(uniforms.shape[1])]
-        if float(xp.sum(count * closest)) == 0.0:
+        mass = count * closest
+        if float(xp.sum(mass)) == 0.0:
             chosen += _drawn(count, levels[:1])
             continue
-        tried = _drawn(count * closest, levels)
-        left = xp.minimum(closest[:, None], measured(tried))
-        costs = [float(xp.sum(count * left[:, t])) for t in range(len(tried))]
-        best = costs.index(min(costs))
+        tried = _drawn(mass, levels)
+        left = xp.minimum(closest, measured(tried))
+        best = int(xp.argmin(left @ count))
         chosen.append(tried[best])
-        closest = left[:, best]
+        closest = left[best, :]
     return xp.asarray(chosen, **place)
+
+
+#: Columns from which on squared distances are those of products, and their least share of |x|² + |y|²: ten
+#: digits are left of them.
+PRODUCTS, LEAST = 16, 2.0**-16
+
+
+@SILENT
+def squares_from(points: np.ndarray, x: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return |p - x|² of a few points (t, d) and rows (n, d), (t, n): zero of equal ones.
+
+    `squares` are |x|². By products, |p|² + |x|² - 2 p·x, and by differences where that would lose digits.
+    """
+    if x.shape[1] < PRODUCTS:
+        return squared_distances(points, x)
+    both = squares + row_squares(points)[:, None]
+    found = np.dot(points, x.T)
+    found *= -2.0
+    found += both
+    close = np.flatnonzero(~(found >= LEAST * both))  # of NaN too
+    if len(close) > found.size // 8:  # rows are far from the origin
+        return squared_distances(points, x)
+    which, rows = np.divmod(close, len(x))
+    found[which, rows] = row_squares(points[which] - x[rows])
+    return found
 
 
 def _drawn(mass: Array, levels: list[float]) -> list[int]:
     """Return the rows in which the cumulative mass first exceeds each share of the whole."""
     xp = namespace_of(mass)
     held = xp.cumulative_sum(mass)
-    rows = [int(xp.sum(xp.astype(held <= u * held[-1], xp.int64))) for u in levels]
+    if xp is np:
+        rows = np.searchsorted(held, np.asarray(levels) * held[-1], side="right").tolist()
+    else:
+        rows = [int(xp.sum(xp.astype(held <= u * held[-1], xp.int64))) for u in levels]
+    if max(rows) < mass.shape[0]:
+        return rows
     last = int(xp.max(xp.nonzero(mass > 0)[0]))
     return [min(row, last) for row in rows]
 
@@ -121,42 +154,73 @@ def sparse_sums(x: Any, weights: Any, labels: np.ndarray, n_clusters: int) -> tu
 
 
 @SILENT
-def reassign(
-    x: np.ndarray, weights: Any, shift: np.ndarray, scale: float, centers: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float, float, int]:
-    """Give rows to their nearest centres; labels are changed in place."""
+def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (x - shift) scale, and their lengths."""
     z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    found = nearest(z, centers)
-    rows = np.flatnonzero(found != labels)
-    new, old = found[rows], labels[rows]
-    labels[rows] = new
+    return z, np.sqrt(row_squares(z))
+
+
+@SILENT
+def reassign(
+    rows: tuple[np.ndarray, np.ndarray], weights: Any, centers: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, int]:
+    """Give rows, as `standardized_rows` returns them, to their nearest centres; labels change in place."""
+    z, lengths = rows
+    found = nearest(z, centers, lengths)
+    changed = np.flatnonzero(found != labels)
+    if not len(changed):
+        return np.zeros(centers.shape), np.zeros(len(centers)), 0.0, 0.0, 0
+    fresh = len(changed) == len(z) and not (labels >= 0).any()
+    if not fresh:
+        z, found, weights = z[changed], found[changed], None if weights is None else weights[changed]
+    old = labels[changed]
+    labels[changed] = found
+    squares, sums, counts = _of_clusters(z, weights, centers, found)
+    w = np.ones(len(z)) if weights is None else weights
+    if fresh:
+        return sums, counts, float(w @ squares), 0.0, len(z)
     known = old >= 0
-    w = np.ones(len(rows)) if weights is None else weights[rows]
-    to_new = w * np.sum((z[rows] - centers[new]) ** 2, axis=1)
-    to_old = w[known] * np.sum((z[rows[known]] - centers[old[known]]) ** 2, axis=1)
-    gain = np.maximum(to_old - to_new[known], 0.0).sum()
-    came, went = (
-        _indicators(k, w[some], len(centers)).T for k, some in ((new, slice(None)), (old[known], known))
-    )
-    sums = came @ z[rows] - went @ z[rows[known]]
-    counts = came.sum(axis=1) - went.sum(axis=1)
-    return sums, counts, float(to_new[~known].sum()), float(gain), len(rows)
+    before, *left = _of_clusters(z[known], None if weights is None else w[known], centers, old[known])
+    gain = w[known] @ np.maximum(before - squares[known], 0.0)
+    return sums - left[0], counts - left[1], float(w[~known] @ squares[~known]), float(gain), len(z)
 
 
-def nearest(z: Array, centers: Array) -> Array:
-    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
-    xp = namespace_of(z)
+def _of_clusters(
+    z: np.ndarray, weights: np.ndarray | None, centers: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return |z - c|² of each row (n,), and Σ w z (K, d) and Σ w (K,) of the rows of each centre."""
+    k, step = len(centers), np.take(centers, labels, axis=0)
+    squares = row_squares(np.subtract(z, step, out=step))
+    indicators = np.zeros((len(z), k))
+    indicators[np.arange(len(z)), labels] = 1.0 if weights is None else weights
+    counts = np.bincount(labels, weights, minlength=k).astype(np.float64, copy=False)
+    return squares, indicators.T @ z, counts
+
+
+def row_squares(z: np.ndarray) -> np.ndarray:
+    """Return |z|² of each row."""
+    return np.einsum("ij,ij->i", z, z)
+
+
+def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
+    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences.
+
+    `lengths` are |z|, where they are known.
+    """
+    xp, (n, k) = namespace_of(z), (z.shape[0], centers.shape[0])
     squares = xp.sum(centers * centers, axis=1)
-    # One product, of the rows with a column of ones, instead of a product and a sum over all pairs.
-    scores = xp.concat([z, xp.ones_like(z[:, :1])], axis=1) @ xp.concat([-2.0 * centers.T, squares[None, :]])
+    scores = z @ (-2.0 * centers.T) + squares
     found = xp.argmin(scores, axis=1)
-    if not is_numpy_array(z) and scores.shape[0] * scores.shape[1] > MOST_DOUBTED:
+    if not is_numpy_array(z) and n * k > MOST_DOUBTED:
         return found
     longest = xp.sqrt(xp.max(squares))
-    reach = 2.0 * xp.sqrt(xp.sum(z * z, axis=1)) * longest + longest * longest
-    bound = xp.min(scores, axis=1) + (z.shape[1] + 7) * 2.0**-52 * reach
-    # Written so that NaN is in doubt.
-    doubtful = xp.nonzero(xp.count_nonzero(~(scores > bound[:, None]), axis=1) != 1)[0]
+    lengths = xp.sqrt(xp.sum(z * z, axis=1)) if lengths is None else lengths
+    least = scores[np.arange(n), found] if xp is np else xp.min(scores, axis=1)
+    bound = least + (z.shape[1] + 7) * 2.0**-52 * (2.0 * lengths * longest + longest * longest)
+    clear = scores > bound[:, None]  # never of the nearest, nor where there is NaN
+    if int(xp.count_nonzero(clear)) == n * (k - 1):
+        return found
+    doubtful = xp.nonzero(xp.count_nonzero(clear, axis=1) != k - 1)[0]
     if doubtful.shape[0]:
         near = xp.argmin(squared_distances(xp.take(z, doubtful, axis=0), centers), axis=1)
         found = at(found, doubtful).set(near)
@@ -165,30 +229,29 @@ def nearest(z: Array, centers: Array) -> Array:
 
 @SILENT
 def cluster_sums(
-    x: Array, weights: Any, shift: Array, scale: float, centers: Array, labels: Array
+    x: Array, weights: Any, shift: Array, scale: float, centers: Array, labels: Array, ready: Any = None
 ) -> dict[str, Any]:
     xp = namespace_of(x)
-    z = (xp.astype(x, xp.float64) - shift) * scale
-    distances = xp.sum((z - xp.take(centers, labels, axis=0)) ** 2, axis=1)
+    if xp is np:
+        z = (standardized_rows(x, shift, scale) if ready is None else ready)[0]
+        distances, sums, counts = _of_clusters(z, weights, centers, labels)
+    else:
+        z = (xp.astype(x, xp.float64) - shift) * scale
+        distances = xp.sum((z - xp.take(centers, labels, axis=0)) ** 2, axis=1)
+        own = xp.arange(centers.shape[0], device=device(x))
+        indicators = xp.astype(labels[:, None] == own, xp.float64)
+        indicators = indicators if weights is None else indicators * weights[:, None]
+        sums, counts = indicators.T @ z, xp.sum(indicators, axis=0)
     w = xp.ones_like(distances) if weights is None else weights
     counted = xp.where(w > 0.0, distances, -1.0)
     row = int(xp.argmax(counted)) if bool(xp.any(w > 0.0)) else -1
-    own = xp.arange(centers.shape[0], device=device(x))
-    indicators = xp.astype(labels[:, None] == own, xp.float64) * w[:, None]
     return {
-        "sums": indicators.T @ z,
-        "counts": xp.sum(indicators, axis=0),
+        "sums": sums,
+        "counts": counts,
         "cost": float(w @ distances),
         "away": float(counted[row]) if row >= 0 else -1.0,
         "row": row,
     }
-
-
-def _indicators(labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the weight of each row in the column of its cluster, (n, K)."""
-    found = np.zeros((len(labels), n_clusters))
-    found[np.arange(len(labels)), labels] = weights
-    return found
 
 
 @SILENT

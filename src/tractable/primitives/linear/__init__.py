@@ -1,13 +1,12 @@
 """Least squares on blocks of rows: triangular factors, exact residual sums, gradient steps, distances."""
 
-import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.double_double import Pair
+from tractable.arrays.foreign import call, routine
 from tractable.arrays.linalg import SMALLEST_SQUARE, product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives import SILENT, runs_compiled
@@ -48,7 +47,7 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
     >>> reflect(np.array([[3.0]], order="F"), np.array([[4.0]], order="F"), 0, 1).tolist()
     [[-5.0]]
     """
-    found = _dtpqrt()
+    found = routine("dtpqrt", 12)
     if found is None:
         from scipy.linalg import lapack
 
@@ -56,32 +55,10 @@ def reflect(factor: np.ndarray, below: np.ndarray, triangular: int, width: int) 
     m, d = below.shape
     block, work = np.empty((width, d), order="F"), np.empty(width * d)
     apart = max(below.strides[1] // 8, m, 1)  # of columns: the rows may be some of a larger array
-    sizes = [ctypes.c_int(n) for n in (m, d, triangular, width, max(d, 1), apart, width, 0)]
-    rows, columns, last, nb, of_factor, of_below, of_block, info = (ctypes.addressof(n) for n in sizes)
-    a, b, t, w = (x.ctypes.data for x in (factor, below, block, work))
-    found(rows, columns, last, nb, a, of_factor, b, of_below, t, of_block, w, info)
-    if sizes[-1].value:
-        raise ValueError(f"factor and below must have as many columns; LAPACK says {sizes[-1].value}")
+    info = call(found, m, d, triangular, width, factor, max(d, 1), below, apart, block, width, work, 0)
+    if info:
+        raise ValueError(f"factor and below must have as many columns; LAPACK says {info}")
     return factor
-
-
-@cache
-def _dtpqrt() -> Callable[..., None] | None:
-    """Return the routine that SciPy is linked with, as a foreign function; None if its sizes are no ints."""
-    from scipy.linalg import cython_lapack
-
-    capsule = cython_lapack.__pyx_capi__.get("dtpqrt")
-    if capsule is None:
-        return None
-    named = ctypes.pythonapi.PyCapsule_GetName
-    named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    signature = named(capsule)
-    if not signature.startswith(b"void (int *, int *, int *, int *,"):
-        return None
-    pointed = ctypes.pythonapi.PyCapsule_GetPointer
-    pointed.restype, pointed.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)
-    return kind(pointed(capsule, signature))
 
 
 #: Columns up to which the triangular factor of a block is compiled, in one call that leaves the interpreter
@@ -385,6 +362,33 @@ def safe_factor(
         return None
     inverse_sum = 1.0 / lapack.dpocon(factor[:d, :d], 1.0, uplo="U")[0]
     return np.multiply(factor, lengths, order="C") if inverse_sum <= inflation else None
+
+
+def sums_groups(x: Array) -> bool:
+    """Return whether `grouped_moments` takes these rows: float64 of NumPy, and few."""
+    few = type(x) is np.ndarray and x.dtype == np.float64 and x.shape[0] > 0
+    return few and not runs_compiled(x, 4 * x.shape[0] * x.shape[1])
+
+
+def grouped_moments(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the `moments` of consecutive groups of rows, as arrays (K,), (K, d) and (K, d, d).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    edges : array (K + 1,)
+        Group k has the rows from edge k to the next, one at least.
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, scatter = grouped_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 2, 3]))
+    >>> weight.tolist(), mean.tolist(), scatter.tolist()
+    ([2.0, 1.0], [[1.0], [5.0]], [[[2.0]], [[0.0]]])
+    """
+    return agnostic.grouped_moments(x, edges, weights)
 
 
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:

@@ -1,5 +1,9 @@
 """The functions of `tractable.primitives.linear` in the array API."""
 
+from itertools import pairwise
+
+import numpy as np
+
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum, two_sum
 from tractable.arrays.linalg import product, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
@@ -40,6 +44,28 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
 
 
 @SILENT
+def grouped_moments(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
+) -> tuple[Array, Array, Array]:
+    starts, sizes = edges[:-1], np.diff(edges)
+    total = sizes.astype(np.float64) if weights is None else np.add.reduceat(weights, starts)
+
+    def means(rows: np.ndarray) -> np.ndarray:
+        weighted = rows if weights is None else rows * weights[:, None]
+        return np.add.reduceat(weighted, starts, axis=0) / total[:, None]
+
+    mean = means(x)
+    centred = x - np.repeat(mean, sizes, axis=0)
+    remainder = means(centred)
+    root = centred if weights is None else centred * np.sqrt(weights)[:, None]
+    scatter = np.empty((len(sizes), x.shape[1], x.shape[1]))
+    for k, (a, b) in enumerate(pairwise(edges.tolist())):
+        np.dot(root[a:b].T, root[a:b], out=scatter[k])
+    scatter -= (total[:, None] * remainder)[:, :, None] * remainder[:, None, :]
+    return total, mean + remainder, scatter
+
+
+@SILENT
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     one, total, mean, centred, remainder = _centred(x, weights)
     return total, mean + remainder, product(one, centred * centred) - total * remainder * remainder
@@ -48,9 +74,13 @@ def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Arr
 def _centred(x: Array, weights: Array | None) -> tuple[Array, Array, Array, Array, Array]:
     """Return the weights, their sum, the mean, the centred rows, and the mean that is left of these."""
     xp = namespace_of(x)
-    one = xp.ones(x.shape[0], dtype=x.dtype, device=device(x)) if weights is None else weights
-    total = xp.sum(one)
-    safe = xp.where(total > 0, total, xp.ones_like(total))
+    if weights is None and type(x) is np.ndarray:
+        one, total = np.ones(x.shape[0], dtype=x.dtype), x.dtype.type(x.shape[0])
+        safe: Array = total or total + 1
+    else:
+        one = xp.ones(x.shape[0], dtype=x.dtype, device=device(x)) if weights is None else weights
+        total = xp.sum(one)
+        safe = xp.where(total > 0, total, xp.ones_like(total))
     mean = product(one, x) / safe
     centred = x - mean
     return one, total, mean, centred, product(one, centred) / safe

@@ -185,11 +185,11 @@ def filtered_nearest(
     >>> filtered_nearest(np.array([[4.0]]), points, single_rows(points), 2)[1].tolist()
     [[1, 2]]
     """
-    from tractable.primitives.neighbors.compiled import refine, scan
-
     m, cap = len(x), 4 * k + 2 * GROUP
     if cap > len(points) or single.share > 2.0**-6 or few_pairs(x, points):
         return nearest(x, points, k)
+    from tractable.primitives.neighbors.compiled import refine, scan
+
     q, sizes = _queries(x, single)
     key, idx = np.empty((m, cap), np.float32), np.empty((m, cap), np.int32)
     count = np.where(sizes > FARTHEST**2, -1, 0)
@@ -216,10 +216,10 @@ def filtered_within(
     >>> filtered_within(np.array([[4.0]]), points, single_rows(points), np.array([1.0]))[1].tolist()
     [1, 2]
     """
-    from tractable.primitives.neighbors.compiled import count_hits, fill_hits
-
     if few_pairs(x, points):
         return within(x, points, radii)
+    from tractable.primitives.neighbors.compiled import count_hits, fill_hits
+
     with np.errstate(over="ignore"):
         q, sizes = _queries(x, single)
         reach = (radii * single.scale) ** 2

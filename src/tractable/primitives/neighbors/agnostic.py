@@ -19,20 +19,42 @@ def smallest(every: Array, k: int) -> tuple[Array, Array]:
     """Return the k smallest of each row (m, n), and their indices; of equals those of smaller index."""
     xp = namespace_of(every)
     if is_numpy_array(every) and 4 * k < every.shape[1]:
-        return _selected(every, k)
+        found = _by_minima(every, k) if k <= MINIMA else None
+        return _selected(every, k) if found is None else found
     ranks = xp.argsort(every, axis=1, stable=True)[:, :k]
     return xp.take_along_axis(every, ranks, axis=1), ranks
+
+
+#: The most neighbours that are found as minima, one after another: a search for one takes a thirtieth of the
+#: time of a selection.
+MINIMA = 16
+
+
+def _by_minima(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return what `smallest` does, the least of each row k times; None where an entry is no finite number."""
+    left, rows = every.copy(), np.arange(len(every))
+    near, indices = np.empty((len(every), k), every.dtype), np.empty((len(every), k), np.int64)
+    for j in range(k):
+        least = left.argmin(axis=1)  # of equals the first
+        indices[:, j], near[:, j] = least, left[rows, least]
+        left[rows, least] = np.inf
+    return (near, indices) if (near < np.inf).all() else None
 
 
 def _selected(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return what `smallest` does, without a sort of all."""
     limit = np.partition(every, k - 1, axis=1)[:, k - 1 : k]
-    rows, indices = np.nonzero(every <= limit)
+    rows, indices = _pairs(every <= limit)
     apart = every[rows, indices]
     order = np.lexsort((apart, rows))  # stable: indices rise already
     counts = np.bincount(rows, minlength=len(every))
     first = (np.cumsum(counts) - counts)[:, None] + np.arange(k)
     return apart[order][first], indices[order][first]
+
+
+def _pairs(which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and columns of the few true entries, by row: what `nonzero` does, sooner."""
+    return np.divmod(np.flatnonzero(which), which.shape[1])
 
 
 @SILENT
@@ -182,9 +204,11 @@ def _in_scipy(x: np.ndarray, points: np.ndarray, form: str) -> np.ndarray:
     every = cdist(x, points, IN_SCIPY[form])
     if form == "euclidean":
         edge = _edge(np, every)
-        rows, columns = np.nonzero((every < 1.0 / edge) | ~(every < edge))
-        if len(rows):
-            every[rows, columns] = _of_steps(np, list(np.abs(x[rows] - points[columns]).T), form)
+        rows, columns = _pairs((every < 1.0 / edge) | ~(every < edge))
+        steps = np.abs(x[rows] - points[columns])
+        apart = steps.any(axis=1)  # the distance of equal rows is zero
+        if apart.any():
+            every[rows[apart], columns[apart]] = _of_steps(np, list(steps[apart].T), form)
     return every
 
 
