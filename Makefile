@@ -26,10 +26,14 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 # What the tests import is compiled when they import it, which is a small part of all that is installed.
-$(VENV)/dev.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/lint.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Setting up $(VENV) with the test tools …"
-	@$(PIP) --no-compile --editable '.[dev]'
+	@$(PIP) --no-compile --editable '.[lint]'
 	@touch $(VENV)/run.stamp $@
+
+$(VENV)/dev.stamp: $(VENV)/lint.stamp
+	@$(PIP) --no-compile --editable '.[dev]'
+	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml constraints.txt $(VENV)/dev.stamp
 	@$(PIP) --editable '.[bench]'
@@ -49,7 +53,7 @@ demo: $(VENV)/run.stamp ## set up, write a report on a bundled table of penguins
 	@mkdir -p demo
 	@$(BIN)/tractable report --target species -o demo/report.html
 
-# Types take one core for half a minute, and are checked beside the tests.
+# Types take one core for half a minute, and are checked while the test tools are installed.
 test: style ## set up, then lint, types, layers, doctests, README and the laws
 	@$(MAKE) --no-print-directory -j 2 types quick-tests
 
@@ -72,11 +76,11 @@ test-browser: $(VENV)/run.stamp ## the report in headless Chromium (Debian's pac
 
 lint: style types ## formatting, lint, types, the layer contract
 
-style: $(VENV)/dev.stamp
+style: $(VENV)/lint.stamp
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/ruff check --quiet .
 
-types: $(VENV)/dev.stamp
+types: $(VENV)/lint.stamp
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 

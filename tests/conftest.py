@@ -8,12 +8,17 @@ import zlib
 # Scikit-learn's checks of other array libraries ask for this, before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Processes of tests use every core: threads of BLAS would wait for each other, at the cost of a fifth of all.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Threads of OpenMP, scikit-learn's, do not spin where they wait: another process has work for the core.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import array_api_strict
 import numpy as np
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 import quick
 
@@ -35,6 +40,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 100)  # looking after every 700 objects is a twentieth of all
         gc.enable()
 
 
@@ -64,6 +70,15 @@ def pytest_runtest_makereport(item, call):
 def rng(request):
     """A generator seeded by the test's own name: the same draws whatever ran before."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture
+def threads_of_blas():
+    """Let BLAS have two threads, as it has by itself on two cores."""
+    import scipy.linalg  # noqa: F401  (brings a BLAS of its own)
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        yield
 
 
 @pytest.fixture(autouse=True)

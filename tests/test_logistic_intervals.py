@@ -20,8 +20,9 @@ def test_keep_their_digits_far_from_the_origin(k, far, options, rng):
     if "l1_ratio" not in options:
         wide = near.proba_interval(X)
         np.testing.assert_allclose(moved.proba_interval(X + far), wide, atol=1e-15 * far, rtol=1e-6)
-    np.testing.assert_allclose(moved._center_, near._center_ + far)
-    np.testing.assert_allclose(moved._centered_covariance_, near._centered_covariance_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(moved._curvature_.shift, near._curvature_.shift + far)
+    there, here = (model._curvature_.centered_covariance for model in (moved, near))
+    np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-9)
 
 
 def test_of_a_column_that_never_varied(rng):

@@ -1,5 +1,7 @@
 """Logistic regression: optima, oracles, errors, penalties, links, weights, and where it does not exist."""
 
+from functools import partial
+
 import mpmath
 import numpy as np
 import pytest
@@ -12,7 +14,10 @@ import tractable
 from logistic_optimality import assert_logistic_optimal
 from quick import some
 from tractable.classification import SeparableClassesWarning
+from tractable.classification.logistic import problem as logistic
 from tractable.classification.logistic.problem import LogisticProblem
+from tractable.engines.glm import Logit, Probit
+from tractable.engines.glm.losses import UNSCALED
 
 
 def problem(rng, n=200, d=3, k=2, scale=1.0):
@@ -364,3 +369,44 @@ def test_too_few_steps_are_said(rng):
     with pytest.warns(UserWarning, match="did not converge in 2 steps"):
         model = tractable.LogisticRegression(max_iter=2).fit(X, y)
     assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "options"),
+    [
+        (150, 3, 2, {}),
+        (150, 3, 2, {"link": "probit"}),
+        (150, 3, 4, {"C": np.inf}),
+        (150, 3, 4, {"class_weight": "balanced"}),
+        (150, 90, 2, {}),
+        (150, 30, 4, {}),
+    ],
+)
+def test_a_table_met_at_once_is_learned_as_by_blocks(n, d, k, options, rng, monkeypatch):
+    """The design matrix of a small table is made once; coefficients and covariances are those by blocks."""
+    X = rng.standard_normal((n, d)) * np.geomspace(1e-3, 1e3, d) + 5.0
+    scores = (X - 5.0) / np.geomspace(1e-3, 1e3, d) @ rng.standard_normal((d, k)) / np.sqrt(d)
+    y = (scores + rng.gumbel(size=(n, k))).argmax(axis=1)
+    weights = rng.integers(0, 3, n).astype(float)
+    make = partial(tractable.LogisticRegression, tol=1e-14, **options)
+    whole = make().fit(X, y, weights)
+    monkeypatch.setattr(logistic, "HELD_ROWS", 0)
+    monkeypatch.setattr(logistic, "BLOCK", 37)
+    parts = make().fit(X, y, weights)
+    assert len(X) > logistic.BLOCK
+    np.testing.assert_allclose(parts.coef_ * X.std(axis=0), whole.coef_ * X.std(axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(parts.log_likelihood_, whole.log_likelihood_, rtol=1e-12)
+    np.testing.assert_allclose(parts.coef_std_errors_, whole.coef_std_errors_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("link", [Logit.of(2), Logit.of(4), Logit.of(3, overparametrised=True), Probit()])
+def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
+    """One block for all linear predictors; where all coefficients are zero it is the whole curvature."""
+    k, c = link.contrasts.shape
+    z, codes = rng.standard_normal((40, 3)), rng.integers(0, k, 40)
+    for coef in (rng.standard_normal((c, 3)), np.zeros((c, 3))):
+        whole = link.curvature(z, codes, None, UNSCALED, coef).reshape(c, 3, c, 3)
+        mean = (link.mean_curvature(z, codes, coef) * z.T) @ z
+        np.testing.assert_allclose(np.einsum("iaib->ab", whole) / c, mean, rtol=1e-10, atol=1e-12)
+    if len(link.contrasts) != c:
+        np.testing.assert_allclose(whole.reshape(3 * c, 3 * c), np.kron(np.eye(c), mean), atol=1e-12)

@@ -1,15 +1,19 @@
 """Clusters that were planted in a table are found, named, and told as surely as they are apart."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import tractable
 from section_code import run_code
+from tractable.mixture import CollapsedComponentWarning
 from tractable.plotting.regions import ellipse_points, mahalanobis_radius
 from tractable.report import table_of
 from tractable.report.clusters import section, separating_pair
-from tractable.report.mixtures import fitted_mixtures
+from tractable.report.mixtures import _table_code, fitted_mixtures
 
 
 def three_groups(rng, n=150):
@@ -215,3 +219,15 @@ def test_groups_of_a_table_with_categories_are_found_where_components_shrink_wit
     model = run_code(found, frame)["model"]
     assert model.covariance_prior == "data"
     assert not model.collapsed_.any()
+
+
+def test_code_that_fits_models_which_collapse_warns_of_none(rng):
+    """They are not chosen, and a reader who runs the code of the page need not see to it."""
+    rows = pd.DataFrame({"x": [0.0] * 20 + [*rng.normal(5.0, 1.0, 20)], "k": ["a"] * 20 + ["b"] * 20})
+    tried = {"covariance_types": ("diag",), "n_components": np.array([1, 2])}
+    for collapsed in (True, False):
+        choice = SimpleNamespace(**tried, collapsed=np.array([[False, collapsed]]))
+        code = _table_code(choice, None).replace("PART", "rows")
+        with nullcontext() if collapsed else pytest.warns(CollapsedComponentWarning):
+            exec(code, scope := {"tractable": tractable, "rows": rows})
+        assert scope["model"].n_components == 1

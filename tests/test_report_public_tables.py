@@ -322,6 +322,14 @@ def names_columns(page, names):
         assert part in columns or part.partition(" (")[0] in columns or f" and {part}" in names, part
 
 
+def logarithms(page, names):
+    """Columns whose logarithm is modelled have one: all their entries are positive."""
+    names_columns(page, names)
+    for name in re.split(r", | and ", re.sub(r" and \d+ others?$", "", names)):
+        if name in page.frame:
+            assert page.frame[name].min() > 0, name
+
+
 def improbable(page, count, rows, share, _components):
     assert percent(share, number(count) / number(rows))
     assert number(rows) <= len(page.frame)
@@ -751,7 +759,8 @@ ELSEWHERE = [
     ("The log density ~ under a mixture of # component(s)~ compared with # new rows ~.", draws),
     ("A mixture of ~ with # component(s), of least BIC, was fitted to # row(s); ~.", joint_rows),
     ("# model(s)~ predicted {} from # column(s) for # row(s), each row ~.", models_compared),
-    ("Of {} the logarithm was modelled~.", names_columns),
+    ("Of {} the logarithm was modelled~.", logarithms),
+    ("The logarithm of {} was modelled, and axes are logarithmic there.", logarithms),
     ("Not used: {}.", lambda page, names: names_columns(page, re.sub(r" \\([a-z ]+\\)", "", names))),
     ("Not compared, since they have too many different values: {}.", names_columns),
     ("Left out, since most of their entries are missing: {}.", mostly_missing),

@@ -7,6 +7,7 @@ import pytest
 from quick import some
 from tractable.report import clusters, models, outliers, table_of
 from tractable.report import map as row_map
+from tractable.report.held_out import model_rows
 from tractable.report.rows import chosen_rows
 
 
@@ -25,6 +26,12 @@ def test_the_rest_of_the_table_has_its_sections(table, section, rng):
     found = section.section(table, target="y", rng=rng)
     assert any("too large or too small: huge and tiny" in note for note in found.notes)
     assert found.pictures
+
+
+def test_a_target_in_other_units_is_found_however_large_they_are(table):
+    frame = table.frame.assign(copy=2e300 * table.frame["y"])
+    with np.errstate(over="raise"):
+        assert model_rows(table_of(frame), "y").copies == ("copy",)
 
 
 def test_the_usual_columns_are_all_kept(table):

@@ -19,11 +19,10 @@ class Watches(Estimator):
         return self
 
 
-def test_blas_has_one_thread_in_a_narrow_fit_and_all_of_them_after():
-    import scipy.linalg  # noqa: F401  (brings a BLAS of its own)
-
+def test_blas_has_one_thread_in_a_narrow_fit_and_all_of_them_after(threads_of_blas):
     Watches().fit(np.zeros((3, 2)))  # finds the libraries
     before = blas_threads()
+    assert set(before) == {2}
     assert set(Watches().fit(np.zeros((300, 300))).threads_) == {1}
     assert blas_threads() == before
     assert Watches().fit(np.zeros((2, 2000))).threads_ == before

@@ -24,7 +24,7 @@ TAKES = [
             tractable.BayesianRidge(),
             tractable.PCA(2),
             tractable.ProbabilisticPCA(2),
-            tractable.FactorAnalysis(2, max_iter=4),
+            tractable.FactorAnalysis(1, max_iter=4),  # of three columns two factors are not determined
             tractable.GaussianMixture(2, random_state=0, max_iter=4),
             tractable.BayesianGaussianMixture(2, random_state=0, max_iter=4),
             tractable.StudentTMixture(2, random_state=0, max_iter=4),

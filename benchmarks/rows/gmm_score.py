@@ -39,9 +39,6 @@ ROW = Row(
     peers={"scikit-learn": theirs},
     check=check,
     targets={"scikit-learn": at_least(3.0)},
-    reason=(
-        "in CPU seconds it is 3.9 times; a score of 28 ms ends before two threads have shared it out, "
-        "and 1.4 cores are busy."
-    ),
+    reason="Measured before sums over components ran along rows, which took a quarter of the CPU seconds.",
     limit="A triangular product of d²/2 multiplications for every row and component, in cache.",
 )

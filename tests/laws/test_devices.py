@@ -68,10 +68,15 @@ ROWS = [
 ]
 
 
+#: A component of few rows, some with missing entries, collapses onto its one factor: rows that differ in the
+#: last digit then have answers that differ in the eighth, on any device. A prior keeps covariances regular.
+REGULAR = {"GaussianMixture-low-rank": {"covariance_prior": "data"}}
+
+
 @pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
 @pytest.mark.parametrize("row", some_of_each_family(ROWS))
 def test_answers_are_those_of_the_host(row, library, rng):
-    estimator = row.make()
+    estimator = row.make().set_params(**REGULAR.get(row.name, {}))
     with elsewhere(library):
         answers_are_those_of_the_host(estimator, library.asarray, library.owns, rng)
 

@@ -1,6 +1,8 @@
 """Every law of expectation-maximisation on every pair of steps, and the mutants they must reject."""
 
 from itertools import cycle
+from types import SimpleNamespace
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from tractable.statistics import IncompleteMoments, Moments
 from tractable.testing import em_laws
 from tractable.testing.em_laws import EM_LAWS
 from tractable.testing.statistic_laws import assert_same_statistic
-from tractable.value import replace
+from tractable.value import replace, value
 
 
 @pytest.mark.parametrize(("law", "make"), cross(EM_LAWS, rows.ROWS, most=1))
@@ -122,3 +124,32 @@ def test_a_search_that_ends_at_no_number_is_never_the_best():
     ends = [float("nan"), -2.0, float("nan"), -1.0]
     found = best_of(lambda i: EMResult(params=i, trace=(ends[i],), converged=True), 4)
     assert found.params == 3
+
+
+def test_parameters_of_earlier_steps_are_let_go():
+    """Parameters may be as large as the rows: of all but the last steps none is held."""
+    made, most = WeakSet(), 0
+
+    @value
+    class Params:
+        """Parameters that can be counted."""
+
+    class Rows:
+        """Data whose statistic is the number of the step."""
+
+        def reduce(self, step, **_):
+            return step(None)
+
+    def maximize(_):
+        nonlocal most
+        found = Params()
+        made.add(found)
+        most = max(most, len(made))
+        return found
+
+    def expect(_):
+        return lambda _: SimpleNamespace(objective=float(next(steps)))
+
+    steps = iter(range(100))
+    assert em(expect, maximize, Params(), Rows(), tol=0.0, max_iter=20).n_iter == 20
+    assert most <= 3

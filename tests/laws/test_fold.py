@@ -100,7 +100,7 @@ def test_nothing_to_fold_is_said():
         tree_sum([])
 
 
-def test_an_error_in_a_block_reaches_the_caller_and_leaves_blas_as_it_was(x):
+def test_an_error_in_a_block_reaches_the_caller_and_leaves_blas_as_it_was(x, threads_of_blas):
     from threadpoolctl import threadpool_info
 
     def fails(X, weights=None):
@@ -112,13 +112,14 @@ def test_an_error_in_a_block_reaches_the_caller_and_leaves_blas_as_it_was(x):
     assert [lib["num_threads"] for lib in threadpool_info()] == before
 
 
-def test_the_blas_guard_is_counted_across_threads():
+def test_the_blas_guard_is_counted_across_threads(threads_of_blas):
     from threadpoolctl import threadpool_info
 
     def blas():
         return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
     before = blas()
+    assert before == {2}
     inside, leave = threading.Event(), threading.Event()
 
     def hold():

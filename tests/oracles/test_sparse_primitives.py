@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from optimality import awkward
+from tractable import ElasticNet, Lasso
 from tractable.primitives import sparse
 from tractable.primitives.sparse import agnostic as obvious
-from tractable.primitives.sparse import append_row, remove_row, solve_rows
+from tractable.primitives.sparse import append_row, column_sweeps, remove_row, solve_lasso, solve_rows
 
 
 def gram_of(X, y):
@@ -128,3 +129,31 @@ def test_a_dependent_column_is_refused(rng):
     gram, factor = X.T @ X, np.zeros((4, 4))
     assert all(append_row(factor, j, gram[j, :j], gram[j, j]) for j in range(3))
     assert not append_row(factor, 3, gram[3, :3], gram[3, 3])
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (300, 200)])  # interpreted, and compiled
+@pytest.mark.parametrize(("ridge", "positive"), [(0.0, False), (3.0, True)])
+def test_sweeps_over_columns_end_at_the_minimum(shape, ridge, positive):
+    rng = np.random.default_rng(4)
+    X = np.asfortranarray(rng.standard_normal(shape))
+    X[:, 1] = 0.0  # which stays zero
+    y = X[:, :3].sum(axis=1) + rng.standard_normal(shape[0])
+    w, residual, penalty = np.zeros(shape[1]), y.copy(), 0.1 * np.abs(X.T @ y).max()
+    options = {"positive": positive, "n_sweeps": 60, "w": w, "residual": residual}
+    column_sweeps(X, np.sum(X**2, axis=0), penalty, ridge, **options)
+    gram = {"ridge": ridge, "positive": positive, "tol": 1e-14 * float(y @ y)}
+    exact = solve_lasso(X.T @ X, X.T @ y, float(y @ y), penalty, **gram)[0]
+    np.testing.assert_allclose(w, exact, atol=1e-7)
+    np.testing.assert_allclose(residual, y - X @ w, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [Lasso, ElasticNet])
+def test_rough_fits_of_many_columns_keep_their_tolerance(kind):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((250, 400))
+    y = X[:, :20].sum(axis=1) + rng.standard_normal(250)
+    rough, exact = (kind(0.05, tol=tol).fit(X, y) for tol in (1e-3, 1e-10))
+    assert rough.converged_
+    assert exact.converged_
+    assert 1e-10 * np.var(y) < rough.dual_gap_ <= 1e-3 * np.var(y)
+    np.testing.assert_allclose(rough.predict(X), exact.predict(X), atol=0.1 * np.std(y))

@@ -1,12 +1,16 @@
 """Read-only installs without a home crashed where a kernel was imported, damaged caches at its first call."""
 
+import errno
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import tractable
 from quick import some
@@ -49,35 +53,44 @@ def test_every_kernel_imports_where_nothing_can_be_written(tmp_path):
 DAMAGES = [b"no code at all", b"", b"\x80\x04"]
 
 
+def new_kernel(path):
+    """The kernel as a new process has it: nothing of it is loaded."""
+    spec = importlib.util.spec_from_file_location("kernel", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.add
+
+
+@pytest.fixture
+def kernel_file(tmp_path, monkeypatch):
+    """A module with a kernel, whose code is stored in the folder `cache` beside it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "kernel.py"
+    path.write_text(KERNEL)
+    return path
+
+
 @pytest.mark.parametrize("damage", some(DAMAGES))
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_damaged_cache_is_rebuilt(tmp_path, ending, damage):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    path = f"{tmp_path}{os.pathsep}{Path(tractable.__file__).parents[1]}"
-    cache = tmp_path / "cache"
-
+def test_a_damaged_cache_is_rebuilt(kernel_file, ending, damage):
     def files():
-        return sorted(cache.rglob(f"*.{ending}"))
+        return sorted(kernel_file.with_name("cache").rglob(f"*.{ending}"))
 
-    run(ADD, path, NUMBA_CACHE_DIR=str(cache))
+    new_kernel(kernel_file)(1.0, 2.0)
     (file,) = files()
     file.write_bytes(damage)
-    assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
+    assert new_kernel(kernel_file)(1.0, 2.0) == 3.0
     (rebuilt,) = files()
     assert rebuilt.stat().st_size > len(damage)
     written = rebuilt.stat().st_mtime_ns
-    assert run(ADD, path, NUMBA_CACHE_DIR=str(cache)) == "3.0\n"
+    assert new_kernel(kernel_file)(1.0, 2.0) == 3.0
     assert [found.stat().st_mtime_ns for found in files()] == [written]  # read, not compiled again
 
 
-def test_a_full_disk_is_done_without(tmp_path):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    path = f"{tmp_path}{os.pathsep}{Path(tractable.__file__).parents[1]}"
-    full = """
-import errno
-from numba.core.caching import IndexDataCacheFile
-def no_space(self, path):
-    raise OSError(errno.ENOSPC, "No space left on device")
-IndexDataCacheFile._open_for_write = no_space
-"""
-    assert run(full + ADD, path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == "3.0\n"
+def test_a_full_disk_is_done_without(kernel_file, monkeypatch):
+    def no_space(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", no_space)
+    assert new_kernel(kernel_file)(1.0, 2.0) == 3.0
+    assert list(kernel_file.with_name("cache").rglob("*.nb?")) == []

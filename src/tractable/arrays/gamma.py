@@ -137,6 +137,8 @@ def stirling_error(x: Array) -> Array:
     shift = xp.zeros_like(x)
     for _ in range(int(_LARGE)):
         low = x < _LARGE
+        if not bool(xp.any(low)):
+            break
         shift = shift + xp.where(low, (x + 0.5) * _log_next(xp, x) - 1.0, xp.zeros_like(x))
         x = xp.where(low, x + 1.0, x)
     return shift + _stirling_series(x)

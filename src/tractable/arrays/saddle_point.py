@@ -13,7 +13,14 @@ from tractable.arrays.log_space import HALF_LOG_2PI, xlogy
 from tractable.arrays.namespace import Array
 from tractable.arrays.native import floats, horner
 
-__all__ = ["count_deviance", "deviance", "factorial_rest", "log_beta_kernel", "log_gamma_kernel"]
+__all__ = [
+    "count_deviance",
+    "deviance",
+    "factorial_rest",
+    "log_beta_kernel",
+    "log_gamma_constant",
+    "log_gamma_kernel",
+]
 
 _ATANH = tuple(1.0 / (2 * k + 3) for k in range(10))
 
@@ -54,8 +61,30 @@ def deviance(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
     return xp.where(xp.isnan(gap), gap, xp.where(near, close, far))
 
 
-def log_gamma_kernel(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
+def log_gamma_constant(a: Array) -> Array:
+    """Return log(a^a e^-a / Γ(a)): the logarithm of a Gamma(a, 1) density times y, at y = a.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.exp(log_gamma_constant(np.array(1.0))).round(6)
+    np.float64(0.367879)
+    """
+    xp, a = floats(a)
+    return 0.5 * xp.log(a) - HALF_LOG_2PI - stirling_error(a)
+
+
+def log_gamma_kernel(a: Array, y: Array, rest: Array | float = 0.0, constant: Array | None = None) -> Array:
     """Return log(y^a e^-y / Γ(a)), a Gamma(a, 1) density times y.
+
+    Parameters
+    ----------
+    a, y : array
+        Positive, and not negative.
+    rest : array
+        What rounding took from y.
+    constant : array, optional
+        `log_gamma_constant` of a, where it is known.
 
     Examples
     --------
@@ -63,8 +92,8 @@ def log_gamma_kernel(a: Array, y: Array, rest: Array | float = 0.0) -> Array:
     >>> np.exp(log_gamma_kernel(np.array(1.0), np.array([1.0, 2.0]))).round(6)
     array([0.367879, 0.270671])
     """
-    xp, a, y = floats(a, y)
-    return (0.5 * xp.log(a) - HALF_LOG_2PI - stirling_error(a)) - deviance(a, y, rest)
+    _, a, y = floats(a, y)
+    return (log_gamma_constant(a) if constant is None else constant) - deviance(a, y, rest)
 
 
 def log_beta_kernel(a: Array, b: Array, x: Array, y: Array | None = None) -> Array:

@@ -12,6 +12,7 @@ from tractable.classification.discriminant.linear import LinearScores
 from tractable.classification.generative import GenerativeClassifier
 from tractable.classification.least_squares import LeastSquaresClassifier
 from tractable.classification.logistic import (
+    CoefficientCurvature,
     LogisticRegression,
     LogisticRegressionCV,
     SeparableClassesWarning,
@@ -32,6 +33,7 @@ __all__ = [
     "BayesianLogisticRegression",
     "BernoulliNB",
     "CategoricalNB",
+    "CoefficientCurvature",
     "ColumnLikelihoods",
     "FisherDiscriminant",
     "GaussianNB",

@@ -151,7 +151,9 @@ class SparseSource(_Matrix):
             step = min(rows or 4 * block_rows(self.n_features), batch_rows(self.n_features))
         else:
             entries = max(SPARSE_ENTRIES, 4 * self.n_features)  # beside which results of columns are small
-            step = -(-self.n_rows // max(1, self.X.nnz // entries))
+            n_blocks = self.X.nnz // entries
+            n_blocks -= n_blocks % 2  # as `even_rows`, so that threads have the same to do
+            step = -(-self.n_rows // max(1, n_blocks))
         for start in range(0, max(self.n_rows, 1), step):
             part = slice(start, start + step)
             y, weights = (None if each is None else each[part] for each in (self.y, self.weights))

@@ -1,6 +1,7 @@
 """The Gamma distribution of a positive number, and the inverse Gamma distribution of its reciprocal."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import log, pi
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from tractable.arrays.gamma import digamma, gammaln, log_minus_digamma, stirling
 from tractable.arrays.incomplete import gammainc, gammaincc, gammainccinv, gammaincinv
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.arrays.random import moved, standard_gamma
-from tractable.arrays.saddle_point import deviance, log_gamma_kernel
+from tractable.arrays.saddle_point import deviance, log_gamma_constant, log_gamma_kernel
 from tractable.data.blocks import map_draws
 from tractable.distributions.checks import check_positive, check_varies, exactly_one
 from tractable.distributions.distribution import ScalarFamily, as_parameters
@@ -115,6 +116,10 @@ class Gamma(ScalarFamily):
         xp = namespace_of(self.shape)
         return xp.where(self.shape > 1.0, self.shape - 1.0, xp.zeros_like(self.shape)) / self.rate
 
+    @cached_property
+    def _log_constant(self) -> Array:
+        return log_gamma_constant(self.shape)
+
     def log_prob(self, x: Any) -> Array:
         x = self._event(x)
         xp = namespace_of(x)
@@ -122,7 +127,7 @@ class Gamma(ScalarFamily):
         safe = xp.where(x > 0.0, x, one)
         with np.errstate(over="ignore", under="ignore"):
             y, rest = two_product(self.rate, safe)
-        found = log_gamma_kernel(self.shape, y, rest)
+        found = log_gamma_kernel(self.shape, y, rest, self._log_constant)
         # Where bx underflows, e^-bx is 1 and the logarithm of bx a sum.
         gone = y < xp.finfo(y.dtype).smallest_normal
         small = self.shape * (xp.log(safe) + xp.log(self.rate)) - gammaln(self.shape)
@@ -222,6 +227,10 @@ class InverseGamma(ScalarFamily):
     def mode(self) -> Array:
         return self.scale / (self.shape + 1.0)
 
+    @cached_property
+    def _log_constant(self) -> Array:
+        return log_gamma_constant(self.shape)
+
     def log_prob(self, x: Any) -> Array:
         x = self._event(x)
         xp = namespace_of(x)
@@ -232,7 +241,7 @@ class InverseGamma(ScalarFamily):
             back, lost = two_product(y, safe)
         finite = xp.isfinite(y) & xp.isfinite(back)
         rest = xp.where(finite, ((self.scale - xp.where(finite, back, one)) - lost) / safe, 0.0 * one)
-        found = log_gamma_kernel(self.shape, y, rest)
+        found = log_gamma_kernel(self.shape, y, rest, self._log_constant)
         # Where b/x underflows, e^-b/x is 1 and the logarithm of b/x a difference.
         gone = y < xp.finfo(y.dtype).smallest_normal
         small = self.shape * (xp.log(self.scale) - xp.log(safe)) - gammaln(self.shape)

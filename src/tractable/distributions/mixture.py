@@ -394,8 +394,9 @@ class Mixture(Distribution):
         """Return log p_k(x), (*samples, *batch, K)."""
         rows = not self.batch_shape and is_numpy_array(x) and x.ndim == 2 and len(self.event_shape) == 1
         if rows and not np.any(np.isnan(x)):
-            # A kernel for complete rows of one distribution is faster than broadcasting over several.
-            return np.stack([each.log_prob(x) for each in self._each], axis=-1)
+            # A kernel for complete rows of one distribution is faster than broadcasting over several; sums
+            # over components are, too, where those of one row are not neighbours.
+            return np.stack([each.log_prob(x) for each in self._each]).T
         return self.components.log_prob(x[(..., None, *(slice(None),) * len(self.event_shape))])
 
     @cached_property
@@ -408,6 +409,8 @@ class Mixture(Distribution):
     def _with_weights(self, log_prob: Array) -> Array:
         """Return log π_k + log p_k; a component of weight zero is absent, whatever its density."""
         xp = namespace_of(log_prob)
+        if is_numpy_array(log_prob) and np.all(self.weights > 0):
+            return self._log_weights + log_prob
         absent = xp.full_like(log_prob, -xp.inf)
         return xp.where(self.weights > 0, self._log_weights + log_prob, absent)
 

@@ -151,7 +151,7 @@ def em(
                 expected = data.reduce(expect(following), label="E-step")
                 longer = (*trace, float(expected.objective))
                 last = settled(params, following) if settled else _settled(longer, tol, scale)
-                passed = (*passed, following)
+                passed = () if extrapolate is None else (*passed, following)
                 if extrapolate is not None and len(passed) == 3:
                     farther = None if last else extrapolate(*passed)
                     if farther is not None:

@@ -15,6 +15,10 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 _EPS = float(np.finfo(np.float64).eps)
 
+#: A curvature is kept once a step is predicted to decrease f by less than this part of its size: it changes
+#: little then, and differences of gradients correct it.
+SETTLED_CURVATURE = 1e-5
+
 
 @single_threaded_blas()  # matrices are small, and the objective uses every core
 def lbfgs(
@@ -23,20 +27,20 @@ def lbfgs(
     *,
     curvature: Callable[[np.ndarray], Solve] | None = None,
     exact: bool = False,
-    refresh: tuple[int, ...] | None = (0, 2, 4),
+    refresh: tuple[int, ...] = (0, 2, 4),
     memory: int = 10,
     tol: float = 1e-10,
     max_iter: int = 100,
-    extra_step: bool = False,
+    final_tol: float | None = None,
     settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
 ) -> NewtonResult:
     """Minimise a smooth convex function whose value and gradient are expensive, by limited-memory BFGS.
 
     The curvature, for instance the Hessian of a sample of the data, is the initial matrix of the two-loop
     recursion and is recomputed in the first steps, where it changes most; differences of gradients correct
-    it. With an exact curvature, recomputed in every step, the search is Newton's method. Step lengths are
-    halved until the value falls (Armijo). It stops when the decrease that the quadratic model predicts,
-    ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease since the start.
+    it. With an exact curvature, recomputed in every step but the last ones, the search is Newton's method.
+    Step lengths are halved until the value falls (Armijo). It stops when the decrease that the quadratic
+    model predicts, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease since the start.
 
     SciPy's L-BFGS-B has no initial matrix and no refresh: with the variables transformed by the same
     curvature it needs half as many passes again over the rows of a logistic regression.
@@ -52,17 +56,18 @@ def lbfgs(
         it the initial matrix is a multiple of the identity, by the last difference of gradients.
     exact : bool
         Whether the curvature is the Hessian.
-    refresh : tuple of int, or None
-        Steps before which an estimate is recomputed, as it is when the memory is full; None where it is the
-        same everywhere, and the oldest pair is dropped instead.
+    refresh : tuple of int
+        Steps before which an estimate is recomputed, and the pairs of differences dropped, unless the search
+        is near its end.
     memory : int
-        Number of pairs of differences that are stored.
+        Number of pairs of differences that are stored; of more, the oldest is dropped.
     tol : float
         Relative decrease, predicted for the next step, at which the search stops.
     max_iter : int
         Maximum number of steps.
-    extra_step : bool
-        Whether one more step is taken after convergence: of Newton's method, it squares the error.
+    final_tol : float, optional
+        Where given, steps after convergence go on until the predicted decrease is at most this part of the
+        size of f, or no step is lower: the curvature is kept, so that each takes one evaluation.
     settled : callable, optional
         ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
 
@@ -80,10 +85,11 @@ def lbfgs(
         raise ValueError("start must have a finite value and gradient")
     trace, pairs, solve = [float(here[0])], [], None  # type: ignore[var-annotated]
     converged = interrupted = False
+    settling = False  # whether the curvature hardly changes any more
     try:
         while len(trace) <= max_iter:
-            stale = refresh is not None and (len(trace) - 1 in refresh or len(pairs) == memory)
-            if curvature is not None and (solve is None or exact or stale):
+            stale = not settling and (exact or len(trace) - 1 in refresh)
+            if curvature is not None and (solve is None or stale):
                 solve, pairs = curvature(x), []
             direction = _two_loop(here[1], solve or _scaled_identity(here[1], pairs), pairs)
             predicted = 0.5 * float(np.vdot(here[1], direction))
@@ -101,8 +107,9 @@ def lbfgs(
             x, here = stepped
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
-            converged = small and (settled is None or settled(x, here[1]))
-            if converged and (before or not extra_step):
+            settling = predicted <= SETTLED_CURVATURE * size
+            converged = small and (before or settled is None or settled(x, here[1]))
+            if converged and (final_tol is None or predicted <= final_tol * size):
                 break
     except KeyboardInterrupt:
         interrupted = True

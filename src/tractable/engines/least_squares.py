@@ -9,7 +9,7 @@ import numpy as np
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.limits import check_coefficients
 from tractable.arrays.linalg import column_lengths, solve_triangular
-from tractable.arrays.namespace import Array, as_float_array, device, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import fold
 from tractable.primitives.linear import residual_sums
 from tractable.primitives.threads import blas_for_columns
@@ -242,22 +242,30 @@ def least_squares(
     xp = namespace_of(statistic.mean)
     d = statistic.dim
     with blas_for_columns(d):
-        r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
         # The rounding error of a column is ε times its length about the origin: a constant one has rank 0.
         scale = xp.hypot(
             column_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5
         )[:d]
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
-        found = SOLVERS[solver](r / scale, z, tol)
-        with np.errstate(over="ignore"):
-            root, coef = found.root / scale[:, None], check_coefficients(found.coef / scale[:, None])
-        span = None
-        if root.shape[1] < d:
-            span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
-            # The shortest coefficients, in the units of the data, lie in the span of the rows.
-            basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
-            coef, root = (basis @ (basis.T @ part) for part in (coef, root))
+        found, rest, span = None, 0.0, None
+        if solver == "qr" and fit_intercept:
+            found = _by_rows(statistic, scale, tol)
+        if found is not None:
+            coef, root = found.coef, found.root
+            if root.shape[1] < d:
+                span = RowSpan(scale=xp.ones_like(scale), directions=found.directions)
+        else:
+            r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
+            found = SOLVERS[solver](r / scale, z, tol)
+            with np.errstate(over="ignore"):
+                root, coef = found.root / scale[:, None], found.coef / scale[:, None]
+            if root.shape[1] < d:
+                span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
+                # The shortest coefficients, in the units of the data, lie in the span of the rows.
+                basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
+                coef, root = (basis @ (basis.T @ part) for part in (coef, root))
+        coef = check_coefficients(coef)
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
     return LeastSquares(
@@ -298,6 +306,45 @@ class _Solved:
     root: Array  # (d, rank), a factor of (RᵀR)⁻¹
     directions: Array  # (d, rank), an orthonormal basis of the span of the rows
     rss: Array  # (t,), of z
+
+
+#: Up to this ratio of the lengths of columns, their units do not matter to the rank of rows.
+LIKE_UNITS = 1e3
+#: Least condition, as a fraction, of rows that a QR without pivots finds independent.
+INDEPENDENT_ROWS = 1e-9
+
+
+def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> _Solved | None:
+    """Return the shortest w of no more rows A than columns, in the units of the data.
+
+    By A = L Qᵀ, and the QR of L: a complete orthogonal decomposition, in a third of the time of singular
+    values. The last rows may depend on those before, as centred rows do. None where others do, where rows
+    are nearly dependent, and where the units of columns are unlike.
+    """
+    factor, (m, d) = statistic.factor, (statistic.factor.shape[0], statistic.dim)
+    if not (is_numpy_array(factor) and 0 < m <= d) or not scale.max() <= LIKE_UNITS * scale.min():
+        return None
+    from scipy.linalg import blas, lapack
+
+    rows, z, top = factor[:, :d], factor[:, d:], scale.max()
+    reflectors, taus, _, _ = lapack.dgeqrf((rows / top).T, lwork=32 * d, overwrite_a=1)
+    upper = np.triu(reflectors[:m])
+    dependent = np.abs(upper.diagonal()) <= tol
+    rank = int(np.argmax(dependent)) if dependent.any() else m
+    if not rank or np.abs(upper[rank:, rank:]).max(initial=0.0) > tol:
+        return None
+    if lapack.dtrcon(upper[:rank, :rank])[0] < INDEPENDENT_ROWS:
+        return None
+    basis = lapack.dorgqr(reflectors[:, :rank], taus[:rank], lwork=32 * d, overwrite_a=1)[0]
+    lower, own_taus, _, _ = lapack.dgeqrf(upper[:rank].T, lwork=32 * rank)
+    along, _, _ = lapack.dormqr("L", "T", lower, own_taus, z, lwork=32 * m)
+    solution = lapack.dtrtrs(lower[:rank], along[:rank])[0]
+    return _Solved(
+        coef=basis @ solution / top,
+        root=blas.dtrmm(1.0 / top, lapack.dtrtri(lower[:rank])[0], basis, side=1),
+        directions=basis,
+        rss=np.sum(along[rank:] ** 2, axis=0),
+    )
 
 
 def _by_qr(r: Array, z: Array, tol: float) -> _Solved:

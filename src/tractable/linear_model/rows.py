@@ -20,6 +20,7 @@ from tractable.base import (
 from tractable.base.one_pass import check_weight
 from tractable.base.validation import check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
+from tractable.data.blocks import FEW_ENTRIES
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
@@ -64,7 +65,10 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
         few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
         if LinearFactor.of_moments(few, **form) is None:
             return None
-    products = fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
+    if rows.data.size <= FEW_ENTRIES:  # one block
+        products = LinearFactor.moments_of(rows.data, rows.y, rows.weights)
+    else:
+        products = fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
     return LinearFactor.of_moments(products, **form)
 
 

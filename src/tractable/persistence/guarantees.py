@@ -36,7 +36,7 @@ _FINITE: dict[str, tuple[tuple[str | None, ...], ...]] = {
 #: Attributes in which NaN stands for what cannot be known: uncertainties after a selection of columns, or
 #: targets that are missing.
 _UNKNOWN = (
-    *("std_error", "parameter_covariance_", "_centered_covariance_", "dof_", "trace_", "score", "log_"),
+    *("std_error", "parameter_covariance_", "dof_", "trace_", "score", "log_"),
     *("y_train_", "_training_rows_"),
 )
 

@@ -276,7 +276,8 @@ def _copies(table: Table, target: str) -> list[str]:
     y = frame[target]
     others = frame.drop(columns=target)
     with np.errstate(invalid="ignore", divide="ignore"):
-        alike = others.corrwith(y).abs()
+        largest = frame.abs().max()  # in these units squares do not overflow
+        alike = (others / largest.drop(target)).corrwith(y / largest[target]).abs()
     return [str(name) for name in others.columns if alike[name] > SAME and others[name].notna().sum() > 2]
 
 

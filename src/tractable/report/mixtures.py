@@ -1,6 +1,7 @@
 """Mixtures of the rows of a table, fitted once and shared by clusters, map and outliers."""
 
 import warnings
+from textwrap import indent
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -298,13 +299,24 @@ def _gaussian_code(numbers: range, prior: str | None) -> str:
 
 def _table_code(choice: ComponentChoice, prior: str | None) -> str:
     options = "" if prior is None else f"covariance_prior={prior!r}, "
-    return (
+    fits = (
         "models = [\n"
         "    tractable.TableMixture(\n"
         f'        k, covariance_type=shape, {options}n_init=2, unseen="missing", random_state=0\n'
         "    ).fit(PART)\n"
         f"    for shape in {choice.covariance_types!r}\n"
         f"    for k in range(1, {int(choice.n_components[-1]) + 1})\n]\n"
+    )
+    if choice.collapsed.any():
+        fits = (
+            "import warnings\n\n"
+            "with warnings.catch_warnings():\n"
+            "    # Models with components that collapsed are not chosen.\n"
+            '    warnings.simplefilter("ignore", tractable.mixture.CollapsedComponentWarning)\n'
+            + indent(fits, "    ")
+        )
+    return (
+        f"{fits}"
         "for model in models:\n"
         "    print(model.covariance_type, model.n_components, model.bic(PART), model.icl(PART))\n"
         "model = min(models, key=lambda model: (model.collapsed_.any(), model.icl(PART)))\n"

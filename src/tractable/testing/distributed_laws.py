@@ -117,25 +117,29 @@ def answers_to_collections_are_lazy(estimator: Any, rng: np.random.Generator) ->
     import dask.array as da
     import dask.dataframe as dd
     import pandas as pd
-    from dask import is_dask_collection
+    from dask import compute, is_dask_collection
 
     X, y = example(estimator, rng)
-    fitted = learn(estimator, X, y)
+    fitted = learn(fixed_search(estimator), X, y)
     rows = da.from_array(X, chunks=((7, 0, 53), 3))
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
+    arrays, frames, wanted = [], [], []
     for name in (method for method in ROW_METHODS if hasattr(fitted, method)):
         try:
             want = np.asarray(getattr(fitted, name)(X))
         except NotComputedError:  # of coefficients without standard errors
             continue
-        found = getattr(fitted, name)(rows)
-        assert is_dask_collection(found), f"{name} of a collection is a {type(found).__name__}"
-        computed = found.compute()
+        found, tabled = getattr(fitted, name)(rows), getattr(fitted, name)(frame)
+        for answer in (found, tabled):
+            assert is_dask_collection(answer), f"{name} of a collection is a {type(answer).__name__}"
+        arrays.append(found)
+        frames.append(tabled)
+        wanted.append(want)
+    answered = zip(arrays, wanted, compute(*arrays), compute(*frames), strict=True)
+    for found, want, computed, tabled in answered:
         assert found.shape == computed.shape == want.shape
         assert found.dtype == computed.dtype == want.dtype
-        tabled = getattr(fitted, name)(frame)
-        assert is_dask_collection(tabled)
-        for answers in (computed, tabled.compute().to_numpy()):
+        for answers in (computed, tabled.to_numpy()):
             if want.dtype.kind == "f":
                 assert_close(answers, want, 1e-12)
             else:

@@ -2,6 +2,6 @@
 
 from tractable.classification.logistic.cross_validation import LogisticRegressionCV
 from tractable.classification.logistic.estimator import LogisticRegression
-from tractable.classification.logistic.inference import SeparableClassesWarning
+from tractable.classification.logistic.inference import CoefficientCurvature, SeparableClassesWarning
 
-__all__ = ["LogisticRegression", "LogisticRegressionCV", "SeparableClassesWarning"]
+__all__ = ["CoefficientCurvature", "LogisticRegression", "LogisticRegressionCV", "SeparableClassesWarning"]

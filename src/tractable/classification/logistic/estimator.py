@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.arrays.devices import beside
 from tractable.arrays.error_function import erfc
 from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
@@ -218,6 +219,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
         return self
 
     @property
+    def parameter_covariance_(self) -> Any:
+        """Covariance of the parameters, class after class and in each the intercept first."""
+        check_answerable(self)
+        return None if self._curvature_ is None else beside(self._curvature_.covariance, self.coef_)
+
+    @property
     def coef_std_errors_(self) -> np.ndarray:
         """Standard errors of the coefficients, of the shape of `coef_`."""
         return self._std_errors()[:, -self.coef_.shape[1] :]
@@ -324,11 +331,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         n_parameters = self._n_parameters
         weighted = "sandwich of class weights" if self._weighs_classes_ else kind
         compared = [i for i, label in enumerate(self.classes_.tolist()) if k == 2 or label != reference]
-        own = np.asarray(self._information_)[compared[: len(contrasts)]]
+        own, curvature = self._curvature_.own_information[compared[: len(contrasts)]], self._curvature_
         inflation = np.full((len(own), width), np.nan)
         inflation[:, int(intercept) :] = [weighted_inflation(part, fit_intercept=intercept) for part in own]
         condition = max(
-            weighted_condition_number(part, self._center_, self._scale_, fit_intercept=intercept)
+            weighted_condition_number(part, curvature.shift, curvature.scale, fit_intercept=intercept)
             for part in own
         )
         table = RegressionSummary(
@@ -402,7 +409,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         x = np.asarray(held.X, dtype=np.float64)
         eta = self.intercept_ + x @ self.coef_[0]
         p, spread = sigmoid(eta), sigmoid(eta) * sigmoid(-eta)
-        leverage = _leverage(x, spread, self._center_, np.asarray(self._centered_covariance_))
+        leverage = _leverage(x, spread, self._curvature_.shift, self._curvature_.centered_covariance)
         with np.errstate(divide="ignore", invalid="ignore"):
             residuals = np.where(spread > 0.0, (held.y - p) / np.sqrt(spread), 0.0)
         return Influence.of(residuals, leverage, n_parameters=self._n_parameters)
@@ -426,7 +433,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._std_errors()
         refuse_foreign(X)
         x = np.asarray(check_columns(self, X), dtype=np.float64)
-        covariance, z = self._centered_covariance_, x - self._center_
+        # Of rows less their center: keeps the digits that the covariance loses far from the origin.
+        covariance, z = self._curvature_.centered_covariance, x - self._curvature_.shift
         if len(covariance) > self.coef_.size:
             z = np.column_stack([np.ones(len(x)), z])
         eta = self.intercept_ + x @ self.coef_.T
@@ -482,12 +490,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self.loss_, self.kkt_, self.objective_trace_ = found.value, found.violation, -found.trace
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         inferred = infer(problem, found, unpenalised=unpenalised)
-        self.parameter_covariance_, self.log_likelihood_ = inferred.covariance, inferred.log_likelihood
-        # For rows less their center: keeps the digits that the covariance loses far from the origin.
-        self._center_ = problem.standardizer.shift
-        self._centered_covariance_: Any = inferred.centered_covariance
-        self.separable_, self._rank_ = inferred.separable, inferred.rank
-        self._information_, self._scale_ = inferred.information, problem.standardizer.scale
+        self.log_likelihood_, self.separable_ = inferred.log_likelihood, inferred.separable
+        self._curvature_: Any = inferred.curvature
         if inferred.separating is not None:
             separating = problem.to_columns(inferred.separating)
             self.separating_coef_, self.separating_intercept_ = separating
@@ -553,11 +557,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._check_likelihood("a robust covariance")
         if isinstance(clusters, str):
             X, clusters, _ = split_frame(X, clusters, None)
-        data, centered = self._coded_rows(X, y, sample_weight), np.asarray(self._centered_covariance_)
-        coef = self.coef_
+        data, center = self._coded_rows(X, y, sample_weight), self._curvature_.shift
+        centered, coef = self._curvature_.centered_covariance, self.coef_
         if len(centered) > coef.size:
-            coef = np.column_stack([self.intercept_ + self.coef_ @ self._center_, coef])
-        scaling = self._center_, np.ones_like(self._center_)
+            coef = np.column_stack([self.intercept_ + self.coef_ @ center, coef])
+        scaling = center, np.ones_like(center)
         of = partial(_scores, link=self._link(), coef=coef, scaling=scaling)
         if covariance in ("HC2", "HC3"):
             if len(coef) > 1 or self.link != "logit":
@@ -576,7 +580,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
         found = sandwich(inverse, products, kind=covariance, **sizes)
         carry: Any = np.eye(coef.shape[1])
         if coef.shape[1] > self.coef_.shape[1]:
-            carry[0, 1:] = -self._center_
+            carry[0, 1:] = -center
         carry = np.kron(np.eye(len(coef)), carry)
         determined = np.isfinite(np.diagonal(np.asarray(self.parameter_covariance_)))
         found = np.where(determined[:, None] & determined, carry @ found @ carry.T, np.nan)
@@ -600,7 +604,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def _n_parameters(self) -> float:
         """How many parameters the rows determine."""
         self._std_errors()  # there may be too many to know
-        return float(self._rank_ or 0)
+        return float(self._curvature_.rank)
 
     def _check_intervals(self, *, few: bool = False) -> None:
         check_answerable(self)
@@ -631,7 +635,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
 
     def _std_errors(self) -> np.ndarray:
         check_answerable(self)
-        if self.parameter_covariance_ is None:
+        if self._curvature_ is None:
             raise ValueError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )

@@ -1,6 +1,6 @@
 """Covariance of the parameters of a fit, and whether classes are separable: one more pass over the rows."""
 
-from functools import partial
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import device, namespace_of, to_numpy
-from tractable.classification.logistic.problem import LogisticProblem, solver
+from tractable.classification.logistic.problem import LogisticProblem, add_to_diagonal, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
+from tractable.primitives.threads import blas_for_columns
 from tractable.value import value
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -28,65 +29,166 @@ class SeparableClassesWarning(UserWarning):
 
 
 @value
-class FitInference:
-    """Covariance of the parameters, log-likelihood, and whether the classes are separable."""
+class CoefficientCurvature:
+    """Curvature of the loss at the coefficients of a logistic regression, and their covariance by it.
 
-    covariance: np.ndarray | None  # of intercepts and coefficients in the units of the columns
-    centered_covariance: np.ndarray | None  # for rows less their center, with 0 for coefficients held at 0
+    The covariance is computed when it is first asked for.
+
+    Parameters
+    ----------
+    information : array (c p, c p)
+        Curvature of the loss by the free coefficients of standardized columns, the intercepts first.
+    coef : array (c, p)
+        The free coefficients.
+    class_map : array (k, c)
+        The coefficients that users read, a row a class or one of two classes, by the free ones.
+    ridge : array (p,)
+        Penalty weights of squares.
+    selected : array (p,) of bool
+        Whether an L1 penalty may hold a coefficient at zero.
+    shift, scale : arrays (d,)
+        Of the columns; the scale is 0 for constant ones.
+    penalty : float
+        Penalty weight of the square of a coefficient in the units of its column.
+    variability : array (c p, c p), optional
+        The variance of the gradient, where it is not the curvature.
+
+    Examples
+    --------
+    >>> curvature = CoefficientCurvature(
+    ...     information=4.0 * np.eye(1),
+    ...     coef=np.ones((1, 1)),
+    ...     class_map=np.eye(1),
+    ...     ridge=np.zeros(1),
+    ...     selected=np.array([False]),
+    ...     shift=np.zeros(1),
+    ...     scale=np.ones(1),
+    ...     penalty=0.0,
+    ... )
+    >>> curvature.covariance.tolist(), curvature.rank
+    ([[0.25]], 1)
+    """
+
+    information: np.ndarray
+    coef: np.ndarray
+    class_map: np.ndarray
+    ridge: np.ndarray
+    selected: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    penalty: float
+    variability: np.ndarray | None = None
+
+    @cached_property
+    def hessian(self) -> np.ndarray:
+        """Curvature of the loss and the squared penalty."""
+        found = self.information.copy()
+        add_to_diagonal(found, np.tile(self.ridge, len(self.coef)))
+        return found
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """Covariance of intercepts and coefficients in the units of the columns, class after class."""
+        return self._covariance(self.shift, held=np.nan)
+
+    @cached_property
+    def centered_covariance(self) -> np.ndarray:
+        """The same for rows less their center, with 0 for coefficients held at 0."""
+        return self._covariance(np.zeros_like(self.shift), held=0.0)
+
+    @cached_property
+    def rank(self) -> int:
+        """How many parameters the rows determine."""
+        finite = np.all(np.isfinite(np.diagonal(self.covariance)))
+        return len(self.hessian) if finite else determined_rank(self.hessian)
+
+    @property
+    def own_information(self) -> np.ndarray:
+        """The information of the coefficients of each class, those of the others held, (classes, p, p).
+
+        It is XᵀWX with the weights p (1 - p) of the probabilities p of the class.
+        """
+        c, width = self.coef.shape
+        axes = np.linalg.pinv(self.class_map)  # (c, classes)
+        across = np.tensordot(axes.T, self.information.reshape(c, width, c, width), axes=1)
+        return np.einsum("kibj,bk->kij", across, axes)
+
+    def _covariance(self, shift: np.ndarray, *, held: float) -> np.ndarray:
+        """Return the covariance of the parameters of columns ``x - center + shift``."""
+        known = (self.coef != 0.0) | ~self.selected
+        with blas_for_columns(len(self.hessian)):
+            mapping = self._column_map(shift)
+            found = mapped_covariance(self.hessian, mapping, known.reshape(-1), self.variability)
+        each = self.class_map @ self.coef
+        index = np.arange(each.size).reshape(each.shape)
+        # Nothing but the penalty bounds the coefficient of a constant column.
+        constant = index[:, each.shape[1] - len(self.scale) :][:, self.scale == 0.0].reshape(-1)
+        part = 1.0 if len(each) == 1 else 1.0 - 1.0 / len(each)
+        found[constant, constant] = part / self.penalty if self.penalty > 0.0 else np.inf
+        zeros = index[(each == 0.0) & self.selected]
+        found[zeros], found[:, zeros] = held, held
+        return found
+
+    def _column_map(self, shift: np.ndarray) -> np.ndarray:
+        """Return the matrix from free coefficients to those of the classes and columns, both flattened."""
+        c, p = self.coef.shape
+        first = p - len(self.scale)
+        columns = np.diag(np.concatenate([np.ones(first), self.scale]))
+        if first:
+            columns[0, 1:] = -shift * self.scale
+        found = np.kron(self.class_map, columns)
+        if first and len(self.class_map) > 1 and c == len(self.class_map):
+            # Intercepts sum to zero, which overparametrised ones leave open.
+            intercepts = np.arange(c) * p
+            found[intercepts] -= np.mean(found[intercepts], axis=0)
+        return found
+
+
+@value
+class FitInference:
+    """Curvature at the estimate, log-likelihood, and whether the classes are separable."""
+
+    curvature: CoefficientCurvature | None  # None where there are many parameters
     log_likelihood: float
-    information: np.ndarray | None  # of each class's coefficients of standardized columns, the others held
-    rank: int | None  # how many parameters the rows determine; None where it is not known
     separating: np.ndarray | None  # free coefficients that separate the classes, where looked for and found
     separable: bool | None  # None where it is not known
 
 
 def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -> FitInference:
-    """Return the covariance by the curvature over all rows, and, without a penalty, test for separability."""
+    """Return the curvature over all rows, and, without a penalty, test for separability."""
     coef = found.x
     penalty = 0.5 * float(np.sum(problem.ridge * coef**2)) + float(np.sum(problem.lasso * np.abs(coef)))
-    covariance = centered = separating = hessian = rank = own = None
+    curvature = separating = None
     if problem.few_parameters:
-        ridge = np.diag(np.tile(problem.ridge, len(coef)))
-        information = problem.information(coef)
-        own = _own_information(problem, coef, information)
-        hessian = information + ridge
-        variability = None if problem.class_factors is None else _variability(problem, coef, ridge)
-        shift = problem.standardizer.shift
-        options: Any = {"variability": variability}
-        covariance = _parameter_covariance(problem, coef, hessian, shift, held=np.nan, **options)
-        centered = _parameter_covariance(problem, coef, hessian, np.zeros_like(shift), held=0.0, **options)
-        rank = len(hessian) if np.all(np.isfinite(np.diagonal(covariance))) else determined_rank(hessian)
+        weighted = problem.class_factors is not None
+        curvature = CoefficientCurvature(
+            information=problem.information(coef),
+            coef=coef,
+            class_map=problem.link.class_coef(np.eye(len(coef))),
+            ridge=problem.ridge,
+            selected=problem.lasso > 0.0,
+            shift=problem.standardizer.shift,
+            scale=problem.standardizer.scale,
+            penalty=problem.alpha / problem.mean_factor,
+            variability=_variability(problem, coef) if weighted else None,
+        )
     if unpenalised:
         # Where the search stopped and, where the curvature is known, the direction it was going.
         candidates = [coef]
-        if hessian is not None:
-            candidates += [-solver(hessian)(found.gradient.reshape(-1, 1)).reshape(coef.shape)]
+        if curvature is not None:
+            candidates += [-solver(curvature.hessian)(found.gradient.reshape(-1, 1)).reshape(coef.shape)]
         separating = _separating(problem, [each for each in candidates if np.any(each)])
     # Of many parameters only complete separation is found; a search cut short may not lead to any.
     known = unpenalised and problem.few_parameters and found.converged
     return FitInference(
-        covariance=covariance,
-        centered_covariance=centered,
+        curvature=curvature,
         log_likelihood=penalty - found.value * problem.weight,
-        information=own,
-        rank=rank,
         separating=separating,
         separable=True if separating is not None else False if known else None,
     )
 
 
-def _own_information(problem: LogisticProblem, coef: np.ndarray, information: np.ndarray) -> np.ndarray:
-    """Return the information of the coefficients of each class, those of the others held, (classes, p, p).
-
-    It is XᵀWX with the weights p (1 - p) of the probabilities p of the class.
-    """
-    c, width = coef.shape
-    axes = np.linalg.pinv(problem.link.class_coef(np.eye(c)))  # (c, classes)
-    across = np.tensordot(axes.T, information.reshape(c, width, c, width), axes=1)
-    return np.einsum("kibj,bk->kij", across, axes)
-
-
-def _variability(problem: LogisticProblem, coef: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+def _variability(problem: LogisticProblem, coef: np.ndarray) -> np.ndarray:
     """Return B of the sandwich A⁻¹ B A⁻¹ of a loss with class weights f: the variance of its gradient.
 
     Class weights are no frequencies. They change the loss, so that its curvature A is no longer the variance
@@ -95,10 +197,10 @@ def _variability(problem: LogisticProblem, coef: np.ndarray, ridge: np.ndarray) 
     A⁻¹ B A⁻¹ is the inverse information of a fit without weights and with C f in place of C.
     """
     factors = np.asarray(problem.class_factors)
+    ridge = np.diag(np.tile(problem.ridge, len(coef)))
     if np.all(factors == factors[0]):
         return problem.information(coef) * factors[0] + problem.mean_factor * ridge
-    of = partial(_gradient_variance, link=problem.link, coef=coef, scaling=problem.scaling, factors=factors)
-    found: np.ndarray = problem.reduce(of)
+    found: np.ndarray = problem.reduce(_gradient_variance, link=problem.link, coef=coef, factors=factors)
     return found + problem.mean_factor * ridge
 
 
@@ -126,47 +228,6 @@ def _gradient_variance(
     return sum(found)
 
 
-def _parameter_covariance(
-    problem: LogisticProblem,
-    coef: np.ndarray,
-    hessian: np.ndarray,
-    shift: np.ndarray,
-    *,
-    held: float,
-    variability: np.ndarray | None,
-) -> np.ndarray:
-    """Return the covariance of the parameters of columns ``x - center + shift``, class after class."""
-    known = (coef != 0.0) | (problem.lasso == 0.0)
-    mapping = _column_map(problem, coef.shape, shift)
-    found = mapped_covariance(hessian, mapping, known.reshape(-1), variability)
-    each = problem.link.class_coef(coef)
-    index = np.arange(each.size).reshape(each.shape)
-    # Nothing but the penalty bounds the coefficient of a constant column.
-    constant = index[:, int(problem.has_intercept) :][:, ~problem.standardizer.varies].reshape(-1)
-    part = 1.0 if len(each) == 1 else 1.0 - 1.0 / len(each)
-    penalty = problem.alpha / problem.mean_factor
-    found[constant, constant] = part / penalty if penalty > 0.0 else np.inf
-    zeros = index[(each == 0.0) & (problem.lasso > 0.0)]
-    found[zeros], found[:, zeros] = held, held
-    return found
-
-
-def _column_map(problem: LogisticProblem, shape: tuple[int, int], shift: np.ndarray) -> np.ndarray:
-    """Return the matrix from free coefficients to those of the classes and columns, both flattened."""
-    c, p = shape
-    first, scale = int(problem.has_intercept), problem.standardizer.scale
-    columns = np.diag(np.concatenate([np.ones(first), scale]))
-    if first:
-        columns[0, 1:] = -shift * scale
-    classes = problem.link.class_coef(np.eye(c))
-    found = np.kron(classes, columns)
-    if first and len(classes) > 1 and c == len(classes):
-        # Intercepts sum to zero, which overparametrised ones leave open.
-        intercepts = np.arange(c) * p
-        found[intercepts] -= np.mean(found[intercepts], axis=0)
-    return found
-
-
 def _separating(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.ndarray | None:
     """Return free coefficients that separate the classes, or None where no candidate leads to any.
 
@@ -177,21 +238,21 @@ def _separating(problem: LogisticProblem, candidates: list[np.ndarray]) -> np.nd
     """
     rounding = 8.0 * _EPS * (8 + problem.shape[1])
     contrasts = problem.link.contrasts
-    options: Any = {"contrasts": contrasts, "scaling": problem.scaling}
+    options: Any = {"contrasts": contrasts}
     for coef in candidates:
         unit = coef / np.max(np.abs(contrasts @ coef))
-        low = problem.reduce(partial(_Margins.of, coef=unit, **options)).low
+        low = problem.reduce(_Margins.of, coef=unit, **options).low
         if low > rounding:
             return unit
         for near in NEAR if problem.few_parameters else ():
             if low < -near:
                 break
-            boundary: _Boundary = problem.reduce(partial(_Boundary.of, coef=unit, near=near, **options))
+            boundary: _Boundary = problem.reduce(_Boundary.of, coef=unit, near=near, **options)
             cleaned = boundary.project(unit, contrasts)
             size = float(np.max(np.abs(contrasts @ cleaned)))
             if size < STORED:
                 continue
-            seen = problem.reduce(partial(_Margins.of, coef=cleaned / size, **options))
+            seen = problem.reduce(_Margins.of, coef=cleaned / size, **options)
             if seen.low >= -rounding and seen.high > CLEAR * rounding:
                 return cleaned / size
     return None

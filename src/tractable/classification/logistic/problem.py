@@ -11,41 +11,53 @@ from tractable.arrays.devices import beside
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
-from tractable.arrays.namespace import is_sparse, namespace_of, to_numpy
+from tractable.arrays.namespace import is_numpy_array, is_sparse, namespace_of, to_numpy
 from tractable.data import Batch, Source
 from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
-from tractable.data.blocks import stacked
+from tractable.data.blocks import FEW_ENTRIES, stacked
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
-from tractable.engines.glm.losses import Logit, LossExpansion, Probit, Scaling, design
+from tractable.engines.glm.losses import UNSCALED, Logit, LossExpansion, Probit, Scaling, design
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most.
 BLOCK, BLOCK_ENTRIES = 2**16, 2**21
-#: Rows of a block whose intermediate arrays stay in cache.
-SMALL_BLOCK = 2**11
-#: Rows whose curvature stands for that of all: fewer where there are many coefficients, a row of which takes
-#: so many products, but so many a coefficient.
-SAMPLE, SAMPLE_PRODUCTS, SAMPLE_A_COEFFICIENT = 20_000, 2**29, 20
-#: With more parameters than this the curvature is replaced by a bound that needs the columns alone.
+#: Rows, and entries of the design matrix, up to which a table in memory is standardized once.
+HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
+#: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
+#: good a guess with so many rows a coefficient.
+SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT = 20_000, 2_000, 20
+#: With more parameters than this the curvature is replaced by one block for all linear predictors.
 MOST_PARAMETERS = 1500
-#: With more parameters than this, and a penalty, the curvature is computed twice and then corrected by
-#: differences of gradients: each computation takes as long as that many gradients.
-MOST_NEWTON = 64
+#: With more parameters than this, and a penalty, the curvature is computed before these steps alone, and
+#: corrected by differences of gradients: each computation takes as long as that many gradients. The first one
+#: is that of coefficients that are all zero, which the moments of the columns give.
+MOST_NEWTON, REFRESH, MEMORY = 64, (0, 4, 12, 36), 20
+#: The mean curvature of a row counts at least as this part of what it is where all coefficients are zero:
+#: rows that are well classified would be left out, whose classes the next step may change.
+LEAST_MEAN = 0.1
 #: Coordinate descent holds a square matrix of this many parameters, at most.
 MOST_SPARSE = 5000
 #: A column that hardly varies in the sample is given at least this part of the median curvature.
 LEAST_CURVATURE = 1e-3
 #: Gradients below this part of the sum of the absolute values of their terms are rounding.
 LEAST_GRADIENT = 1e-8
+#: Where steps after convergence end: at the rounding of the objective, or this part of the tolerance where an
+#: estimate of the curvature guides them and there is a penalty.
+ROUNDING, FINAL = 2e-20, 1e-4
 #: Tolerance and most steps of the search over the sample alone.
 ROUGH, FEW = 1e-5, 10
+#: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
+WELL_CONDITIONED = 1e-8
+#: Entries whose function is taken at once.
+SUM_ENTRIES = 2**15
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
 
@@ -125,7 +137,14 @@ class ClassSummary:
 
 def _quartiles(rows: Any) -> np.ndarray:
     levels = [0.25, 0.5, 0.75]
-    return sparse_quantiles(rows, levels) if is_sparse(rows) else np.quantile(rows, levels, axis=0)
+    if is_sparse(rows):
+        return sparse_quantiles(rows, levels)
+    # Columns that are contiguous are sorted in a fraction of the time of `np.quantile` over rows.
+    ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)
+    place = np.multiply(levels, len(rows) - 1)
+    below = place.astype(np.int64)
+    low, high = ordered[:, below], ordered[:, np.minimum(below + 1, len(rows) - 1)]
+    return (low + (place - below) * (high - low)).T
 
 
 @value
@@ -199,42 +218,62 @@ class LogisticProblem:
         """Whether the curvature of all parameters is computed."""
         return self.shape[0] * self.shape[1] <= MOST_PARAMETERS
 
-    def reduce(self, of: Callable[..., Any], data: Source | None = None, *, dense: bool = True) -> Any:
-        """Return the sum of ``of(x, codes, weights=w)`` over blocks of all rows, or of others.
+    @cached_property
+    def held(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """Design matrix, codes and weights of a small table in memory; None of others, met by blocks."""
+        data, width = self.data, self.shape[1]
+        if not (isinstance(data, ArraySource) and is_numpy_array(data.X)):
+            return None
+        n = len(data.X)
+        if n > HELD_ROWS or n * width > HELD_ENTRIES:
+            return None
+        return design(data.X, self.scaling, width), np.asarray(data.y), data.weights
 
-        Sparse rows are in dense blocks, where there are few parameters, unless the function takes them.
+    def reduce(
+        self, of: Callable[..., Any], data: Source | None = None, *, dense: bool = True, **options: Any
+    ) -> Any:
+        """Return the sum of ``of(x, codes, weights, scaling=…, **options)`` over all rows, or others.
+
+        A small table is one block, of rows of the design matrix. Sparse rows are in dense blocks, where there
+        are few parameters, unless the function takes them.
         """
         data = self.data if data is None else data
+        if data is self.data and self.held is not None:
+            with single_threaded_blas(self.held[0].size > FEW_ENTRIES):
+                return of(*self.held, scaling=UNSCALED, **options)
         if dense and isinstance(data, SparseSource):
             data = data.in_dense_blocks()
         rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
-        return fold(of, data, rows=rows, label="LogisticRegression")
+        return fold(partial(of, scaling=self.scaling, **options), data, rows=rows, label="LogisticRegression")
 
     def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
         """Return loss and squared penalty, and their gradient: one pass over all rows."""
-        found: LossExpansion = self.reduce(
-            partial(LossExpansion.of, link=self.link, coef=coef, scaling=self.scaling, curvature=False),
-            dense=False,
-        )
+        found: LossExpansion = self.reduce(_loss, dense=False, link=self.link, coef=coef)
         with np.errstate(over="ignore", under="ignore"):
-            value = float(found.value) + 0.5 * float(np.sum(self.ridge * coef * coef))
-            return value / self.weight, (found.gradient + self.ridge * coef) / self.weight
+            pull = self.ridge * coef
+            value = float(found.value) + 0.5 * float(np.vdot(pull, coef))
+            return value / self.weight, (found.gradient + pull) / self.weight
 
     def information(self, coef: np.ndarray, data: Source | None = None) -> np.ndarray:
         """Return the curvature of the loss over all rows, or others, (c p, c p): one pass."""
-        return self.reduce(partial(_information, link=self.link, coef=coef, scaling=self.scaling), data)
+        return self.reduce(_information, data, link=self.link, coef=coef)
 
     def hessian(self, coef: np.ndarray) -> np.ndarray:
         """Return the curvature of the objective, estimated from a sample where there are many rows."""
         found = self.information(coef, self.sample)
         if not self.exact:
             _raise_diagonal(found, self.shape)
-        return (found + np.diag(np.tile(self.ridge, self.shape[0]))) / self.weight
+        add_to_diagonal(found, np.tile(self.ridge, self.shape[0]))
+        found /= self.weight
+        return found
 
     def curvature(self, coef: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function that solves with the curvature of the objective, or a bound of it."""
-        if not self.few_parameters:
-            return self._bound
+        """Return a function that solves with the curvature of the objective, or with one block for all."""
+        many, begins = math.prod(self.shape) > MOST_NEWTON, not np.any(coef)
+        if begins and many and self.alpha > 0.0:
+            return self._mean_block(coef, diagonal=self.shape[1] > MOST_NEWTON)
+        if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
+            return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
         solve = solver(self.hessian(coef))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
@@ -244,29 +283,29 @@ class LogisticProblem:
         One outlying row may make the curvature so large that a step predicts next to no decrease, though the
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
-        of = partial(_gradient_terms, link=self.link, coef=coef, scaling=self.scaling)
-        terms = fold(of, self.sample, rows=SMALL_BLOCK) + np.abs(self.ridge * coef)
+        terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
+        terms = terms + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
-        some = terms > tol * self._sizes
+        least = tol * self.weight  # no column is larger than that
+        some = terms > (least if np.all(terms > least) else tol * self._sizes)
         return bool(np.all(np.abs(gradient)[some] * self.weight <= part * terms[some]))
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Σ w min(|z|, 1) of every column of the sample, (p,)."""
-        return fold(partial(_sizes, scaling=self.scaling, width=self.shape[1]), self.sample, rows=SMALL_BLOCK)
+        """Σ w min(|z|, 1) of every column of the sample, (p,): at most its weight."""
+        return self.reduce(_sizes, self.sample, dense=False, width=self.shape[1])
 
     @property
     def sample_rows(self) -> int:
         """The size of the sample, at most `SAMPLE`."""
-        size = self.shape[0] * self.shape[1]
-        return min(SAMPLE, max(SAMPLE_PRODUCTS // (size * self.shape[1]), SAMPLE_A_COEFFICIENT * size))
+        return min(SAMPLE, max(LEAST_SAMPLE, SAMPLE_A_COEFFICIENT * self.shape[0] * self.shape[1]))
 
     @cached_property
     def sample(self) -> Source:
         """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
         if isinstance(data, IN_MEMORY):
-            if data.n_rows <= self.sample_rows:
+            if data.n_rows <= SAMPLE:
                 return data
             chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
             xp, chosen = namespace_of(data.X), beside(chosen, data.X)
@@ -274,7 +313,8 @@ class LogisticProblem:
             w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
-            both, w = sample_rows(labelled, None, self.sample_rows, rng)
+            most = self.sample_rows if (data.n_rows or 0) > SAMPLE else SAMPLE
+            both, w = sample_rows(labelled, None, most, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
             data = ArraySource(X=x, y=codes)
         w = counts(w, as_rows(x))
@@ -284,22 +324,18 @@ class LogisticProblem:
     def exact(self) -> bool:
         """Whether the sample is all rows."""
         known = self.data.n_rows
-        most = self.sample_rows
-        return (self.sample.n_rows or 0) < most if known is None else known <= most
+        return (self.sample.n_rows or 0) < SAMPLE if known is None else known <= SAMPLE
 
-    @cached_property
-    def _bound(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Solve with an upper bound of the curvature, the same for all linear predictors: b Σ w z zᵀ."""
-        width, bound = len(self.ridge), self.link.bound / self.weight
-        diagonal = width > MOST_PARAMETERS
-        of = partial(_gram, scaling=self.scaling, width=width, diagonal=diagonal)
-        gram = self.reduce(of, self.sample, dense=not diagonal)
+    def _mean_block(self, coef: np.ndarray, *, diagonal: bool) -> Callable[[np.ndarray], np.ndarray]:
+        """Solve with the mean of the blocks of the curvature on its diagonal, the same for all predictors."""
+        options: Any = {"link": self.link, "coef": coef, "diagonal": diagonal}
+        found = self.reduce(_mean_block, self.sample, dense=not diagonal, **options) / self.weight
+        ridge = self.ridge / self.weight
         if diagonal:
-            sizes = bound * gram + self.ridge / self.weight
-            sizes = np.where(sizes > 0.0, sizes, 1.0)
+            sizes = np.where(found + ridge > 0.0, found + ridge, 1.0)
             return lambda g: g / sizes
-        found = bound * gram + np.diag(self.ridge) / self.weight
-        _raise_diagonal(found, (1, width))
+        add_to_diagonal(found, ridge)
+        _raise_diagonal(found, (1, len(ridge)))
         solve = solver(found)
         return lambda g: solve(g.T).T
 
@@ -326,22 +362,23 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
         return _sparse_search(problem, start, tol=tol, max_iter=max_iter)
     if not (problem.exact or np.any(start)):
         part = replace(problem, data=problem.sample)
-        rough = _smooth_search(part, start, exact=False, refresh=(0, 2), tol=ROUGH, max_iter=FEW)
+        rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
         if rough.interrupted:
             return rough
         start = rough.x
     settled = partial(problem.settled, tol=tol)
-    options: Any = {"tol": tol, "max_iter": max_iter, "extra_step": True, "settled": settled}
-    return _smooth_search(problem, start, exact=problem.exact, refresh=(0,), **options)
+    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled, "final_tol": FINAL * tol}
+    return _smooth_search(problem, start, exact=problem.exact, **options)
 
 
 def _smooth_search(
     problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any
 ) -> NewtonResult:
-    if not problem.few_parameters:
-        exact, options = False, {**options, "refresh": None, "memory": 20}
-    elif exact and problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON:
-        exact, options = False, {**options, "refresh": (0, 2)}
+    many = problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON
+    exact = exact and problem.few_parameters and not many
+    options = {"refresh": REFRESH, "memory": MEMORY, **options}
+    if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
+        options["final_tol"] = min(options["final_tol"], ROUNDING)
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
     return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 
@@ -376,8 +413,18 @@ def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
 
 def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function that solves with a curvature, plus as little jitter as makes it definite."""
-    factor = jittered_cholesky(hessian, max_jitter=1.0).lower
-    return lambda columns: solve_cholesky(factor, columns)
+    from scipy.linalg.lapack import dpotrf, dpotrs
+
+    factor, failed = dpotrf(hessian, lower=1, clean=0)
+    if not failed and np.all(np.diagonal(factor) ** 2 > WELL_CONDITIONED * np.diagonal(hessian)):
+        return lambda columns: dpotrs(factor, columns, lower=1)[0]
+    lower = jittered_cholesky(hessian, max_jitter=1.0).lower
+    return lambda columns: solve_cholesky(lower, columns)
+
+
+def add_to_diagonal(matrix: np.ndarray, entries: np.ndarray) -> None:
+    """Add to the diagonal of a matrix, in place."""
+    matrix.reshape(-1)[:: len(matrix) + 1] += entries
 
 
 def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
@@ -386,6 +433,13 @@ def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
     least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
     i = np.arange(len(hessian))
     hessian[i, i] += np.maximum(least - diagonal, 0.0).reshape(-1)
+
+
+def _loss(
+    x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
+) -> LossExpansion:
+    loss, gradient = link.loss(x, codes, weights, scaling, coef)
+    return LossExpansion(value=loss, gradient=gradient)
 
 
 def _information(
@@ -417,7 +471,12 @@ def _sizes(
 
 def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:
     """Return Σ_n r_n of(z_n), of a function of single entries; of sparse rows by their stored entries."""
-    return z.column_sums(of, r) if isinstance(z, StandardizedSparse) else r @ of(z)
+    if isinstance(z, StandardizedSparse):
+        return z.column_sums(of, r)
+    if not is_numpy_array(z):
+        return r @ of(z)
+    step = max(1, SUM_ENTRIES // z.shape[1])
+    return sum(r[..., a : a + step] @ of(z[a : a + step]) for a in range(0, max(1, len(z)), step))
 
 
 def _row_counts(weights: Any, z: Any) -> np.ndarray:
@@ -436,20 +495,25 @@ def _square(z: np.ndarray) -> np.ndarray:
     return z * z
 
 
-def _gram(
+def _mean_block(
     x: Any,
-    codes: Any,  # noqa: ARG001
+    codes: Any,
     weights: Any = None,
     *,
+    link: Logit | Probit,
+    coef: np.ndarray,
     scaling: Scaling,
-    width: int,
     diagonal: bool,
 ) -> np.ndarray:
-    """Return Σ w z zᵀ, or its diagonal."""
-    z = design(x, scaling, width)
+    """Return Σ w v z zᵀ with the mean curvature v of each row by its linear predictors; or its diagonal."""
+    z = design(x, scaling, coef.shape[1])
+    v, top = (link.mean_curvature(z, codes, each) for each in (coef, 0.0 * coef))
+    v = namespace_of(v).maximum(v, LEAST_MEAN * top)
+    v = v if weights is None else weights * v
     if diagonal:
-        return _entry_sums(z, _square, _row_counts(weights, z))
-    return z.T @ z if weights is None else (weights * z.T) @ z
+        return _entry_sums(z, _square, v)
+    half = namespace_of(v).sqrt(v)[:, None] * z
+    return half.T @ half
 
 
 def _append_codes(batch: Batch) -> Batch:

@@ -13,14 +13,16 @@ from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
 from tractable.arrays.namespace import Array, device, is_sparse, namespace_of
 from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.glm.agnostic import features
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
 
 LINKS = ("logit", "probit")
 
-#: Shift and scale of the columns: z = (x - shift) * scale.
-Scaling = tuple[Array, Array]
+#: Shift and scale of the columns: z = (x - shift) * scale; without them, rows are those of the design matrix.
+Scaling = tuple[Any, Any]
+UNSCALED: Scaling = (None, None)
 
 
 @value
@@ -96,11 +98,6 @@ class Logit:
     # the classes is zero
     contrasts: Array
 
-    @property
-    def bound(self) -> float:
-        """A bound b of the curvature: it is at most b Σ w z zᵀ for each linear predictor (Böhning 1992)."""
-        return 0.25 if self.contrasts.shape[0] == 2 else 0.5
-
     @classmethod
     def of(cls, n_classes: int, *, overparametrised: bool = False) -> "Logit":
         """Return the link of so many classes; overparametrised, each of several has its own coefficients."""
@@ -141,6 +138,21 @@ class Logit:
             mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
         return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self.contrasts @ coef))
 
+    def mean_curvature(self, z: Any, codes: Any, coef: np.ndarray) -> np.ndarray:
+        """Return the mean of the second derivatives of each row's loss by its linear predictors, (n,).
+
+        It is tr Cᵀ (diag(p) - p pᵀ) C / c for probabilities p and contrasts C.
+
+        Parameters
+        ----------
+        z, codes, coef
+            Rows of the design matrix, their classes, and the coefficients.
+        """
+        xp, p = namespace_of(coef), softmax(z @ (self.contrasts @ coef).T)
+        along = p @ self.contrasts
+        trace = p @ xp.sum(self.contrasts**2, axis=1) - xp.sum(along * along, axis=1)
+        return xp.clip(trace, 0.0, None) / self.contrasts.shape[1]
+
     def residuals(
         self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -151,9 +163,14 @@ class Logit:
         x, codes, scaling, coef
             As in `LossExpansion.of`, whose targets are the class codes.
         """
-        z = design(x, scaling, coef.shape[1])
-        p = softmax(z @ (self.contrasts @ coef).T)
-        xp, k = namespace_of(p), self.contrasts.shape[0]
+        z, k = design(x, scaling, coef.shape[1]), self.contrasts.shape[0]
+        each = self.contrasts @ coef
+        if k == 2:
+            p = sigmoid(z @ (each[1, :] - each[0, :]))
+            wrong = p - namespace_of(p).astype(codes, p.dtype)
+            return z, wrong[:, None] * (self.contrasts[1, :] - self.contrasts[0, :])
+        p = softmax(z @ each.T)
+        xp = namespace_of(p)
         own = xp.astype(codes[:, None] == xp.arange(k, device=device(p)), xp.float64)
         return z, (p - own) @ self.contrasts
 
@@ -193,7 +210,6 @@ class Logit:
 class Probit:
     """The probit link of two classes, p(C_1 | x) = Φ(η): a linear predictor with Gaussian noise."""
 
-    bound = 1.0
     contrasts = np.array([[0.0], [1.0]])
 
     def loss(
@@ -221,6 +237,17 @@ class Probit:
         """
         z, _, margin = self._margins(x, codes, scaling, coef)
         return (counts(weights, z) * probit_loss(margin)[2] * z.T) @ z
+
+    def mean_curvature(self, z: Any, codes: Any, coef: np.ndarray) -> np.ndarray:
+        """Return the second derivative of each row's loss by its linear predictor, (n,).
+
+        Parameters
+        ----------
+        z, codes, coef
+            As for `Logit.mean_curvature`.
+        """
+        eta = z @ coef[0, :]
+        return probit_loss((2.0 * namespace_of(eta).astype(codes, eta.dtype) - 1.0) * eta)[2]
 
     def residuals(
         self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray
@@ -271,9 +298,7 @@ def design(x: Any, scaling: Scaling, width: int) -> np.ndarray:
     if is_sparse(x):
         shift, scale = scaling
         return StandardizedSparse(X=x, shift=shift, scale=scale, intercept=x.shape[1] < width)  # type: ignore[return-value]
-    z = (as_rows(x) - scaling[0]) * scaling[1]
-    xp = namespace_of(z)
-    return z if z.shape[1] == width else xp.concat([xp.ones_like(z[:, :1]), z], axis=1)
+    return features(as_rows(x) if scaling[0] is not None else x, *scaling, width)
 
 
 def helmert_contrasts(k: int) -> np.ndarray:
@@ -289,31 +314,37 @@ def helmert_contrasts(k: int) -> np.ndarray:
 MANY_CLASSES = 64
 
 
-def over_contrasts(contrasts: Array, curvature: Array) -> Array:
-    """Return the Hessian over contrasts, (c p, c p), of blocks over classes, (K, K, p, p).
+def over_contrasts(contrasts: Array, pairs: Array) -> Array:
+    """Return the Hessian over contrasts, (c p, c p), by those of pairs of classes, (K (K - 1) / 2, p, p).
 
     Examples
     --------
-    >>> blocks = np.array([[[[0.75]], [[-0.75]]], [[[-0.75]], [[0.75]]]])
-    >>> over_contrasts(np.array([[0.0], [1.0]]), blocks).tolist()
+    >>> over_contrasts(np.array([[0.0], [1.0]]), np.array([[[0.75]]])).tolist()
     [[0.75]]
     """
     xp = namespace_of(contrasts)
     k, c = contrasts.shape
-    p = curvature.shape[-1]
+    p = pairs.shape[-1]
     if k == 2 and c == 1:
-        return -((contrasts[0, 0] - contrasts[1, 0]) ** 2) * curvature[0, 1, :, :]
+        return (contrasts[0, 0] - contrasts[1, 0]) ** 2 * pairs[0, :, :]
+    upper, between = np.triu_indices(k, 1), xp.reshape(pairs, (pairs.shape[0], p * p))
     if k > MANY_CLASSES:  # K⁴ numbers are too many: Cᵀ B C, which loses digits where classes are far apart
-        left = xp.reshape(contrasts.T @ xp.reshape(curvature, (k, k * p * p)), (c, k, p * p))
-        blocks = xp.reshape(contrasts.T @ left, (c, c, p, p))
-        return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
-    first, second = np.triu_indices(k, 1)
-    # Every pair of classes adds to the curvature along its own difference: nothing cancels.
-    a, b, pair = (xp.asarray(i, device=device(contrasts)) for i in (first, second, first * k + second))
-    difference = xp.take(contrasts, a, axis=0) - xp.take(contrasts, b, axis=0)
-    outer = xp.reshape(difference[:, :, None] * difference[:, None, :], (len(first), c * c))
-    between = -xp.take(xp.reshape(curvature, (k * k, p * p)), pair, axis=0)
-    blocks = xp.reshape(outer.T @ between, (c, c, p, p))
+        place = np.zeros((k, k), dtype=np.int64)
+        place[upper] = place.T[upper] = np.arange(1, 1 + pairs.shape[0])
+        place = xp.asarray(place.reshape(-1), device=device(contrasts))
+        beside = xp.take(xp.concat([xp.zeros_like(between[:1, :]), -between]), place, axis=0)
+        blocks = xp.reshape(beside, (k, k, p * p))
+        own = xp.eye(k, dtype=blocks.dtype, device=device(contrasts))
+        blocks = blocks - own[:, :, None] * xp.sum(blocks, axis=1)[:, None, :]
+        left = xp.reshape(contrasts.T @ xp.reshape(blocks, (k, k * p * p)), (c, k, p * p))
+        blocks = contrasts.T @ left
+    else:
+        # Every pair of classes adds to the curvature along its own difference: nothing cancels.
+        first, second = (xp.asarray(i, device=device(contrasts)) for i in upper)
+        difference = xp.take(contrasts, first, axis=0) - xp.take(contrasts, second, axis=0)
+        outer = xp.reshape(difference[:, :, None] * difference[:, None, :], (pairs.shape[0], c * c))
+        blocks = outer.T @ between
+    blocks = xp.reshape(blocks, (c, c, p, p))
     return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.problem import SparseProblem, duality_gaps, size_of
+from tractable.engines.sparse.problem import SparseProblem, duality_gaps, gaps_of, size_of
+from tractable.primitives.sparse import column_sweeps
 
 #: Columns enter whose correlation is at least this share of the largest one outside the active set: fewer
 #: solutions than one for each column, and few columns that leave again. Of few columns, all enter.
-ENTRANCE, FEW = 0.5, 64
+ENTRANCE, FEW = 0.35, 64
 #: The most columns of an active set, and systems solved, before the guess is given up.
-MOST_COLUMNS, MOST_STEPS = 200, 40
+MOST_COLUMNS, MOST_STEPS = 1000, 40
 #: Pivots below this share of their column's square: the columns are nearly dependent.
 NEARLY_DEPENDENT = 1e-9
 
@@ -96,6 +97,49 @@ def active_set(
     coefs = np.zeros((problem.n_columns, 1))
     coefs[active, 0] = solved
     return coefs, gaps, n_steps
+
+
+#: Rounds over all columns between two looks at the duality gap, and the most of these.
+SWEEPS, MOST_LOOKS = 2, 8
+#: Duality gaps, relative to |y|², that are asked for as those of a rough solution: descent is the answer.
+ROUGH = 1e-5
+
+
+def descent(
+    problem: SparseProblem,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    tol: float,
+    *,
+    positive: bool,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return coefficients (p, 1) near the minimum at one penalty, by coordinate descent on the columns.
+
+    Returns the duality gap (1,), and the rounds over all columns, too. It ends where the gap is small, or no
+    longer halves from look to look.
+
+    Parameters
+    ----------
+    problem : ColumnProblem
+        The columns and the target.
+    penalties, ridges, tol, positive
+        As in `active_set`.
+    """
+    squares, size = problem.lengths**2, size_of(positive)
+    w, residual = np.zeros(problem.n_columns), problem.y.copy()
+    gaps, looks = np.array([np.inf]), 0
+    while looks < MOST_LOOKS:
+        looks, before = looks + 1, gaps
+        column_sweeps(
+            problem.X, squares, float(penalties[0]), float(ridges[0]),
+            positive=positive, n_sweeps=SWEEPS, w=w, residual=residual,
+        )  # fmt: skip
+        used, one = np.flatnonzero(w), residual[:, None]
+        left, rest = problem.with_all(one), np.array([residual @ residual])
+        gaps = gaps_of(problem, left, rest, used, w[used, None], penalties, ridges, size)
+        if gaps[0] <= tol or gaps[0] > 0.5 * before[0]:
+            break
+    return w[:, None], gaps, looks * SWEEPS
 
 
 def _grown(

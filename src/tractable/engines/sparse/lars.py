@@ -11,7 +11,7 @@ from tractable.primitives.sparse import append_row, first_to_enter, remove_row, 
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
-#: With no more columns than this all are looked at from knot to knot.
+#: With no more columns than this all are looked at from knot to knot, unless few are beyond the last penalty.
 FEW = 1000
 #: Knots found on the working set before the conditions of the other columns are checked.
 KNOTS_BETWEEN_CHECKS = 16
@@ -362,8 +362,9 @@ def _follow(
     it violate the conditions of the minimum; the second time the path ends there.
     """
     size = (lambda x: x) if positive else np.abs
-    work = WorkingSet(problem, ridged=False)
-    work.take(_largest(size(problem.moment), problem.n_columns if problem.n_columns <= FEW else FIRST))
+    work, p = WorkingSet(problem, ridged=False), problem.n_columns
+    beyond = int(np.sum(size(problem.moment) > least))
+    work.take(_largest(size(problem.moment), p if p <= FEW and p <= max(FIRST, 2 * beyond) else FIRST))
     path = LarsState(_view(work), positive=positive, drop=drop)
     violated = -1
     while True:

@@ -93,12 +93,15 @@ class ColumnProblem:
     @cached_property
     def moment(self) -> np.ndarray:
         """Correlations of the columns with y."""
-        return self._all_with(self.y)
+        return self.with_all(self.y)
 
     def gather(self, some: np.ndarray | None, new: np.ndarray) -> np.ndarray:
         """Return what the other methods need of some columns, once `new` ones are among them."""
         if some is None and len(new) == self.n_columns:
             return self.X
+        if not self.X.flags.f_contiguous:
+            columns = np.take(self.X, new, axis=1)
+            return columns if some is None else np.concatenate([some, columns], axis=1)
         m = 0 if some is None else some.shape[1]
         columns = np.empty((m + len(new), len(self.y)))
         if some is not None:
@@ -114,7 +117,7 @@ class ColumnProblem:
     def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
         """Return the correlations (p,) of all columns with a sum of some of them."""
         fitted = weighted_rows(self.X.T, np.asarray(which, dtype=np.int64), weights)
-        return self._all_with(fitted)
+        return self.with_all(fitted)
 
     def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
         """Return the inner products of column j with others, and with itself."""
@@ -128,9 +131,9 @@ class ColumnProblem:
         del which
         used = np.flatnonzero(coefs.any(axis=1))
         residuals = np.asfortranarray(self.y[:, None] - some[:, used] @ coefs[used])
-        return self._all_with(residuals), np.einsum("ij,ij->j", residuals, residuals)
+        return self.with_all(residuals), np.einsum("ij,ij->j", residuals, residuals)
 
-    def _all_with(self, vectors: np.ndarray) -> np.ndarray:
+    def with_all(self, vectors: np.ndarray) -> np.ndarray:
         """Return Xᵀ vectors, (n,) or (n, m), a panel of columns at a time on every core."""
         step = max(1, PANEL // max(1, len(self.y)))
         out = np.empty((self.n_columns, *vectors.shape[1:]))
@@ -170,9 +173,10 @@ class SparseColumnProblem(ColumnProblem):
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
         del which
         residuals = self.y[:, None] - some @ coefs
-        return self._all_with(residuals), np.einsum("ij,ij->j", residuals, residuals)
+        return self.with_all(residuals), np.einsum("ij,ij->j", residuals, residuals)
 
-    def _all_with(self, vectors: np.ndarray) -> np.ndarray:
+    def with_all(self, vectors: np.ndarray) -> np.ndarray:
+        """Return Zᵀ vectors."""
         return (vectors.T @ self.X).T
 
 
@@ -207,6 +211,20 @@ def duality_gaps(
     dual objective at the residual, shrunk until it is feasible.
     """
     left, rest = problem.correlations(some, which, found)
+    return left, gaps_of(problem, left, rest, which, found, penalties, ridges, size)
+
+
+def gaps_of(
+    problem: SparseProblem,
+    left: np.ndarray,
+    rest: np.ndarray,
+    which: np.ndarray,
+    found: np.ndarray,
+    penalties: np.ndarray,
+    ridges: np.ndarray,
+    size: Size,
+) -> np.ndarray:
+    """Return the duality gaps (m,), given correlations (p, m), changed in place, and squares of residuals."""
     if ridges.any():
         left[which] -= ridges * found
         rest = rest + ridges * np.einsum("ij,ij->j", found, found)
@@ -214,4 +232,4 @@ def duality_gaps(
     shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
     fit = problem.moment[which] @ found
     primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
-    return left, primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)
+    return primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.active_set import active_set
-from tractable.engines.sparse.problem import Size, SparseProblem, duality_gaps, size_of
+from tractable.engines.sparse.active_set import ROUGH, active_set, descent
+from tractable.engines.sparse.problem import ColumnProblem, Size, SparseProblem, duality_gaps, size_of
 from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
@@ -77,7 +77,7 @@ def sparse_path(
     ridges = np.zeros_like(asked) + ridges
     size = size_of(positive)
     few = problem.formed and problem.n_columns <= INTERPRETED
-    if few or (len(asked) == 1 and problem.n_columns <= FEW):
+    if few or len(asked) == 1:
         with single_threaded_blas():
             found = _one_by_one(problem, asked, ridges, 0.5 * tol * problem.square, positive, max_iter)
         if found is not None:
@@ -108,6 +108,12 @@ def _one_by_one(
     for i in range(len(penalties)):
         one = slice(i, i + 1)
         start = found[-1][0][:, 0] if found else None
+        if type(problem) is ColumnProblem and problem.X.flags.f_contiguous:
+            rough = descent(problem, penalties[one], ridges[one], tol, positive=positive)
+            if rough[1][0] <= tol and tol >= 0.5 * ROUGH * problem.square:
+                found.append(rough)
+                continue
+            start = rough[0][:, 0]
         at = active_set(
             problem, penalties[one], ridges[one], tol, positive=positive, max_iter=max_iter, start=start
         )

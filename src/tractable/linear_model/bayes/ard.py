@@ -224,7 +224,7 @@ def _posterior_and_root(data: _Rows, params: _Params) -> tuple[_Posterior, Array
     found = _posterior(used, params.prior, params.noise)
     inverse = found.inverse
     if inverse is None:
-        inverse = _inverse(_precision_factor(used, used.targets, width, params.noise)[0])
+        inverse = _precision_factor(used, width, params.noise)[1]
     return found, params.noise**0.5 * width[:, None] * inverse
 
 
@@ -239,8 +239,7 @@ def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
     if m < k:
         coef, gamma, log_det = _by_rows(columns, width, noise)
     else:
-        upper, projections = _precision_factor(columns, columns.targets, width, noise)
-        inverse = _inverse(upper)
+        upper, inverse, projections = _precision_factor(columns, width, noise)
         coef = width * (inverse @ projections)
         gamma = 1.0 - xp.sum(inverse**2, axis=1)
         log_det = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(upper))))
@@ -249,8 +248,8 @@ def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
     return _Posterior(coef=coef, gamma=gamma, rss=rss, log_det=log_det, inverse=inverse)
 
 
-def _precision_factor(columns: _Columns, targets: Array, width: Array, noise: float) -> tuple[Array, Array]:
-    """Return U, upper triangular, UᵀU = M = I + AᵀA with A = √noise R width, and U⁻ᵀ Aᵀ √noise z.
+def _precision_factor(columns: _Columns, width: Array, noise: float) -> tuple[Array, Array, Array]:
+    """Return U, upper triangular, UᵀU = M = I + AᵀA with A = √noise R width, U⁻¹, and U⁻ᵀ Aᵀ √noise z.
 
     By Cholesky where every column is independent enough of those before it, else by the QR of A over I.
     """
@@ -262,11 +261,14 @@ def _precision_factor(columns: _Columns, targets: Array, width: Array, noise: fl
     if float(xp.max(lengths)) < 1.0 / INDEPENDENT**2:
         lower = xp.linalg.cholesky(precision)
         if bool(xp.all(xp.linalg.diagonal(lower) ** 2 > INDEPENDENT * lengths)):
-            return lower.T, solve_triangular(lower, (noise * width * columns.products)[:, None])[:, 0]
-    above = noise**0.5 * xp.concat([columns.rows * width, targets[:, None]], axis=1)
+            both = xp.concat([identity, (noise * width * columns.products)[:, None]], axis=1)
+            solved = solve_triangular(lower, both)
+            return lower.T, solved[:, :k].T, solved[:, k]
+    above = noise**0.5 * xp.concat([columns.rows * width, columns.targets[:, None]], axis=1)
     below = xp.concat([identity, xp.zeros_like(identity[:, :1])], axis=1)
     both = triangle(xp.concat([above, below]))
-    return both[:k, :k], both[:k, k]
+    upper = both[:k, :k]
+    return upper, solve_triangular(upper.T, identity, transposed=True), both[:k, k]
 
 
 def _by_rows(columns: _Columns, width: Array, noise: float) -> tuple[Array, Array, float]:
@@ -279,12 +281,6 @@ def _by_rows(columns: _Columns, width: Array, noise: float) -> tuple[Array, Arra
     white = solve_triangular(lower, noise**0.5 * columns.targets[:, None])[:, 0]
     log_det = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(lower))))
     return width * (projections.T @ white), xp.sum(projections**2, axis=0), log_det
-
-
-def _inverse(upper: Array) -> Array:
-    xp = namespace_of(upper)
-    identity = xp.eye(upper.shape[0], dtype=upper.dtype, device=device(upper))
-    return solve_triangular(upper.T, identity, transposed=True)
 
 
 def _log_evidence(found: _Posterior, prior: Array, noise: float, dof: float) -> float:

@@ -163,8 +163,9 @@ class BayesianRidge(EvidenceModel):
     def _search(self, scaled: StandardizedFactor) -> tuple[EvidenceFit, HyperPriors]:
         spectrum = spectrum_of(scaled.statistic, fit_intercept=bool(self.fit_intercept))
         hyper = self._hyper_priors(scaled, float(spectrum.rest[0]), spectrum.rank)
-        start = best_precisions(spectrum, self._dof(), hyper)
-        if not (self.lambda_init is None and self.alpha_init is None):
+        if self.lambda_init is None and self.alpha_init is None:
+            start = best_precisions(spectrum, self._dof(), hyper)
+        else:
             start = Precisions(
                 prior=1.0
                 if self.lambda_init is None

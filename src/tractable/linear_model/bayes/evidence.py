@@ -266,6 +266,7 @@ class _Profile:
 
     squares: Any  # (r,), s² of the directions in which the columns vary
     targets: Any  # (r,), squares of the projections of the targets on them
+    lengths: Any  # (r,), squares of the coefficients without a prior, targets / squares
     rest: float
     dof: float
     hyper: HyperPriors
@@ -274,9 +275,11 @@ class _Profile:
     def of(cls, spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) -> "_Profile":
         singular, projections = to_numpy(spectrum.singular), to_numpy(spectrum.projections)[:, 0]
         varies = singular > 0.0
+        squares, targets = singular[varies] ** 2, projections[varies] ** 2
         return cls(
-            squares=singular[varies] ** 2,
-            targets=projections[varies] ** 2,
+            squares=squares,
+            targets=targets,
+            lengths=targets / squares,
             rest=float(spectrum.rest[0]),
             dof=dof,
             hyper=hyper,
@@ -288,7 +291,7 @@ class _Profile:
         For ρ below every s², γ is at least r/2 and |m| at most its length without a prior, so the precision
         of the prior is at least half of r / |m|²; that of the noise is at most at its floor.
         """
-        length = float(np.sum(self.targets / self.squares)) + 2.0 * self.hyper.prior_rate
+        length = float(np.sum(self.lengths)) + 2.0 * self.hyper.prior_rate
         terms = self._shape()
         variance = (self.rest + 2.0 * self.hyper.noise_rate) / terms if terms > 0.0 else 0.0
         least = float(np.min(self.squares))
@@ -301,14 +304,16 @@ class _Profile:
         """Return twice the exponent of the noise precision in the penalised evidence."""
         return self.dof + 2.0 * (self.hyper.prior_shape + self.hyper.noise_shape)
 
-    def _shrunk(self, t: Any) -> tuple[Any, Any]:
-        """Return ρ, (k,), and ρ / (s² + ρ), (k, r)."""
+    def _shrunk(self, t: Any) -> tuple[Any, Any, Any]:
+        """Return ρ, (k,), ρ / (s² + ρ), (k, r), and s² / (s² + ρ)."""
         ratio = np.exp(t)
-        return ratio, ratio[..., None] / (self.squares + ratio[..., None])
+        each = ratio[..., None]
+        total = self.squares + each
+        return ratio, each / total, self.squares / total
 
     def noise(self, t: Any) -> Any:
         """Return the best noise precision: its terms over |y - Xm|² + ρ |m|² and the rates of the priors."""
-        return self._noise(*self._shrunk(t))
+        return self._noise(*self._shrunk(t)[:2])
 
     def _noise(self, ratio: Any, shrunk: Any) -> Any:
         squares = self.rest + shrunk @ self.targets
@@ -317,15 +322,18 @@ class _Profile:
 
     def slope(self, t: Any) -> Any:
         """Return twice the derivative of the objective; that of the best noise does not enter."""
-        ratio, shrunk = self._shrunk(t)
-        length = (1.0 - shrunk) ** 2 @ (self.targets / self.squares)
+        ratio, shrunk, fitted = self._shrunk(t)
+        length = fitted**2 @ self.lengths
         prior = ratio * self._noise(ratio, shrunk)
-        gamma = (self.squares / (self.squares + ratio[..., None])).sum(axis=-1)
-        return gamma - prior * length + 2.0 * (self.hyper.prior_shape - self.hyper.prior_rate * prior)
+        return (
+            fitted.sum(axis=-1)
+            - prior * length
+            + 2.0 * (self.hyper.prior_shape - self.hyper.prior_rate * prior)
+        )
 
     def objective(self, t: Any) -> Any:
         """Return the log evidence and the log density of the priors, less what is the same everywhere."""
-        ratio, shrunk = self._shrunk(t)
+        ratio, shrunk, _ = self._shrunk(t)
         noise = self._noise(ratio, shrunk)
         squares = self.rest + shrunk @ self.targets
         evidence = 0.5 * (self.dof * np.log(noise) + np.sum(np.log(shrunk), axis=-1) - noise * squares)
@@ -460,10 +468,11 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Array:
     >>> float(bounded_ratio(1.0, 0.0, 1e6, 2.0)), float(bounded_ratio(0.0, 0.0, 1e6, 2.0))
     (1000000.0, 2.0)
     """
-    if all(isinstance(part, float) for part in (above, below, most, before)):
+    plain = isinstance(above, float) and isinstance(most, float)
+    if plain and isinstance(below, float) and isinstance(before, float):
         ratio = above / below if above < most * below else most
         return np.asarray(ratio if above > 0 else before)
-    if type(below) is np.ndarray and isinstance(above, float) and isinstance(most, float) and above > 0:
+    if plain and type(below) is np.ndarray and above > 0:
         return np.divide(above, below, out=np.full(below.shape, most), where=above < most * below)
     xp = namespace_of(above, below, most, before)
     above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))

@@ -218,7 +218,7 @@ class GeneralizedLinearRegression(RegressorMixin, Estimator):
         """
         levels = check_levels(alpha)
         dist = self.predict_dist(X, include_noise=include_noise, exposure=exposure)
-        return np.stack([dist.icdf(level) for level in levels], axis=-1)
+        return np.ascontiguousarray(dist.icdf(levels[:, None]).T)
 
     @of_held_rows
     def predict_dist(self, X: Any, *, include_noise: bool = True, exposure: Any = None) -> Any:

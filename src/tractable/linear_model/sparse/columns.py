@@ -1,12 +1,13 @@
 """Centred, weighted columns of rows or of a statistic: what the sparse solvers work on."""
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.limits import power_of_two
-from tractable.arrays.linalg import column_lengths
+from tractable.arrays.linalg import column_lengths, product
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.by_blocks import by_blocks
@@ -21,6 +22,8 @@ from tractable.value import replace, value
 
 #: With more columns the Gram matrix of all of them is not formed.
 LARGEST_GRAM = 1000
+#: Relative rounding of an entry.
+EPSILON = float(np.finfo(np.float64).eps)
 #: Fourth powers of larger numbers, or of smaller ones than its inverse, overflow or vanish in sums.
 LARGE = 1e60
 
@@ -42,7 +45,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
-        """Return the columns of rows in memory, in column order; copied only where that is needed.
+        """Return the columns of rows in memory; copied only where that is needed.
 
         Those of sparse rows are centred within products.
         """
@@ -59,7 +62,7 @@ class Columns:
             columns = np.asarray(X, dtype=np.float64)
             if fit_intercept:
                 columns, centre = _centred(columns, weights)
-            columns = np.asfortranarray(columns if root is None else columns * root[:, None])
+            columns = columns if root is None else columns * root[:, None]
         Y = Y if root is None else Y * root[:, None]
         return cls(X=columns, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
 
@@ -84,10 +87,11 @@ class Columns:
         """Number of targets."""
         return int(self.Y.shape[1])
 
-    def problem(self, target: int = 0, *, precompute: bool | None = None) -> Any:
+    def problem(self, target: int = 0, *, precompute: bool | None = None, once: bool = False) -> Any:
         """Return the least-squares problem of one target: by its Gram matrix, or by its columns.
 
-        Without `precompute` the Gram matrix is formed where there are at least as many rows as columns.
+        Without `precompute` the Gram matrix is formed where there are at least as many rows as columns. The
+        columns of a problem that is solved `once`, for one penalty, stay as they are in memory.
         """
         X, y = self.X, self.Y[:, target]
         m, p = X.shape
@@ -96,7 +100,7 @@ class Columns:
         if precompute is None:
             precompute = p <= min(m, LARGEST_GRAM)
         if not precompute and is_numpy_array(X):
-            return ColumnProblem(X=np.asfortranarray(X), y=np.ascontiguousarray(y))
+            return ColumnProblem(X=X if once else _by_columns(X), y=np.ascontiguousarray(y))
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
 
     def rescaled(self) -> tuple["Columns", float, float]:
@@ -148,18 +152,46 @@ def _sparse_columns(X: Any, weights: Any, root: Any, *, centred: bool) -> Standa
     return StandardizedSparse(X=X, shift=shift, scale=scale, root=root)
 
 
+#: Rows a column from which few columns, as a rule, are multiplied with each other: they stay in row order.
+TALL = 4
+#: Entries from which columns are read one by one.
+MANY_ENTRIES = 2**16
+
+
+def _blocks(x: np.ndarray) -> Iterator[slice]:
+    """Yield blocks of rows that fit in the cache, where they change their memory order."""
+    step = block_rows(x.shape[1])
+    return (slice(start, start + step) for start in range(0, len(x), step))
+
+
+def _by_columns(x: np.ndarray) -> np.ndarray:
+    """Return the same array in column order."""
+    if x.flags.f_contiguous:
+        return x
+    out = np.empty(x.shape, order="F")
+    for part in _blocks(x):
+        out[part] = x[part]
+    return out
+
+
 def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns less their means, and these; what varies by rounding alone is zero."""
-    mean = np.average(columns, axis=0, weights=weights)
-    centred = np.empty(columns.shape, order="F")
-    step = block_rows(columns.shape[1])  # in the cache, where it changes its memory order
-    for start in range(0, len(columns), step):
-        np.subtract(columns[start : start + step], mean, out=centred[start : start + step])
-    # Corrected once: exact far from the origin.
-    rest = np.average(centred, axis=0, weights=weights)
-    centred -= rest
-    mean = mean + rest
-    centred[:, ~column_varies(mean, column_lengths(centred) / len(columns) ** 0.5)] = 0.0
+    n = len(columns)
+    one = np.ones(n) if weights is None else weights
+    total = one.sum()
+    mean = product(one, columns) / total
+    by_columns = columns.size >= MANY_ENTRIES and n <= TALL * columns.shape[1]
+    centred = np.empty(columns.shape, order="F" if by_columns else "C")
+    for part in _blocks(columns):
+        np.subtract(columns[part], mean, out=centred[part])
+    # Corrected once, where that is more than the rounding of entries: exact far from the origin.
+    rest, lengths = product(one, centred) / total, column_lengths(centred)
+    if (np.abs(rest) * n**0.5 > EPSILON * lengths).any():
+        centred -= rest
+        mean, lengths = mean + rest, column_lengths(centred)
+    constant = ~column_varies(mean, lengths / n**0.5)
+    if constant.any():
+        centred[:, constant] = 0.0
     return centred, mean
 
 

@@ -145,7 +145,8 @@ class ElasticNet(SparseModel):
     The solution is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support.
     With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
     `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
-    are used ("rows"), and inner products are formed between few columns only.
+    are used ("rows"), and inner products are formed between few columns only; where a `tol` of 1e-5 or more
+    asks for a rough solution, coordinate descent ends at it.
 
     X may be a sparse matrix or array of SciPy, and is not made dense: columns are centred within products.
 
@@ -184,7 +185,7 @@ class ElasticNet(SparseModel):
     dual_gap_ : float or array of shape (n_targets,)
         Duality gap: a bound on the distance of the objective to its minimum.
     n_iter_ : int or array of shape (n_targets,)
-        Newton steps.
+        Newton steps, or rounds of coordinate descent.
     converged_ : bool
         Whether the duality gap is below `tol`.
     solver_ : {"statistic", "rows"}

@@ -188,7 +188,7 @@ def solve_path(
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
     if sparse.any():
-        problem = columns.problem(target, precompute=precompute)
+        problem = columns.problem(target, precompute=precompute, once=len(alphas) == 1)
         stored = isinstance(columns.X, StandardizedSparse)
         walk = sparse_path if stored or is_numpy_array(columns.X) else _one_by_one
         path = walk(problem, penalties[sparse], ridges[sparse], **options)

@@ -5,6 +5,7 @@ from math import log, pi
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.arrays.log_space import log_softmax
 from tractable.engines import LeastSquares
 from tractable.value import value
@@ -53,7 +54,7 @@ class RegressionMixture:
 
     def log_joint(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K), stored by columns: sums over k run along rows."""
-        joint = self.coef @ x.T
+        joint = product(self.coef, x.T)
         joint += self.intercept[:, None] - y
         joint *= joint
         joint *= -0.5 / self.noise[:, None]

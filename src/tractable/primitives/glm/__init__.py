@@ -5,28 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse
-from tractable.primitives import SILENT, as_double, runs_compiled
+from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 from tractable.primitives.sparse_rows import StandardizedSparse
 
 __all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
-
-#: With more columns, products of all pairs of them would not stay in cache.
-MOST_PAIRED = 64
 
 #: Rows of a block of wide rows.
 WIDE_BLOCK = 1024
 
 
 def softmax_loss(
-    x: Array, targets: Array, weights: Array | None, shift: Array, scale: Array, coef: Array
+    x: Array, targets: Array, weights: Array | None, shift: Array | None, scale: Array | None, coef: Array
 ) -> tuple[Any, Array]:
     """Return -Σ_n w_n Σ_k t_nk log p(k | x_n) and its gradient, for p(k | x) ∝ exp(coef_k · z).
 
     z is ``(x - shift) * scale``, behind a leading 1 where `coef` has one more column than x. Both halves are
-    matrix products on a block of rows that stays in cache; no array of the size of the data is made.
+    matrix products on a block of rows that stays in cache; no array of the size of the data is made. Without
+    a shift and a scale x is the design matrix itself, which is small, and met as a whole.
 
     Parameters
     ----------
@@ -34,7 +31,7 @@ def softmax_loss(
     targets : array (n,) of int, or (n, K)
         The class of each row, or its probability of each class; of sparse rows the class.
     weights : array (n,) or None
-    shift, scale : arrays (d,)
+    shift, scale : arrays (d,), or None
     coef : array (K, d) or (K, 1 + d)
 
     Returns
@@ -49,8 +46,11 @@ def softmax_loss(
     >>> softmax_loss(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1].tolist()
     [[-0.5], [0.5]]
     """
+    if shift is None or scale is None:
+        return agnostic.design_loss(x, targets, weights, coef)
     if is_sparse(x):
-        return _sparse_loss(x, targets, weights, shift, scale, coef)
+        z = StandardizedSparse(X=x, shift=shift, scale=scale, intercept=coef.shape[1] > x.shape[1])
+        return agnostic.design_loss(z, targets, weights, coef)
     if not runs_compiled(x, 8 * x.shape[0] * sum(coef.shape)):
         return agnostic.softmax_loss(as_double(x), targets, weights, shift, scale, coef)
     if len(coef) == 2:
@@ -62,87 +62,52 @@ def softmax_loss(
     return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
 
 
-@SILENT
-def _sparse_loss(
-    x: Any, codes: np.ndarray, weights: np.ndarray | None, shift: np.ndarray, scale: np.ndarray, coef: Any
-) -> tuple[float, np.ndarray]:
-    """Return `softmax_loss` of sparse rows, by two products with them."""
-    z = StandardizedSparse(X=x, shift=shift, scale=scale, intercept=coef.shape[1] > x.shape[1])
-    if len(coef) == 2:  # one product: -log σ(±m) of the margin m
-        sign = 2.0 * codes - 1.0
-        margin = sign * (z @ (coef[1] - coef[0]))
-        small = np.exp(-np.abs(margin))
-        losses = np.log1p(small) + np.maximum(-margin, 0.0)
-        slope = -sign * np.where(margin > 0.0, small, 1.0) / (1.0 + small)
-        gradient = (slope if weights is None else weights * slope) @ z
-        return float(losses.sum() if weights is None else weights @ losses), np.stack([-gradient, gradient])
-    log_p = log_softmax(z @ coef.T)
-    rows = np.arange(len(z))
-    losses, wrong = -log_p[rows, codes], np.exp(log_p)
-    wrong[rows, codes] -= 1.0
-    wrong = wrong if weights is None else wrong * weights[:, None]
-    return float(losses.sum() if weights is None else weights @ losses), wrong.T @ z
+def softmax_curvature(
+    x: Array, mass: Array | None, shift: Array | None, scale: Array | None, coef: Array
+) -> Array:
+    """Return Σ_n mass_n p_na p_nb z_n z_nᵀ for each pair of classes a < b, (K (K - 1) / 2, p, p).
 
-
-def softmax_curvature(x: Array, mass: Array | None, shift: Array, scale: Array, coef: Array) -> Array:
-    """Return the Hessian of `softmax_loss`, Σ_n mass_n p_na (δ_ab - p_nb) z_n z_nᵀ, (K, K, p, p).
-
-    Blocks on the diagonal are minus the sums of the others: p_a (1 - p_a) without cancellation.
+    They are minus the blocks of the Hessian of `softmax_loss` beside the diagonal; the blocks on it are the
+    sums of the pairs that a class is in, p_a (1 - p_a) without cancellation.
 
     Parameters
     ----------
     x : array (n, d)
     mass : array (n,) or None
         Weight of each row, times the sum of its targets.
-    shift, scale : arrays (d,)
+    shift, scale : arrays (d,), or None where x is the design matrix
     coef : array (K, p), p = d or 1 + d
 
     Examples
     --------
-    >>> softmax_curvature(np.ones((3, 1)), None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[0, 0].tolist()
-    [[0.75]]
+    >>> softmax_curvature(np.ones((3, 1)), None, np.zeros(1), np.ones(1), np.zeros((2, 1))).tolist()
+    [[[0.75]]]
     """
     k, p = coef.shape
-    wide = p > MOST_PAIRED and is_numpy_array(x)
-    if not (wide or runs_compiled(x, 2 * x.shape[0] * k * k * p)):
+    if p > agnostic.MOST_PAIRED and is_numpy_array(x):
+        return _wide_curvature(x, mass, shift, scale, coef)
+    if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
-    if wide:
-        upper = _wide_curvature(x, mass, shift, scale, coef)
-    else:
-        from tractable.primitives.glm.compiled import softmax_curvature as compiled
+    from tractable.primitives.glm.compiled import softmax_curvature as compiled
 
-        upper = compiled(x, mass, shift, scale, coef, 128, k > 2)
-    if k == 2:
-        return np.concatenate([upper, -upper, -upper, upper]).reshape(2, 2, p, p)
-    found = np.zeros((k, k, p, p))
-    rows, columns = np.triu_indices(k, 1)
-    found[rows, columns] = found[columns, rows] = -upper
-    found[np.arange(k), np.arange(k)] = -found.sum(axis=1)
-    return found
+    shift, scale = (np.zeros(p), np.ones(p)) if shift is None or scale is None else (shift, scale)
+    return compiled(x, mass, shift, scale, coef, 128, k > 2)
 
 
-@SILENT
 def _wide_curvature(
-    x: np.ndarray, mass: np.ndarray | None, shift: np.ndarray, scale: np.ndarray, coef: np.ndarray
+    x: np.ndarray,
+    mass: np.ndarray | None,
+    shift: np.ndarray | None,
+    scale: np.ndarray | None,
+    coef: np.ndarray,
 ) -> np.ndarray:
-    """Return Σ_n mass_n p_na p_nb z_n z_nᵀ for a < b, (K (K - 1) / 2, P, P).
-
-    Weights are positive, so that each is a matrix times its own transpose: BLAS does half of the products.
-    """
+    """Return `softmax_curvature` of wide rows, whose products of columns fill the cache, by blocks."""
     k, p = coef.shape
-    pairs = list(zip(*np.triu_indices(k, 1), strict=True))
-    found, square = np.zeros((len(pairs), p, p)), np.empty((p, p))
-    features, weighted = np.ones((WIDE_BLOCK, p)), np.empty((WIDE_BLOCK, p))
+    found = np.zeros((k * (k - 1) // 2, p, p))
     for start in range(0, len(x), WIDE_BLOCK):
         part = slice(start, start + WIDE_BLOCK)
-        z = features[: len(x[part])]
-        np.subtract(x[part], shift, out=z[:, p - x.shape[1] :])
-        z[:, p - x.shape[1] :] *= scale
-        root = np.exp(0.5 * log_softmax(np.dot(z, coef.T)))
-        own = np.ones(len(z)) if mass is None else np.sqrt(mass[part])
-        for q, (a, b) in enumerate(pairs):
-            half = np.multiply(z, (own * root[:, a] * root[:, b])[:, None], out=weighted[: len(z)])
-            found[q] += np.dot(half.T, half, out=square)
+        own = None if mass is None else mass[part]
+        found += agnostic.softmax_curvature(as_double(x[part]), own, shift, scale, coef)
     return found
 
 

@@ -1,54 +1,123 @@
 """The functions of `tractable.primitives.glm` in the array API."""
 
 import math
-from operator import mul
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
-from tractable.arrays.log_space import log_softmax
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+import numpy as np
+
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives import SILENT
+from tractable.primitives.sparse_rows import StandardizedSparse
+
+#: With more columns, products of all pairs of them would not stay in cache.
+MOST_PAIRED = 64
+
+#: Entries of the products of pairs of columns that are made at once.
+PAIRED_ENTRIES = 2**20
+
+#: Entries of weighted rows that are made at once: in cache, and no pages of memory that are new.
+SQUARE_ENTRIES = 2**15
 
 
-def _features(x: Array, shift: Array, scale: Array, width: int) -> Array:
-    xp = namespace_of(x)
+def features(x: Array, shift: Array | None, scale: Array | None, width: int) -> Array:
+    """Return the design matrix: standardised rows, behind a column of ones where it is wider than x."""
+    if shift is None or scale is None:
+        return x
+    xp, first = namespace_of(x), width - x.shape[1]
+    if is_numpy_array(x):  # one array alone is made
+        z = np.empty((x.shape[0], width))
+        z[:, :first] = 1.0
+        np.subtract(x, shift, out=z[:, first:])
+        z[:, first:] *= scale
+        return z
     z = (x - shift) * scale
-    return z if z.shape[1] == width else xp.concat([xp.ones_like(z[:, :1]), z], axis=1)
+    return xp.concat([xp.ones_like(z[:, :1]), z], axis=1) if first else z
 
 
-@SILENT
 def softmax_loss(
-    x: Array, targets: Array, weights: Any, shift: Array, scale: Array, coef: Array
+    x: Array, targets: Array, weights: Any, shift: Array | None, scale: Array | None, coef: Array
 ) -> tuple[Any, Array]:
-    xp = namespace_of(x)
-    t = targets
-    if t.ndim == 1:
-        t = xp.astype(xp.arange(coef.shape[0], device=device(x))[None, :] == t[:, None], x.dtype)
-    w = xp.ones_like(x[:, 0]) if weights is None else weights
-    z = _features(x, shift, scale, coef.shape[1])
-    log_p = log_softmax(z @ coef.T)
-    mass = w * xp.sum(t, axis=1)
-    # A class that a row has no share in costs nothing, however improbable it is.
-    lost = xp.where(t > 0, t * xp.where(t > 0, log_p, xp.zeros_like(log_p)), xp.zeros_like(t))
-    value = -xp.sum(w * xp.sum(lost, axis=1))
-    return value, (mass[:, None] * xp.exp(log_p) - w[:, None] * t).T @ z
+    return design_loss(features(x, shift, scale, coef.shape[1]), targets, weights, coef)
 
 
 @SILENT
-def softmax_curvature(x: Array, mass: Any, shift: Array, scale: Array, coef: Array) -> Array:
-    xp = namespace_of(x)
-    z = _features(x, shift, scale, coef.shape[1])
-    p = xp.exp(log_softmax(z @ coef.T))
-    m = xp.ones_like(x[:, 0]) if mass is None else mass
-    k, d = coef.shape
-    zeros = xp.zeros((d, d), dtype=x.dtype, device=device(x))
-    blocks = [[zeros] * k for _ in range(k)]
-    for a in range(k):
-        for b in range(a + 1, k):
-            between = ((m * p[:, a] * p[:, b])[:, None] * z).T @ z
-            blocks[a][b] = blocks[b][a] = -between
-            blocks[a][a] = blocks[a][a] + between
-            blocks[b][b] = blocks[b][b] + between
-    return xp.stack([xp.stack(row) for row in blocks])
+def design_loss(z: Any, targets: Array, weights: Any, coef: Array) -> tuple[Any, Array]:
+    """Return loss and gradient of the rows of a design matrix, which may be a `StandardizedSparse`."""
+    xp = namespace_of(coef)
+    if coef.shape[0] == 2 and targets.ndim == 1:
+        return _two_class_loss(xp, z, targets, weights, coef)
+    scores = _scores(z, coef)
+    if targets.ndim == 1:
+        t = xp.astype(xp.arange(coef.shape[0], device=device(coef))[:, None] == targets, coef.dtype)
+        target = 1.0
+    else:
+        t = xp.matrix_transpose(targets)
+        target = xp.sum(t, axis=0)
+    top = xp.max(scores, axis=0)
+    raised = xp.exp(scores - top)
+    total = xp.sum(raised, axis=0)
+    # A class that a row has no share in costs nothing, however improbable it is.
+    behind = xp.sum(xp.where(t > 0, t * (top - scores), xp.zeros_like(t)), axis=0)
+    losses, wrong = behind + target * xp.log(total), raised * (target / total) - t
+    if weights is None:
+        return xp.sum(losses), wrong @ z
+    return xp.sum(weights * losses), (weights * wrong) @ z
+
+
+def _two_class_loss(xp: Any, z: Any, codes: Array, weights: Any, coef: Array) -> tuple[Any, Array]:
+    """Return -Σ w log σ(m) of the margins m = ±η of rows, and its gradient: one linear predictor."""
+    sign = 2.0 * xp.astype(codes, coef.dtype) - 1.0
+    margin = sign * (z @ (coef[1, :] - coef[0, :]))
+    small, wrong = xp.exp(-xp.abs(margin)), margin < 0.0
+    losses = xp.log1p(small) + xp.where(wrong, -margin, xp.zeros_like(margin))
+    slope = -sign * xp.where(wrong, xp.ones_like(small), small) / (1.0 + small)
+    gradient = (slope if weights is None else weights * slope) @ z
+    return xp.sum(losses if weights is None else weights * losses), xp.stack([-gradient, gradient])
+
+
+def _scores(z: Any, coef: Array) -> Array:
+    """Return the linear predictors, (K, n): sums over classes then run along rows."""
+    if isinstance(z, StandardizedSparse):
+        return np.ascontiguousarray((z @ coef.T).T)
+    return coef @ namespace_of(z).matrix_transpose(z)
+
+
+@SILENT
+def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | None, coef: Array) -> Array:
+    xp, (k, p) = namespace_of(x), coef.shape
+    z = features(x, shift, scale, p)
+    if k == 2:
+        small = xp.exp(-xp.abs(z @ (coef[1, :] - coef[0, :])))
+        root = xp.sqrt(small if mass is None else mass * small) / (1.0 + small)
+        return _weighted_square(xp, root, z)[None, ...]
+    scores = _scores(z, coef)
+    raised = xp.exp(scores - xp.max(scores, axis=0))
+    probability = raised / xp.sum(raised, axis=0)
+    first, second = (xp.asarray(i, device=device(x)) for i in np.triu_indices(k, 1))
+    both = xp.take(probability, first, axis=0) * xp.take(probability, second, axis=0)
+    both = both if mass is None else mass * both
+    left, right = np.triu_indices(p)
+    if p > MOST_PAIRED or z.shape[0] * len(left) > PAIRED_ENTRIES:
+        root = xp.sqrt(both)
+        parts = [_weighted_square(xp, root[q, :], z) for q in range(both.shape[0])]
+        return xp.stack(parts) if parts else xp.zeros((0, p, p), dtype=z.dtype, device=device(z))
+    # One product of pairs of classes with pairs of columns.
+    i, j = (xp.asarray(each, device=device(x)) for each in (left, right))
+    sums = both @ (xp.take(z, i, axis=1) * xp.take(z, j, axis=1))
+    place = np.zeros((p, p), dtype=np.int64)
+    place[left, right] = place[right, left] = np.arange(len(left))
+    found = xp.take(sums, xp.asarray(place.reshape(-1), device=device(x)), axis=1)
+    return xp.reshape(found, (both.shape[0], p, p))
+
+
+def _weighted_square(xp: Any, root: Array, z: Array) -> Array:
+    """Return Σ_n root_n² z_n z_nᵀ: a matrix times its own transpose, of which BLAS does half the products."""
+    n, p = z.shape
+    step = max(p, SQUARE_ENTRIES // p) if is_numpy_array(z) else max(n, 1)
+    halves = (root[a : a + step, None] * z[a : a + step, :] for a in range(0, max(n, 1), step))
+    return reduce(add, (xp.matrix_transpose(half) @ half for half in halves))
 
 
 def perceptron_pass(

@@ -444,8 +444,9 @@ def _transposed(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _standardized(sums: np.ndarray, counts: np.ndarray, shift: np.ndarray, scale: float) -> np.ndarray:
     """Return the sums of rows (x - shift) scale, from those of x."""
-    sums -= counts[:, None] * shift
-    sums *= scale
+    for k, count in enumerate(counts):  # of many columns the cache holds one row of sums, not all
+        sums[k] -= count * shift
+        sums[k] *= scale
     return sums
 
 

@@ -414,14 +414,7 @@ def sparse_reassign(  # type: ignore[no-untyped-def]
             upper[r] = scale * np.sqrt(max(own, 0.0) + slack) * UP
             if upper[r] < max(np.float64(lower[r]), half[old]):
                 continue
-        for k in range(K):
-            products[k] = 0.0
-        length = 0.0
-        for at in range(start, end):
-            x, point = data[at], points[columns[at]]
-            length += x * x
-            for k in range(K):
-                products[k] += x * point[k]
+        length = _stored_products(data[start:end], columns[start:end], points, products)
         near, best, second, longest = 0, np.inf, np.inf, 0.0
         for k in range(K):
             score = squares[k] - 2.0 * products[k]
@@ -472,6 +465,28 @@ def sparse_cluster_sums(data, columns, indptr, w, points, squares, labels, sums,
         if weight > 0.0 and square > away:
             away, row = square, r
     return cost, away, row
+
+
+@compiled(fastmath=FAST)
+def _stored_products(row, at, points, products):  # type: ignore[no-untyped-def]
+    """Write the products of a sparse row with all points (d, K), and return its squared length."""
+    n, K = len(row), points.shape[1]
+    length = 0.0
+    for k in range(K):
+        products[k] = 0.0
+    for h in range(n // 4):  # four entries at a time: products are read and written less often
+        i = 4 * h
+        a, b, c, d = row[i], row[i + 1], row[i + 2], row[i + 3]
+        first, second, third, fourth = points[at[i]], points[at[i + 1]], points[at[i + 2]], points[at[i + 3]]
+        length += a * a + b * b + c * c + d * d
+        for k in range(K):
+            products[k] += a * first[k] + b * second[k] + c * third[k] + d * fourth[k]
+    for i in range(n // 4 * 4, n):
+        a, first = row[i], points[at[i]]
+        length += a * a
+        for k in range(K):
+            products[k] += a * first[k]
+    return length
 
 
 @compiled(fastmath=FAST)

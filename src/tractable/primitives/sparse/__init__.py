@@ -12,6 +12,7 @@ from tractable.primitives.sparse import agnostic
 __all__ = [
     "SignedSupport",
     "append_row",
+    "column_sweeps",
     "coordinate_sweeps",
     "first_to_enter",
     "remove_row",
@@ -297,3 +298,47 @@ def coordinate_sweeps(
     from tractable.primitives.sparse.compiled import coordinate_sweeps as kernel
 
     return kernel.for_work(500 * len(slope) ** 2)(hessian, slope, penalty_weights, x, n_sweeps)
+
+
+def column_sweeps(
+    X: np.ndarray,
+    squares: np.ndarray,
+    penalty: float,
+    ridge: float,
+    *,
+    positive: bool,
+    n_sweeps: int,
+    w: np.ndarray,
+    residual: np.ndarray,
+) -> None:
+    """Lower ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j² by coordinate descent, in place.
+
+    Rounds over the coefficients that are not zero follow each round over all.
+
+    Parameters
+    ----------
+    X : array (n, p)
+        In column order.
+    squares : array (p,)
+        Those of the columns; coefficients of zeros stay.
+    penalty, ridge : float
+    positive : bool
+        Whether negative coefficients are forbidden.
+    n_sweeps : int
+        Rounds over all coefficients.
+    w : array (p,)
+        The coefficients, from the start to the end.
+    residual : array (n,)
+        y - Xw, likewise.
+
+    Examples
+    --------
+    >>> w, residual = np.zeros(2), np.array([3.0, 0.5])
+    >>> options = {"positive": False, "n_sweeps": 2, "w": w, "residual": residual}
+    >>> column_sweeps(np.eye(2, order="F"), np.ones(2), 1.0, 0.0, **options)
+    >>> w, residual
+    (array([2., 0.]), array([1. , 0.5]))
+    """
+    from tractable.primitives.sparse.compiled import column_sweeps as kernel
+
+    kernel.for_work(100 * n_sweeps * X.size)(X.T, squares, penalty, ridge, positive, n_sweeps, w, residual)
