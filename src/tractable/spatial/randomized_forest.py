@@ -1,5 +1,6 @@
 """Several random trees, whose leaves together hold the candidates."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from tractable.primitives.neighbors.hyperplane_trees import (
     join_leaves,
     mend_lists,
 )
+from tractable.primitives.threads import default_threads, ordered_map
 from tractable.spatial.checks import as_count, as_seed, as_threads, as_whole
 from tractable.spatial.hyperplane_index import HyperplaneIndex
 from tractable.spatial.metrics import Metric
@@ -84,7 +86,10 @@ class RandomizedForest(HyperplaneIndex):
         self._set(n_trees=n_trees, leaf_size=leaf_size, repair=repair, random_state=seed)
         first = self._tree(rows, 0)
         local = self._arrange(first)
-        self._keep(first, *(self._tree(local, t) for t in range(1, n_trees)))
+        # A tree has one group at its root, and little to do for a second thread: a thread a tree, or all
+        # threads on each of fewer trees.
+        others, together = range(1, n_trees), n_trees > default_threads()
+        self._keep(first, *ordered_map(partial(self._tree, local), others, None if together else 1))
 
     def _tree(self, rows: np.ndarray, number: int) -> HyperplaneTrees:
         rng = np.random.default_rng([self.random_state, number])

@@ -504,8 +504,10 @@ def finish_lists(
 def even_pieces(ptr: np.ndarray, most: int) -> np.ndarray:
     """Cut leaves of more than `most` points into even pieces."""
     pieces = -(-np.diff(ptr) // most)
+    if not np.any(pieces > 1):
+        return ptr
     cuts = [
         np.linspace(lo, hi, n + 1).astype(np.int64)[1:]
         for lo, hi, n in zip(ptr, ptr[1:], pieces, strict=False)
     ]
-    return np.concatenate([[0], *cuts]) if np.any(pieces > 1) else ptr
+    return np.concatenate([[0], *cuts])
