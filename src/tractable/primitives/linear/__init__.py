@@ -326,7 +326,7 @@ TARGET_INFLATION = 1e4
 def safe_factor(
     scatter: np.ndarray, n_targets: int = 0, *, inflation: float = INFLATION
 ) -> np.ndarray | None:
-    """Return R, upper triangular with RᵀR = scatter, if it has the digits of a QR, but for about one, else None.
+    """Return R, upper triangular with RᵀR = scatter, if it has the digits of a QR but for about one; or None.
 
     By the Cholesky factor of the correlations. Products of columns have errors of a few ε times the lengths
     of both: the scatter in any direction has a relative error of these ε times the inverse correlations,
