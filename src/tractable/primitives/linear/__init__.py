@@ -342,7 +342,7 @@ def safe_factor(
 
     Examples
     --------
-    >>> safe_factor(np.array([[25.0, 15.0], [15.0, 10.0]])).tolist()
+    >>> safe_factor(np.array([[25.0, 15.0], [15.0, 10.0]])).round(12).tolist()
     [[5.0, 3.0], [0.0, 1.0]]
     >>> safe_factor(np.ones((2, 2))) is None
     True
