@@ -126,6 +126,14 @@ def test_a_search_that_ends_at_no_number_is_never_the_best():
     assert found.params == 3
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
+def test_of_searches_that_end_at_one_optimum_the_first_is_the_best(size):
+    ends = [-2.0 * size, -size, -size * (1.0 - 1e-15), -size * (1.0 + 1e-15)]
+    assert best_of(lambda i: EMResult(params=i, trace=(ends[i],), converged=True), 4).params == 1
+    ends[3] = -size * (1.0 - 1e-9)
+    assert best_of(lambda i: EMResult(params=i, trace=(ends[i],), converged=True), 4).params == 3
+
+
 def test_parameters_of_earlier_steps_are_let_go():
     """Parameters may be as large as the rows: of all but the last steps none is held."""
     made, most = WeakSet(), 0
