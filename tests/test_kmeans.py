@@ -11,7 +11,7 @@ import tractable
 from conftest import BACKENDS
 from quick import some
 from tractable import KMeans
-from tractable.arrays import to_numpy
+from tractable.arrays import devices, to_numpy
 from tractable.engines import kmeans as kmeans_steps
 from tractable.mixture import best_partition
 from tractable.primitives.kmeans import agnostic, assign, device, kmeans_plus_plus, seeding_probabilities
@@ -447,3 +447,42 @@ def test_many_rows_of_a_device_are_assigned_block_by_block(rng, monkeypatch, awa
     np.testing.assert_allclose(to_numpy(found.counts), np.bincount(own, w, minlength=5))
     sums = np.stack([(w * (own == k)) @ (0.5 * (X - shift)) for k in range(5)])
     np.testing.assert_allclose(to_numpy(found.sums), sums, atol=1e-11)
+
+
+TORCH = [b for b in BACKENDS if b.name.startswith("torch")]
+
+
+@pytest.mark.parametrize("library", TORCH, ids=lambda b: b.name)
+@pytest.mark.parametrize(("kind", "size"), [(np.float32, 1e19), (np.float32, 1e-24)])
+def test_squares_of_rows_on_a_device_neither_overflow_nor_vanish(rng, monkeypatch, library, kind, size):
+    monkeypatch.setattr(agnostic, "MOST_DOUBTED", 0)
+    X = (clouds(rng) * size).astype(kind)
+    start = X[[0, -1]].astype(float)
+    with tractable.precision("single"):
+        found = KMeans(2, init=start).fit(library.asarray(X))
+    host = KMeans(2, init=start).fit(X)
+    np.testing.assert_array_equal(to_numpy(found.labels_), host.labels_)
+    np.testing.assert_allclose(to_numpy(found.cluster_centers_), host.cluster_centers_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("library", TORCH, ids=lambda b: b.name)
+def test_weights_of_many_rows_in_single_precision_are_added_in_double(monkeypatch, library):
+    monkeypatch.setattr(agnostic, "MOST_DOUBTED", 0)
+    monkeypatch.setattr(device, "DEVICE_ROWS", 50)
+    X, w = np.full((200, 1), 1.0, np.float32), np.ones(200)
+    X[0], w[0] = -1.0, 2.0**25  # to which one is not added in single precision
+    with tractable.precision("single"):
+        model = KMeans(1).fit(library.asarray(X), sample_weight=library.asarray(w))
+    assert to_numpy(model.counts_).tolist() == [w.sum()]
+
+
+@pytest.mark.parametrize("library", TORCH, ids=lambda b: b.name)
+def test_labels_stay_on_their_device_while_a_model_is_fitted_again(rng, monkeypatch, library):
+    X, moved = library.asarray(clouds(rng)), []
+    model = KMeans(2, random_state=0).fit(X)
+    monkeypatch.setattr(devices, "to_numpy", lambda x: moved.append(len(x.shape) and len(x)) or to_numpy(x))
+    model.fit(X)
+    model.partial_fit(X)
+    assert moved
+    assert max(moved) < len(X)
+    assert not hasattr(model, "labels_")

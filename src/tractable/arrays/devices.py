@@ -1,7 +1,7 @@
 """Arrays on the host and on devices: values that hold arrays are moved, whole, where they are asked to be."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import is_dataclass
@@ -30,6 +30,7 @@ __all__ = [
     "beside",
     "beside_rows",
     "clear_device_errors",
+    "device_of",
     "empty_tensor",
     "free_memory",
     "is_out_of_memory",
@@ -40,6 +41,7 @@ __all__ = [
     "pass_over",
     "placed",
     "precision",
+    "tensor_type",
     "torch_and_device",
 ]
 
@@ -112,9 +114,20 @@ def beside(record: Any, like: Array) -> Any:
         if not is_numpy_array(x) or x.dtype.kind not in "fiub":
             return x
         # A copy: the library may share memory, and the arrays of values are read-only.
-        return xp.asarray(np.array(x), device=place)
+        return xp.asarray(np.array(x, dtype=tensor_type(x.dtype)), device=place)
 
     return map_arrays(record, moved)
+
+
+def tensor_type(kind: np.dtype) -> np.dtype:
+    """Return the type of NumPy in which numbers go to other libraries: of this machine, of 64 bits at most.
+
+    Examples
+    --------
+    >>> tensor_type(np.dtype(">f4")), tensor_type(np.dtype(np.longdouble))
+    (dtype('float32'), dtype('float64'))
+    """
+    return np.dtype(np.float64) if kind.char == "g" else kind.newbyteorder("=")
 
 
 def as_plain(name: str, x: Array) -> Array:
@@ -280,6 +293,11 @@ def empty_tensor(place: Any) -> Array:
     """Return a tensor of torch without entries, float64, on a device that is named."""
     torch, found = torch_and_device(place)
     return torch.empty(0, dtype=torch.float64, device=found)
+
+
+def device_of(x: Array) -> AbstractContextManager[Any]:
+    """Return a context in which kernels run on the GPU of a tensor; a thread may have another otherwise."""
+    return import_module("torch").cuda.device_of(x)
 
 
 def free_memory(x: Array) -> int | None:

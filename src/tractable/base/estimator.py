@@ -74,6 +74,9 @@ SMALL = 2**22
 #: What a search and a fold leave to be read, merged and drawn; it stays where it was made.
 RECORDS = ("statistic_", "cv_curve_", "objective_trace_", "lower_bounds_")
 
+#: What is known of each row of a fit: as long as the rows, and never learned from.
+OF_ROWS = ("labels_",)
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -220,8 +223,9 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
 
 
 def _learned_on_host(estimator: Any) -> dict[str, Any]:
-    """Return attributes with what was learned on the host; rows must go on being of their library."""
-    return {name: on_host(x) if name.endswith("_") else x for name, x in vars(estimator).items()}
+    """Return attributes, those that learning reads on the host; what is as long as the rows stays there."""
+    small = {name: x for name, x in vars(estimator).items() if name.endswith("_") and name not in OF_ROWS}
+    return vars(estimator) | on_host(small)
 
 
 def _is_narrow(X: Any, square: bool) -> bool:

@@ -110,6 +110,8 @@ def check_rows(
 def _check_enough(source: Source, min_rows: int) -> None:
     if source.n_rows is not None and source.n_rows < min_rows:
         raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
+    if not source.n_features:
+        raise ValueError("X has 0 features, while a minimum of 1 is required")
 
 
 def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -186,7 +188,19 @@ def _checked_targets(batch: Batch) -> Batch:
     if batch.y is None:
         raise ValueError("y is missing: the rows have no target; give it, or name its column")
     check_real_kind("y", batch.y)
-    return batch
+    y = _as_numbers(batch.y)
+    return batch if y is batch.y else replace(batch, y=y)
+
+
+def _as_numbers(y: Any) -> Any:
+    """Return targets of a type that tensors hold: objects, such as those of columns of frames, as float64."""
+    if is_foreign_array(y):
+        return y
+    y = np.asarray(y)
+    try:
+        return y if y.dtype.kind in "fiub" else y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers: {error}") from None
 
 
 def without_targets(source: Source) -> Source:
@@ -214,7 +228,7 @@ def check_targets(estimator: Any, y: Any, X: Array, *, allow_nan: bool = False) 
     check_real_kind("y", y)
     xp = namespace_of(X)
     if not is_numpy_array(X):
-        y = xp.astype(placed("y", y, X), xp.float64)
+        y = xp.astype(placed("y", _as_numbers(y), X), xp.float64)
         if bool(xp.any(xp.isinf(y) if allow_nan else ~xp.isfinite(y))):
             raise ValueError(f"y contains {'infinity' if allow_nan else 'NaN or infinity'}")
         check_squarable("y", y)

@@ -130,8 +130,7 @@ def map_rows(
     width = prod(x.shape[1:])
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
-        blocks = (x[a : min(a + step, n), ...] for a in range(0, n, step))
-        return stacked([part for rows in blocks for part in in_halves(function, rows, rows.shape[0])])
+        return map_blocks(function, (x[a : min(a + step, n), ...] for a in range(0, n, step)))
     step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
@@ -233,12 +232,18 @@ def in_halves(of: Callable[[Any], Any], block: Any, n_rows: int) -> Iterator[Any
 def map_blocks(function: Callable[[Any], Any], blocks: Iterable[Any], n_threads: int | None = None) -> Any:
     """Return the results of a function of blocks, an array or several with one entry a row, stacked.
 
+    Blocks on a device come one after the other, in the thread, and on the stream, in which they were made.
+
     Examples
     --------
     >>> map_blocks(lambda rows: rows.sum(axis=1), [np.ones((2, 2)), np.ones((1, 2))]).tolist()
     [2.0, 2.0, 2.0]
     """
-    return stacked(list(ordered_map(function, blocks, n_threads)))
+    blocks = iter(blocks)
+    first = list(islice(blocks, 1))
+    if first and is_foreign_array(first[0]):
+        return stacked([part for x in chain(first, blocks) for part in in_halves(function, x, x.shape[0])])
+    return stacked(list(ordered_map(function, chain(first, blocks), n_threads)))
 
 
 def stacked(parts: list[Any]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tractable.arrays.devices import on_host, torch_and_device
+from tractable.arrays.devices import on_host, tensor_type, torch_and_device
 from tractable.arrays.namespace import is_foreign_array, is_numpy_array, library_of
 from tractable.data.blocks import in_halves, tree_sum
 from tractable.data.dispatch import as_source
@@ -46,13 +46,23 @@ class Uploader:
             return x
         # A copy: torch shares memory, and the arrays of sources may be read-only, or changed later.
         if self.stream is None:
-            return self.torch.from_numpy(np.array(x)).to(self.place)
-        kind = self.torch.from_numpy(np.empty(0, x.dtype)).dtype
-        held = self.torch.empty(x.shape, dtype=kind, pin_memory=True)
-        pinned, parts = held.numpy(), even_blocks(len(x), max(1, COPIED_BYTES * len(x) // max(1, x.nbytes)))
-        list(ordered_map(lambda part: np.copyto(pinned[part], x[part]), parts))
+            return self.torch.from_numpy(np.array(x, dtype=tensor_type(x.dtype))).to(self.place)
+        kind = self.torch.from_numpy(np.empty(0, tensor_type(x.dtype))).dtype
         with self.torch.cuda.stream(self.stream):
-            return held.to(self.place, non_blocking=True)
+            found = self.torch.empty(x.shape, dtype=kind, device=self.place)
+            for part in _parts(x, BLOCK_BYTES):  # one of a block; all rows at once would pin their memory
+                found[part].copy_(self._pinned(x[part], kind), non_blocking=True)
+        return found
+
+    def _pinned(self, x: np.ndarray, kind: Any) -> Any:
+        """Return a copy in memory that a GPU reads; torch keeps that until copies from it are through."""
+        try:
+            held = self.torch.empty(x.shape, dtype=kind, device="cpu", pin_memory=True)
+        except RuntimeError:  # no more may be pinned: from other memory a copy takes longer
+            held = self.torch.empty(x.shape, dtype=kind, device="cpu")
+        filled = held.numpy()
+        list(ordered_map(lambda part: np.copyto(filled[part], x[part]), _parts(x, COPIED_BYTES)))
+        return held
 
     def sent(self) -> Any:
         """Return a mark after all copies that were begun, for `arrived`."""
@@ -178,17 +188,28 @@ def _are_paths(rows: Any) -> bool:
     return all(isinstance(path, str | PathLike) for path in rows)
 
 
+def _parts(x: np.ndarray, most: int) -> list[slice]:
+    """Return slices that cut an array into parts of so many bytes at most."""
+    return even_blocks(len(x), max(1, most * len(x) // max(1, x.nbytes)))
+
+
 def _joined(batches: Iterator[Batch], most: int) -> Iterator[Batch]:
     """Yield batches, several small ones as one of so many rows at most."""
     held, n = list[Batch](), 0
     for batch in batches:
-        if held and n + batch.n_rows > most:
+        if held and (n + batch.n_rows > most or _family(held[0].y) != _family(batch.y)):
             yield _one(held)
             held, n = [], 0
         held.append(batch)
         n += batch.n_rows
     if held:
         yield _one(held)
+
+
+def _family(y: np.ndarray | None) -> str | None:
+    """Return what targets are: words and numbers that are joined would all be words."""
+    kind = None if y is None else y.dtype.kind
+    return "number" if kind in (*"fiub",) else "word" if kind in ("U", "O") else kind
 
 
 def _one(batches: list[Batch]) -> Batch:

@@ -142,7 +142,7 @@ class Source(ABC):
         self, function: Callable[[np.ndarray], np.ndarray], *, n_threads: int | None = None
     ) -> np.ndarray:
         """Return `function` of the X of every block, stacked: one entry or row of results for each row."""
-        return map_blocks(lambda block: function(block.X), self.blocks(), n_threads)
+        return map_blocks(function, (block.X for block in self.blocks()), n_threads)
 
     def accumulate(self, step: Callable[[S, Batch], S], state: S, *, rows: int | None = None) -> S:
         """Return ``step(state, block)`` applied to block after block, in order: for online learning.

@@ -202,14 +202,14 @@ class AssignStep:
         return BLOCK
 
     def __call__(self, block: Any) -> Clusters:
-        if is_foreign_array(block.X):
-            return pass_over(block.X, _assigned, self, block)
-        return _assigned(self, block)
+        given = block.X, block.weights, *_scaling(self.standardizer), self.centers
+        found = pass_over(block.X, _assigned, *given) if is_foreign_array(block.X) else _assigned(*given)
+        return _clusters(self, *found)
 
 
-def _assigned(step: AssignStep, block: Any) -> Clusters:
-    found = assign(block.X, block.weights, *_scaling(step.standardizer), step.centers)
-    return _clusters(step, found.sums, found.counts, found.cost)
+def _assigned(*given: Any) -> tuple[Any, Any, Any]:
+    found = assign(*given)
+    return found.sums, found.counts, found.cost
 
 
 class BoundedRows:
@@ -504,7 +504,8 @@ class KMeansProblem(EMProblem):
                 break
             factor = OVERSAMPLING * self.n_clusters / cost
             step = DrawStep(centers=centers, standardizer=self.standardizer, factor=factor, seed=int(seed))
-            centers = np.concatenate([centers, self.source.reduce(step).rows])
+            drawn = self.source.beside_model(None).reduce(step)  # of rows on the host
+            centers = np.concatenate([centers, drawn.rows])
             found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))
             cost = found.inertia
         found = self.source.reduce(AssignStep(centers=centers, standardizer=self.standardizer))

@@ -218,7 +218,7 @@ def report_on(
     table = _table(data, chosen, rng, progress)
     target, warned = _predictable(table, target)
     sections, failed = _sections(table, target, rng, report_progress)
-    rows = _rows(table, target, failed)
+    rows = _rows(table, target, sections, failed)
     notes = (*table.notes, *warned, *failed)
     title = f"Report on {Path(table.path).name}"
     report_progress("writing the page", 0.99)
@@ -334,10 +334,12 @@ def _sections(
     return made, failed
 
 
-def _rows(table: Table, target: str | None, failed: list[str]) -> dict[str, Any] | None:
+def _rows(
+    table: Table, target: str | None, sections: list[Section], failed: list[str]
+) -> dict[str, Any] | None:
     """Return the rows of the page; None, and a note more, if that fails."""
     try:
-        return rows_data(table, target)
+        return rows_data(table, target, clusters=any(section.key == "clusters" for section in sections))
     except Exception as error:  # noqa: BLE001  (as above)
         logging.getLogger("tractable").warning("the rows of the report failed: %r", error)
         failed.append("The rows of this table could not be written into the page.")

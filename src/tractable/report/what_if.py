@@ -224,11 +224,11 @@ def _step(low: float, high: float, *, whole: bool) -> float:
     return max(step, 1.0) if whole else float(f"{step:.12g}")
 
 
-def rows_data(table: Table, target: str | None = None) -> dict[str, Any]:
+def rows_data(table: Table, target: str | None = None, *, clusters: bool = True) -> dict[str, Any]:
     """Return rows of a table for the page: all, or a random sample that a page has room for.
 
-    Their clusters are one more column, if they are natural. Categories are codes of `levels`, and missing
-    entries are None.
+    With `clusters`, those of the rows are one more column, if they are natural. Categories are codes of
+    `levels`, and missing entries are None.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def rows_data(table: Table, target: str | None = None) -> dict[str, Any]:
     return {
         "total": table.n_rows,
         "numbers": [table.row_number(i) for i in chosen],
-        "columns": [*columns, *_clusters(table, target, chosen)],
+        "columns": [*columns, *(_clusters(table, target, chosen) if clusters else [])],
     }
 
 

@@ -13,7 +13,6 @@ from tractable.arrays.namespace import (
     Array,
     freeze,
     is_foreign_array,
-    is_numpy_array,
     namespace_of,
     to_numpy,
 )
@@ -52,6 +51,14 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return found, codes
     found, codes = np.unique(labels, return_inverse=True)
     return found, codes.astype(_code_type(len(found)))
+
+
+def labels_beside(labels: Any, x: Any) -> tuple[np.ndarray | None, Any]:
+    """Return labels where rows are; words, which no tensor holds, and after them the code of each row."""
+    if not is_foreign_array(x) or is_foreign_array(labels):
+        return None, labels
+    words, codes = label_codes(np.asarray(labels))
+    return words, beside(np.asarray(codes, dtype=np.int64), x)
 
 
 def distinct_labels(labels: np.ndarray) -> list[Any]:
@@ -165,10 +172,7 @@ class ByClass(Statistic):
         n = x.shape[0]
         if tuple(labels.shape) != (n,):
             raise ValueError(f"y must have one label a row, {n}, got shape {tuple(labels.shape)}")
-        words = None
-        if is_foreign_array(x) and is_numpy_array(labels):  # words, which no tensor holds, as codes
-            words, codes = label_codes(labels)
-            labels = beside(np.asarray(codes, dtype=np.int64), x)
+        words, labels = labels_beside(labels, x)
         w = None if weights is None else check_weights(weights, n, like=x)
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]

@@ -44,7 +44,7 @@ from tractable.statistics import (
     StoredRows,
     column_varies,
 )
-from tractable.statistics.by_class import label_codes
+from tractable.statistics.by_class import label_codes, labels_beside
 from tractable.statistics.rows import as_rows, as_weights, check_squares
 from tractable.statistics.rows import counts as row_weights
 from tractable.value import value
@@ -100,11 +100,13 @@ class ClassStatistics:
         xp = namespace_of(x)
         if not is_foreign_array(x):
             x, labels = np.asarray(x), np.asarray(labels)
+        words, labels = labels_beside(labels, x)
         x, w = self.layout.prepare(x), as_weights(weights, x)
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, codes = label_codes(labels)
+        found = found if words is None else words[found]
         K, dim = len(found), int(x.shape[1])
         total = on_host(weighted_counts(codes, row_weights(w, as_rows(x[:, :1])), K))
         groups = [

@@ -3,11 +3,15 @@
 from functools import cache
 from typing import Any
 
+from tractable.arrays.devices import device_of, empty_tensor
 from tractable.arrays.namespace import namespace_of
 from tractable.primitives import SILENT, as_double
 
-#: Rows whose products with all centres are held at a time, where the smallest is not found by the way.
-DEVICE_ROWS = 2**20
+#: Rows that are looked at at a time, and entries of them.
+DEVICE_ROWS, ENTRIES = 2**20, 2**30
+
+#: Products of rows and centres that are held at a time, where the smallest is not found by the way.
+PRODUCTS = 2**27
 
 #: Rows, centres and columns that a group of threads multiplies at a time.
 ROWS, CENTERS, COLUMNS = 128, 32, 32
@@ -18,6 +22,9 @@ NEAR = 4.0
 #: Squared distances to centres that are at least this share of those to the origin have twelve digits.
 LEAST_SHARE = 1e-4
 
+#: Rows of at most this size, and at least its inverse, have squares in single precision too.
+LARGE = 2.0**20
+
 
 @SILENT
 def assign(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict[str, Any]:
@@ -27,12 +34,13 @@ def assign(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict
     differences, two more passes, where rows are so much nearer to their centres that those lose digits.
     """
     x = as_double(x)
-    direct = float(shift.abs().max()) * scale <= NEAR
+    double, kernel = namespace_of(x).float64, fused(x.device) if x.is_cuda and x.element_size() == 8 else None
+    direct = 1.0 / LARGE <= scale <= LARGE and float(shift.abs().max()) * scale <= NEAR
     own = centers / scale + shift if direct else centers
-    squares, k = (own * own).sum(dim=1), len(own)
+    squares, (k, d) = (own * own).sum(dim=1), own.shape
     labels = x.new_empty(len(x), dtype=namespace_of(x).int64)
-    sums, length, cost = own.new_zeros(own.shape), own.new_zeros(()), own.new_zeros(())
-    step = max(1, min(DEVICE_ROWS, 2**30 // max(own.shape)))
+    sums, length, cost = (own.new_zeros(shape, dtype=double) for shape in ((k, d), (), ()))
+    step = max(1, min(DEVICE_ROWS, ENTRIES // d, ENTRIES if kernel else PRODUCTS // k))
     parts = [slice(start, start + step) for start in range(0, len(x), step)]
 
     def rows(part: slice) -> Any:
@@ -40,13 +48,15 @@ def assign(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict
 
     for part in parts:
         z, w = rows(part), None if weights is None else weights[part]
-        least = nearest(z, own, squares, labels[part])
+        least = nearest(kernel, z, own, squares, labels[part])
         weighted = z if w is None else z * w[:, None]
-        sums.index_add_(0, labels[part], weighted)
+        # Sums of parts are added in double precision, whatever the rows hold.
+        sums += own.new_zeros(own.shape).index_add_(0, labels[part], weighted)
         length += weighted.reshape(-1).dot(z.reshape(-1))
         cost += least.sum() if w is None else least.dot(w)
     cost += length
-    counts = labels.bincount(weights, minlength=k).to(sums.dtype)  # which waits for the device: once
+    # Which waits for the device: once.
+    counts = labels.bincount(None if weights is None else weights.to(double), minlength=k).to(double)
     if not cost > LEAST_SHARE * length:
         cost = length.new_zeros(())
         for part in parts:
@@ -57,13 +67,12 @@ def assign(x: Any, weights: Any, shift: Any, scale: float, centers: Any) -> dict
     return {"labels": labels, "sums": sums, "counts": counts, "cost": cost}
 
 
-def nearest(x: Any, centers: Any, squares: Any, labels: Any) -> Any:
+def nearest(kernel: Any, x: Any, centers: Any, squares: Any, labels: Any) -> Any:
     """Return min_k |c_k|² - 2 c_k·x of every row, and write which centre it is to `labels`."""
-    kernel = fused() if x.is_cuda and x.element_size() == squares.element_size() == 8 else None
-    if kernel is None:
-        least, labels[:] = squares.addmm(x, centers.T, alpha=-2.0).min(dim=1)
-        return least
-    return launched(kernel, x, centers, squares, labels)
+    if kernel is not None:
+        return launched(kernel, x, centers, squares, labels)
+    least, labels[:] = squares.addmm(x, centers.T, alpha=-2.0).min(dim=1)
+    return least
 
 
 def launched(kernel: Any, x: Any, centers: Any, squares: Any, labels: Any) -> Any:
@@ -71,21 +80,20 @@ def launched(kernel: Any, x: Any, centers: Any, squares: Any, labels: Any) -> An
     (n, d), k = x.shape, len(centers)
     least, blocks = x.new_empty(n), (-(-n // ROWS),)
     given = x, centers.contiguous(), squares, labels, least, n, k, d, *x.stride()
-    kernel[blocks](*given, ROWS, CENTERS, COLUMNS, num_warps=4)
+    with device_of(x):
+        kernel[blocks](*given, ROWS, CENTERS, COLUMNS, num_warps=4)
     return least
 
 
 @cache
-def fused() -> Any:
+def fused(place: Any) -> Any:
     """Return a kernel that keeps the products with centres in registers, or None where it is not compiled.
 
     It needs Triton, which comes with torch for CUDA, a GPU that Triton knows, and a C compiler.
     """
     try:
-        import torch
-
-        kernel, x = _kernel(), torch.eye(2, dtype=torch.float64, device="cuda")
-        labels = torch.full((2,), -1, device=x.device)
+        kernel, x = _kernel(), empty_tensor(place).new_tensor([[1.0, 0.0], [0.0, 1.0]])
+        labels = x.new_full((2,), -1, dtype=namespace_of(x).int64)
         launched(kernel, x, x, x.sum(dim=1), labels)
         return kernel if labels.tolist() == [0, 1] else None
     except Exception:  # noqa: BLE001  of any kind: the products of all pairs, and their smallest, serve as well
@@ -113,7 +121,7 @@ def _kernel() -> Any:
             for start in range(0, d, COLUMNS):
                 at = start + column
                 z = tl.load(
-                    x + row[:, None] * along + at[None, :] * across,
+                    x + row[:, None] * along + at.to(tl.int64)[None, :] * across,
                     mask=inside[:, None] & (at < d)[None, :],
                     other=0.0,
                 )
