@@ -273,3 +273,11 @@ def test_many_classes_are_predicted_in_blocks(rng, monkeypatch):
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-9)
     assert max(sizes) == 3
     assert sum(sizes) == 40
+
+
+@pytest.mark.parametrize("make", [two_classes, three_classes])
+def test_steps_are_counted_at_every_precision_that_was_tried(make, rng):
+    """The last search may start at its mode, and needs none."""
+    X, y = make(rng)
+    learned = BayesianLogisticRegression().fit(X, y)
+    assert learned.n_iter_ > BayesianLogisticRegression(alpha=1.0).fit(X, y).n_iter_ >= 1

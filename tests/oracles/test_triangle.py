@@ -144,20 +144,20 @@ def test_joint_moments_are_the_moments_of_all_columns(shape, weighted):
         np.testing.assert_allclose(mine, plain, rtol=1e-13, atol=1e-9 * n)
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.9, 0.99])
+@pytest.mark.parametrize("correlation", [0.0, 0.9, 0.95])
 def test_the_factor_of_safe_products_has_the_digits_of_a_qr(correlation):
     x = np.random.default_rng(2).standard_normal((200, 5))
     x[:, 1] = correlation * x[:, 0] + (1.0 - correlation**2) ** 0.5 * x[:, 1]
     units = 10.0 ** np.arange(-4, 6, 2)  # which lose nothing: correlations have none
     found = safe_factor((units * x).T @ (units * x))
     assert found is not None
-    np.testing.assert_allclose(found / units, triangle(x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found / units, triangle(x), rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize(
     "scatter",
     [
-        [[1.0, 0.9999], [0.9999, 1.0]],  # of nearly dependent columns
+        [[1.0, 0.99], [0.99, 1.0]],  # of nearly dependent columns
         [[1.0, 2.0], [2.0, 1.0]],
         [[1.0, 0.0], [0.0, 0.0]],
         [[1e300, 0.0], [0.0, 1.0]],

@@ -104,7 +104,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     log_evidence_ : float
         log p(y | X), by Laplace's approximation; the flat prior of intercepts has density one.
     n_iter_ : int
-        Newton steps of the last search.
+        Newton steps; of the searches at every precision, with ``alpha="evidence"``.
     n_features_in_, feature_names_in_ : int, array of str
         Number of columns, and their names where they had any.
 
@@ -169,7 +169,7 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
         found = self._laplace(data, alpha)
         if not found.converged:
             warnings.warn(
-                f"BayesianLogisticRegression has not converged in {found.n_iter} steps; raise max_iter",
+                f"BayesianLogisticRegression has not converged in {self.max_iter} steps; raise max_iter",
                 ConvergenceWarning,
                 stacklevel=3,
             )

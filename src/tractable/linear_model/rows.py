@@ -35,7 +35,7 @@ FEW_ROWS = 2
 def linear_factor(rows: Rows) -> LinearFactor:
     """Return the factor of rows and targets; of few rows for their columns, the centred rows themselves.
 
-    Rows in memory are read for the products of their columns, and for a QR where these lose digits.
+    Rows in memory are read for the products of their columns, and for a QR where these would lose digits.
     """
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)

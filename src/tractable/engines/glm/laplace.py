@@ -10,7 +10,7 @@ from tractable.arrays.log_space import LOG_2PI
 from tractable.engines.glm.losses import LossExpansion
 from tractable.engines.newton import newton
 from tractable.primitives.threads import single_threaded_blas
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Bounds of a precision that is learned, in standardised columns.
 SMALLEST, LARGEST = 1e-8, 1e12
@@ -122,7 +122,7 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
 
     One precision α is shared by all coefficients with a prior. The fixed point is the root of
     log γ - log |coef|² - log α, found by Brent's method from warm starts; where the data say nothing of the
-    coefficients there is none, and the largest precision is taken.
+    coefficients there is none, and the largest precision is taken. Steps are counted of all searches.
 
     Parameters
     ----------
@@ -147,6 +147,9 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
         size = float(np.sum(here.mode[proper] ** 2))
         return 1.0 if size == 0.0 else float(np.log(here.effective_dof) - np.log(size)) - log_alpha
 
+    def after_all_steps(log_alpha: float) -> LaplaceApproximation:
+        return replace(found[log_alpha], n_iter=sum(each.n_iter for each in found.values()))
+
     at, beyond = 0.0, excess(0.0)
     limit = float(np.log(LARGEST if beyond > 0.0 else SMALLEST))
     step = 2.0 * beyond  # MacKay's step, α ← γ / |coef|², goes towards the fixed point and stops short of it
@@ -156,11 +159,11 @@ def laplace_evidence(loss: Loss, proper: np.ndarray, *, max_iter: int) -> Laplac
         if there * beyond <= 0.0:
             break
         if farther == limit:
-            return found[farther]
+            return after_all_steps(farther)
         at, beyond, step = farther, there, 2.0 * step
     root = float(brentq(excess, *sorted((at, farther)), xtol=1e-10, rtol=1e-12))
     excess(root)
-    return found[root]
+    return after_all_steps(root)
 
 
 def _moved_mode(here: LaplaceApproximation, precision: np.ndarray) -> np.ndarray:

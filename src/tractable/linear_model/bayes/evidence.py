@@ -252,7 +252,7 @@ def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) ->
     rises, falls = slope[:-1] > 0.0, slope[1:] <= 0.0
     peaks = [brentq(profile.slope, grid[i], grid[i + 1], xtol=1e-13) for i in np.flatnonzero(rises & falls)]
     at = np.asarray([*peaks, high] if slope[-1] > 0.0 or not peaks else peaks)
-    best = at[int(np.argmax(profile.objective(at)))]
+    best = at[0] if len(at) == 1 else at[int(np.argmax(profile.objective(at)))]
     noise = float(profile.noise(best))
     return Precisions(prior=float(np.exp(best)) * noise, noise=noise)
 

@@ -317,7 +317,7 @@ def _subtract_from_rows(rows: np.ndarray, centre: np.ndarray, out: np.ndarray, t
 
 #: Column sums of the inverse correlations up to which their Cholesky factor is taken for that of the rows: it
 #: has their digits, but for so many times the rounding of a number.
-INFLATION = 1e3
+INFLATION = 50.0
 
 #: The largest variance inflation 1 / (1 - R²) of a target, whose residuals lose so many times rounding.
 TARGET_INFLATION = 1e4
@@ -326,7 +326,7 @@ TARGET_INFLATION = 1e4
 def safe_factor(
     scatter: np.ndarray, n_targets: int = 0, *, inflation: float = INFLATION
 ) -> np.ndarray | None:
-    """Return R, upper triangular with RᵀR = scatter, if it has the digits of a QR of the rows, else None.
+    """Return R, upper triangular with RᵀR = scatter, if it has the digits of a QR but for about one; or None.
 
     By the Cholesky factor of the correlations. Products of columns have errors of a few ε times the lengths
     of both: the scatter in any direction has a relative error of these ε times the inverse correlations,
@@ -342,7 +342,7 @@ def safe_factor(
 
     Examples
     --------
-    >>> safe_factor(np.array([[25.0, 15.0], [15.0, 10.0]])).tolist()
+    >>> safe_factor(np.array([[25.0, 15.0], [15.0, 10.0]])).round(12).tolist()
     [[5.0, 3.0], [0.0, 1.0]]
     >>> safe_factor(np.ones((2, 2))) is None
     True
