@@ -147,7 +147,7 @@ class Estimator(BaseEstimator, ABC):
         return self._moved(np.empty(0))
 
     def _device_of_parameters(self, X: Any) -> Any:
-        """Return an array where the parameters of a model that learns on the host are to be; None if on it."""
+        """Return an array where the parameters of a model that learns on the host are to be; None there."""
         if not self._learns_on_host:
             return None
         if is_foreign_array(X):
