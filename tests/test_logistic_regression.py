@@ -408,5 +408,6 @@ def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
         whole = link.curvature(z, codes, None, UNSCALED, coef).reshape(c, 3, c, 3)
         mean = (link.mean_curvature(z, codes, coef) * z.T) @ z
         np.testing.assert_allclose(np.einsum("iaib->ab", whole) / c, mean, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(link.mean_curvature(z, codes, coef), link.curvature_at_zero)
     if len(link.contrasts) != c:
         np.testing.assert_allclose(whole.reshape(3 * c, 3 * c), np.kron(np.eye(c), mean), atol=1e-12)

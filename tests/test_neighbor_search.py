@@ -93,7 +93,7 @@ def test_one_point_is_an_index():
 def test_a_tree_that_was_tried_makes_room_for_the_scan(rng):
     """Points, and either the tree's copy of them or one in single precision; never all three at once."""
     points = rng.normal(size=(20_000, 32))
-    choose_index(points[:500])  # compiled
+    choose_index(points[:600])  # compiled
     tracemalloc.start()
     try:
         assert choose_index(points).name == "brute"

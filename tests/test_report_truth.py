@@ -13,7 +13,7 @@ from tractable.report.dependence import section as dependence
 from tractable.report.fitted import encoder
 from tractable.report.held_out import model_rows
 from tractable.report.map import section as map_of_rows
-from tractable.report.mixtures import far_rows
+from tractable.report.mixtures import extreme_rows
 from tractable.report.models import _compared_models, leaking_columns
 from tractable.report.models import section as models
 from tractable.report.outliers import section as outliers
@@ -68,11 +68,11 @@ def test_a_model_that_does_not_fit_calls_no_row_an_outlier(rng):
     )
 
 
-def test_far_rows_are_few(rng):
+def test_extreme_rows_are_few(rng):
     x = rng.normal(size=(500, 2))
     x[3, 1] = 100.0
-    assert far_rows(x).nonzero()[0].tolist() == [3]
-    assert not far_rows(rng.standard_t(1.0, size=(500, 1))).any()  # long tails, no far rows
+    assert extreme_rows(x).nonzero()[0].tolist() == [3]
+    assert not extreme_rows(rng.standard_t(1.0, size=(500, 1))).any()  # long tails, no extreme rows
 
 
 def test_two_clouds_are_groups_and_a_curve_is_none(rng):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 import tractable
 from tractable import TSNE, trustworthiness
-from tractable.engines.tsne import joint_probabilities, place_points
+from tractable.engines.tsne import embed_points, joint_probabilities
 from tractable.manifold.tsne import distinct_rows, knn_probabilities
 from tractable.primitives.tsne import GridForces, PairForces, agnostic, neighbor_probabilities, potential
 
@@ -240,7 +240,7 @@ def test_a_placed_point_is_at_a_minimum(rng):
     references, weights = 5.0 * rng.normal(size=(50, 2)), np.ones(50)
     near = np.argsort(cdist(rng.normal(size=(8, 2)), references), axis=1)[:, :12]
     p = neighbor_probabilities(rng.random((8, 12)), np.ones((8, 12)), 4.0)
-    found = place_points(p, near, references, weights, max_iter=1000, tol=1e-10)
+    found = embed_points(p, near, references, weights, max_iter=1000, tol=1e-10)
 
     def cost(y, i):
         squares = np.sum((y - references) ** 2, axis=1)

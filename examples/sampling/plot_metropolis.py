@@ -3,7 +3,7 @@ Metropolis on a banana, and on two modes
 ========================================
 
 A random walk needs nothing but the density. On a curved ridge it gets about slowly: neighbouring draws are
-alike, and the autocorrelation time says how many steps are worth one independent draw. Between modes that are
+alike, and the autocorrelation time says how many steps make one independent draw. Between modes that are
 far apart it does not get about at all, and R-hat says so: every chain stays at one of them.
 """
 

@@ -26,7 +26,7 @@ class KeepsTheOrigin(ClassicalMDS):
         return self
 
 
-class PlacesAboutTheNewMean(ClassicalMDS):
+class EmbedsAboutTheNewMean(ClassicalMDS):
     """Centres the rows of `transform` by themselves."""
 
     def transform(self, X):
@@ -37,9 +37,9 @@ class PlacesAboutTheNewMean(ClassicalMDS):
 class PlacesAnywhere(MetricMDS):
     """New rows at the middle, unless they are known."""
 
-    def _place(self, rows):
+    def _embed(self, rows):
         known = self._distances_from(rows).min(axis=1) == 0.0
-        return np.where(known[:, None], super()._place(rows), 0.0)
+        return np.where(known[:, None], super()._embed(rows), 0.0)
 
 
 class TakesASecondColumnAsItIs(Isomap):
@@ -116,7 +116,7 @@ class NormalisesByRows(TSNE):
 
 MUTANTS = [
     KeepsTheOrigin(),
-    PlacesAboutTheNewMean(),
+    EmbedsAboutTheNewMean(),
     PlacesAnywhere(metric="manhattan"),
     TakesASecondColumnAsItIs(),
     OneWidthForAll(perplexity=5),
@@ -129,7 +129,7 @@ MUTANTS = [
 ]
 LAWS_BROKEN = {
     "KeepsTheOrigin": "motions_of_the_rows_do_not_change_the_map",
-    "PlacesAboutTheNewMean": "rows_are_placed_one_by_one",
+    "EmbedsAboutTheNewMean": "rows_are_placed_one_by_one",
     "PlacesAnywhere": "new_rows_come_beside_the_rows_they_are_near",
     "TakesASecondColumnAsItIs": "motions_of_the_rows_do_not_change_the_map",
     "OneWidthForAll": "units_scale_the_map_or_leave_it",

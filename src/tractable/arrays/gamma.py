@@ -4,6 +4,8 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.log_space import HALF_LOG_2PI
 from tractable.arrays.namespace import Array, device, is_torch_array
 from tractable.arrays.native import floats, horner, special_function
@@ -26,6 +28,9 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _LARGE = 10.0  # from here on the eight terms above reach the last digit
+
+#: Numbers up to which all steps of a recurrence are computed at once.
+FEW = 1024
 
 
 def gammaln(x: Array) -> Array:
@@ -124,6 +129,11 @@ def stirling_error(x: Array) -> Array:
     array([0.083333])
     """
     xp, x = floats(x)
+    if xp is np and x.size <= FEW:  # all steps of the shift at once
+        steps = x + np.arange(_LARGE, dtype=x.dtype).reshape(-1, *(1,) * x.ndim)
+        low = steps < _LARGE
+        shift = np.where(low, (steps + 0.5) * _log_next(np, steps) - 1.0, 0.0).sum(axis=0)
+        return shift + _stirling_series(x + low.sum(axis=0, dtype=x.dtype))
     shift = xp.zeros_like(x)
     for _ in range(int(_LARGE)):
         low = x < _LARGE
@@ -131,8 +141,7 @@ def stirling_error(x: Array) -> Array:
             break
         shift = shift + xp.where(low, (x + 0.5) * _log_next(xp, x) - 1.0, xp.zeros_like(x))
         x = xp.where(low, x + 1.0, x)
-    r = 1.0 / x
-    return shift + r * horner(_STIRLING, r * r)
+    return shift + _stirling_series(x)
 
 
 def log_minus_digamma(x: Array) -> Array:

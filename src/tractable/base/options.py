@@ -56,7 +56,8 @@ INERT: dict[str, frozenset[str]] = {
         {"tol", "iterated_power", "n_oversamples", "power_iteration_normalizer", "random_state"}
     ),
     "FactorAnalysis": frozenset({"svd_method", "iterated_power", "random_state", "noise_variance_init"}),
-    "KernelPCA": frozenset({"iterated_power", "remove_zero_eig"}),
+    # `inverse_transform` needs no regression, and so no penalty of one.
+    "KernelPCA": frozenset({"iterated_power", "remove_zero_eig", "alpha", "fit_inverse_transform"}),
     "KernelDensity": _TREES | {"atol", "rtol", "breadth_first"},
     "KNeighborsClassifier": _TREES,
     "KNeighborsRegressor": _TREES,
@@ -79,7 +80,7 @@ ONLY: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "KernelDensity": {"metric": ("euclidean", "l2", "minkowski"), "metric_params": (None,)},
     "KernelRidge": {"kernel_params": (None,)},
-    "KernelPCA": {"kernel_params": (None,), "alpha": (1.0,), "fit_inverse_transform": (False,)},
+    "KernelPCA": {"kernel_params": (None,)},
     "KNeighborsClassifier": {"metric_params": (None,)},
     "KNeighborsRegressor": {"metric_params": (None,)},
     "NearestNeighbors": {"metric_params": (None,)},
@@ -140,7 +141,7 @@ REWRITTEN: dict[str, dict[str, Rewrite]] = {
 #: Values of parameters that have another name here.
 VALUES: dict[str, dict[str, dict[Any, Any]]] = {
     "KMeans": {"algorithm": {"elkan": "auto"}},
-    "KernelPCA": {"eigen_solver": {"randomized": "auto"}, "max_iter": {None: 500}},
+    "KernelPCA": {"eigen_solver": {"randomized": "auto"}, "max_iter": {None: 500}, "tol": {0.0: 1e-6}},
     "LogisticRegressionCV": {"l1_ratios": {"warn": None}, "scoring": {"warn": "neg_log_loss"}},
     "TSNE": {"method": {"barnes_hut": "auto"}},
     "KNeighborsClassifier": {"weights": {None: "uniform"}},
@@ -159,7 +160,7 @@ def take_options(init: Callable[..., None]) -> Callable[..., None]:
         if not given.keys() <= own.keys():
             given = translated(type(self), by_seed_name(given, own), own)
         for name, names in VALUES.get(type(self).__name__, {}).items():
-            if isinstance(given.get(name), str | None) and name in given:
+            if name in given and isinstance(given[name], str | int | float | None):
                 given[name] = names.get(given[name], given[name])
         init(self, *args, **given)
 

@@ -87,19 +87,25 @@ class Full(Covariance):
         matrix = as_reals("matrix", matrix)
         found = jittered_cholesky(matrix, max_jitter=max_jitter)
         if not bool(namespace_of(found.jitter).any(found.jitter > 0)):
-            return cls._of(freeze(_symmetric(matrix)), freeze(found.lower))
-        return cls(cholesky=found.lower, jitter=freeze(found.jitter))
+            return cls.from_factor(found.lower, _symmetric(matrix))
+        return cls.from_factor(found.lower, jitter=found.jitter)
 
     @classmethod
-    def _of(cls, matrix: Array | None, lower: Array) -> Self:
-        """Return the structure of a frozen matrix, or None, and the factor that was found of it."""
-        made = object.__new__(cls)
-        set_fields(made, matrix=matrix, cholesky=lower, jitter=0.0)
-        return made
+    def from_factor(cls, lower: Array, matrix: Array | None = None, jitter: Any = 0.0) -> Self:
+        """Return L Lᵀ from a factor that was computed, and is not checked again.
 
-    def by_factor(self) -> Self:
-        """Return the same structure, rebuilt and divided by its factor and not by factoring it again."""
-        return self._of(None, self.cholesky)
+        Parameters
+        ----------
+        lower : array (*batch, d, d)
+            L, lower triangular with a positive diagonal.
+        matrix : array (*batch, d, d), optional
+            L Lᵀ, where it is known.
+        jitter : array (*batch, d) or 0.0
+            What was added to a diagonal to find the factor.
+        """
+        made = object.__new__(cls)
+        set_fields(made, matrix=freeze(matrix), cholesky=freeze(lower), jitter=freeze(jitter))
+        return made
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:

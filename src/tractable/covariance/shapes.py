@@ -130,7 +130,7 @@ class FullShape(CovarianceShape):
 
     def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         found = jittered_cholesky(average)
-        return Full(cholesky=found.lower, jitter=found.jitter)
+        return Full.from_factor(found.lower, jitter=found.jitter)
 
     def n_free(self, n_components: int, dim: int) -> int:
         return (1 if self.shared else n_components) * dim * (dim + 1) // 2
@@ -215,7 +215,7 @@ class DecomposedShape(CovarianceShape):
 
     def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         found = jittered_cholesky(FULL_STEPS[self.name](average, *self._given(average, dim, before, n)))
-        return Full(cholesky=found.lower, jitter=found.jitter)
+        return Full.from_factor(found.lower, jitter=found.jitter)
 
     def n_free(self, n_components: int, dim: int) -> int:
         return n_free_decomposed(self.name, n_components, dim)
@@ -226,7 +226,7 @@ class DecomposedShape(CovarianceShape):
 
 
 @value
-class TurnedShape(DecomposedShape):
+class ScaleDependentShape(DecomposedShape):
     """Matrices whose axes, or spectra, are compared: in other units of the columns it is another model."""
 
     common_scale = True
@@ -274,7 +274,7 @@ SHAPES: dict[str, Any] = {
     "VVI": DiagonalShape,
     "EEE": TiedShape,
     **{name: partial(DecomposedShape, name=name) for name in ("VEE", "EVV")},
-    **{name: partial(TurnedShape, name=name) for name in ("EVE", "VVE", "EEV", "VEV")},
+    **{name: partial(ScaleDependentShape, name=name) for name in ("EVE", "VVE", "EEV", "VEV")},
     "VVV": FullShape,
 }
 
@@ -363,7 +363,7 @@ def scale_columns(structure: Covariance, scale: np.ndarray) -> Covariance:
             factor=structure.factor * scale[:, None], variances=structure.variances * scale**2
         )
     assert isinstance(structure, Full)
-    return Full(cholesky=structure.cholesky * scale[:, None])
+    return Full.from_factor(structure.cholesky * scale[:, None])
 
 
 def compact_form(structure: Covariance, matrices: Array) -> Array:

@@ -164,7 +164,7 @@ class TableColumns:
         """
         kinds = [self.kinds[j] for j in where] if kinds is None else kinds
         low, high, whole = ranges(x, fractions=all(kind == "multinomial" for kind in kinds))
-        if np.any(np.isinf(high)) or np.any(np.isinf(low)):
+        if np.isinf(high).any() or np.isinf(low).any():
             raise ValueError(f"{argument} contains infinity")
         self.check_ranges(where, low, high, whole, kinds, argument)
         return high
@@ -190,6 +190,8 @@ class TableColumns:
             Whether all entries are whole numbers.
         """
         kinds = [self.kinds[j] for j in where] if kinds is None else kinds
+        if whole.all() and (low >= 0).all() and "bernoulli" not in kinds:
+            return
         whole = whole | np.array([kind == "multinomial" for kind in kinds], dtype=bool)
         binary = np.array([kind == "bernoulli" for kind in kinds], dtype=bool)
         odd = np.flatnonzero((low < 0) | ~whole | (binary & (high > 1)))

@@ -162,12 +162,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
             How often each row counts.
         """
         by_iteration = is_sparse(X) and len(X.shape) == 2 and X.shape[1] > GRAM_COLUMNS
-        if not (by_iteration or self.svd_solver == "randomized"):
+        randomized = self.svd_solver == "randomized" and self.n_components is not None  # else all are wanted
+        if not (by_iteration or randomized):
             super().fit(X, sample_weight=sample_weight)
             return self
         self._check_parameters()
         rows = check_rows(self, X, None, sample_weight, reset=True, min_rows=self._min_rows)
-        if self.svd_solver == "randomized":
+        if randomized:
             source = rows.data.in_sparse_blocks() if is_sparse(X) else rows.source
             self._set_components(randomized_components(source, self.n_components, rng=self.random_state))
         else:

@@ -35,7 +35,7 @@ class ScaledPoints:
     mean_squares: np.ndarray
     weights: np.ndarray
 
-    def place(self, squared: np.ndarray) -> np.ndarray:
+    def embed(self, squared: np.ndarray) -> np.ndarray:
         """Return the coordinates of further points, given their squared distances (m, n) from all points.
 
         z = ½ Λ⁻¹ Zᵀ W (μ - d²), Gower (1968), with μ the mean squares: the projection, on the axes, of a
@@ -72,7 +72,7 @@ def classical_scaling(
     >>> found = classical_scaling((line[:, None] - line) ** 2, 1)
     >>> found.points.ravel().round(4).tolist(), found.eigenvalues.round(4).tolist()
     ([-1.3333, -0.3333, 1.6667], [4.6667])
-    >>> found.place(np.array([[4.0, 1.0, 1.0]])).round(4).tolist()  # the point 2
+    >>> found.embed(np.array([[4.0, 1.0, 1.0]])).round(4).tolist()  # the point 2
     [[0.6667]]
     """
     n = len(squared)

@@ -1,12 +1,12 @@
 """L-BFGS: with an optional estimate of the curvature as its initial matrix, and within bounds."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from tractable.engines.newton import NewtonResult, backtrack
 from tractable.primitives.threads import single_threaded_blas
+from tractable.value import value
 
 #: Value and gradient at a point.
 ValueAndGradient = tuple[float, np.ndarray]
@@ -15,9 +15,10 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-#: A curvature is kept once a step is predicted to decrease f by less than this part of its size: it changes
-#: little then, and differences of gradients correct it.
-SETTLED_CURVATURE = 1e-5
+#: A curvature is kept once a step is predicted to decrease f by less than the first part of its size: it
+#: changes little then, and differences of gradients correct it. An exact one must have brought the prediction
+#: down to the second part of the last; where there is no minimum, and x goes on and on, it does not.
+SETTLED_CURVATURE, QUICK = 1e-5, 1e-2
 
 
 @single_threaded_blas()  # matrices are small, and the objective uses every core
@@ -83,15 +84,15 @@ def lbfgs(
     here = objective(x)
     if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
         raise ValueError("start must have a finite value and gradient")
-    trace, pairs, solve = [float(here[0])], [], None  # type: ignore[var-annotated]
+    trace, pairs, solve = [float(here[0])], _Pairs.none(x.size), None
     converged = interrupted = False
-    settling = False  # whether the curvature hardly changes any more
+    settling, last = False, np.inf  # whether the curvature hardly changes any more; the last prediction
     try:
         while len(trace) <= max_iter:
             stale = not settling and (exact or len(trace) - 1 in refresh)
             if curvature is not None and (solve is None or stale):
-                solve, pairs = curvature(x), []
-            direction = _two_loop(here[1], solve or _scaled_identity(here[1], pairs), pairs)
+                solve, pairs = curvature(x), _Pairs.none(x.size)
+            direction = pairs.direction(here[1], solve)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]
             stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
@@ -101,15 +102,15 @@ def lbfgs(
                 converged = converged or (small and (settled is None or settled(x, here[1])))
                 break
             difference, change = stepped[0] - x, stepped[1][1] - here[1]
-            product = float(np.vdot(difference, change))
-            if product > 0.0:
-                pairs = [*pairs, (difference, change, product)][-memory:]
+            if float(np.vdot(difference, change)) > 0.0:
+                pairs = pairs.with_pair(difference, change, memory)
             x, here = stepped
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
-            settling = predicted <= SETTLED_CURVATURE * size
+            quick, last = not exact or predicted <= QUICK * last, predicted
+            settling = quick and predicted <= SETTLED_CURVATURE * size
             converged = small and (before or settled is None or settled(x, here[1]))
-            if converged and (final_tol is None or predicted <= final_tol * size):
+            if converged and (final_tol is None or predicted <= final_tol * size or (before and not quick)):
                 break
     except KeyboardInterrupt:
         interrupted = True
@@ -208,23 +209,39 @@ class _BestSoFar:
 _LARGE = 1e300
 
 
-def _two_loop(gradient: np.ndarray, solve: Solve, pairs: list[Any]) -> np.ndarray:
-    """Return H⁻¹ ∇f by the two-loop recursion (Nocedal 1980); x moves against it."""
-    q, coefficients = gradient, []
-    for difference, change, product in reversed(pairs):
-        coefficients.append(np.vdot(difference, q) / product)
-        q = q - coefficients[-1] * change
-    found = solve(q)
-    for (difference, change, product), a in zip(pairs, reversed(coefficients), strict=True):
-        found = found + (a - np.vdot(change, found) / product) * difference
-    return found
+@value
+class _Pairs:
+    """The last differences of x and of gradients, one a row, and their products s_iᵀ y_j for i ≤ j."""
 
+    steps: np.ndarray  # (m, d)
+    changes: np.ndarray  # (m, d)
+    products: np.ndarray  # (m, m), upper triangular
 
-def _scaled_identity(gradient: np.ndarray, pairs: list[Any]) -> Solve:
-    """Return the inverse initial matrix sᵀy / yᵀy I; before the first step, one of unit step length."""
-    if not pairs:
-        length = float(np.linalg.norm(gradient))
-        return lambda g: g / (length or 1.0)
-    _, change, product = pairs[-1]
-    scale = product / float(np.vdot(change, change))
-    return lambda g: scale * g
+    @classmethod
+    def none(cls, size: int) -> "_Pairs":
+        return cls(steps=np.empty((0, size)), changes=np.empty((0, size)), products=np.empty((0, 0)))
+
+    def with_pair(self, step: np.ndarray, change: np.ndarray, memory: int) -> "_Pairs":
+        """Return the pairs with one more; the oldest is left out where there are more than `memory`."""
+        steps = np.concatenate([self.steps, step.reshape(1, -1)])[-memory:]
+        changes = np.concatenate([self.changes, change.reshape(1, -1)])[-memory:]
+        kept = len(steps) - 1
+        products = np.zeros((kept + 1, kept + 1))
+        products[:kept, :kept] = self.products[len(self.products) - kept :, len(self.products) - kept :]
+        products[:, kept] = steps @ changes[-1]
+        return _Pairs(steps=steps, changes=changes, products=products)
+
+    def direction(self, gradient: np.ndarray, solve: Solve | None) -> np.ndarray:
+        """Return H⁻¹ ∇f by the two-loop recursion (Nocedal 1980), as products; x moves against it."""
+        S, Y, R = self.steps, self.changes, self.products
+        if not len(S):  # without a curvature, a step of unit length
+            return solve(gradient) if solve else gradient / (float(np.linalg.norm(gradient)) or 1.0)
+        g = gradient.reshape(-1)
+        back = np.linalg.solve(R, S @ g)
+        q = g - back @ Y
+        if solve is None:  # a multiple of the identity, by the last pair
+            found = q * (R[-1, -1] / float(Y[-1] @ Y[-1]))
+        else:
+            found = solve(q.reshape(gradient.shape)).reshape(-1)
+        forth = np.linalg.solve(R.T, np.diagonal(R) * back - Y @ found)
+        return (found + forth @ S).reshape(gradient.shape)

@@ -77,7 +77,7 @@ def smacof(
     return StressFit(points=points, trace=np.array(trace), converged=settled, interrupted=interrupted)
 
 
-def place_by_stress(
+def embed_by_stress(
     distances: np.ndarray, references: np.ndarray, weights: np.ndarray, *, max_iter: int, tol: float
 ) -> np.ndarray:
     """Return points (m, p) of least stress Σ_j w_j (δ_ij - |y_i - z_j|)², each by itself, about fixed ones.
@@ -102,7 +102,7 @@ def place_by_stress(
     --------
     >>> square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     >>> delta = np.linalg.norm(np.array([[0.5, 0.2]])[:, None] - square, axis=2)
-    >>> place_by_stress(delta, square, np.ones(4), max_iter=100, tol=1e-12).round(4).tolist()
+    >>> embed_by_stress(delta, square, np.ones(4), max_iter=100, tol=1e-12).round(4).tolist()
     [[0.5, 0.2]]
     """
     total = weights.sum()

@@ -234,7 +234,7 @@ def descend(
     return Descent(points=y, z=z, n_iter=taken, converged=converged, interrupted=interrupted)
 
 
-def place_points(
+def embed_points(
     conditional: np.ndarray,
     indices: np.ndarray,
     references: np.ndarray,
@@ -267,7 +267,7 @@ def place_points(
     Examples
     --------
     >>> corners = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 9.0]])
-    >>> found = place_points(np.array([[0.5, 0.5]]), np.array([[0, 1]]), corners, np.ones(3))
+    >>> found = embed_points(np.array([[0.5, 0.5]]), np.array([[0, 1]]), corners, np.ones(3))
     >>> bool(abs(found[0, 0]) < 1e-3), bool(found[0, 1] < 0.0)
     (True, True)
     """

@@ -126,7 +126,7 @@ class LaplaceComparison:
     prediction_difference : float
         Root mean square of the difference of probabilities of classes; of counts, of logarithms of means.
     ess : float
-        How many equal draws the weighed ones are worth, of 4000; the least of several classifiers.
+        Effective sample size of the 4000 weighted draws; the least of several classifiers.
     pareto_k : float
         Shape of the tail of the weights; the largest of several classifiers.
     """

@@ -28,6 +28,7 @@ from tractable.covariance import Full
 from tractable.data import is_frame, is_streamed
 from tractable.data.frames import split_frame
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
+from tractable.engines.gaussian_process import Observations
 from tractable.gaussian_process.explain import (
     FunctionParts,
     KernelDiagnosis,
@@ -565,18 +566,7 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
         )
         prior = self._prior(rows.x, standardizer, 1.0 if self.normalize_y else variance)
         join = not prior.kernel.has_noise  # equal rows with noise of their own are not one
-        if not join and not bool(namespace_of(rows.x).all(rows.weights == 1.0)):
-            raise ValueError(
-                "sample_weight cannot be combined with white noise inside a product of kernels: make White a "
-                "term of a sum"
-            )
-        by_target = list(rows_used.by_target())
-        for _, _, own in by_target:
-            mean = mean.independent(mean(own.x))
-        groups = [
-            (targets, which, own.observations(mean, join=join, noise=prior.noise_variance))
-            for targets, which, own in by_target
-        ]
+        mean, groups = _observed(rows_used, mean, prior, join=join)
         search = most_probable(
             prior,
             [own for _, _, own in groups],
@@ -592,11 +582,8 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
             FittedTargets(targets=targets, rows=which, posterior=prior.posterior(own))
             for targets, which, own in groups
         )
-        self.objective_trace_, self.converged_, self.n_iter_ = (
-            -search.trace,
-            search.converged,
-            max(search.n_iter, 1),
-        )
+        self.objective_trace_, self.converged_ = -search.trace, search.converged
+        self.n_iter_ = max(search.n_iter, 1)
         process = GaussianProcess(
             prior=prior,
             mean=mean,
@@ -662,6 +649,27 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
 
 def _standardized(rows: TrainingRows, shift: Array, scale: Array) -> TrainingRows:
     return replace(rows, y=(rows.y - shift) / scale)
+
+
+def _observed(
+    rows: TrainingRows, mean: MeanFunction, prior: Prior, *, join: bool
+) -> tuple[MeanFunction, list[tuple[tuple[int, ...], np.ndarray | None, Observations]]]:
+    """Return the mean in functions that the rows tell apart, and the rows of targets that share theirs.
+
+    With `join` equal rows are one.
+    """
+    if not join and not bool(namespace_of(rows.x).all(rows.weights == 1.0)):
+        raise ValueError(
+            "sample_weight cannot be combined with white noise inside a product of kernels: make White a "
+            "term of a sum"
+        )
+    by_target = list(rows.by_target())
+    for _, _, own in by_target:
+        mean = mean.independent(mean(own.x))
+    return mean, [
+        (targets, which, own.observations(mean, join=join, noise=prior.noise_variance))
+        for targets, which, own in by_target
+    ]
 
 
 def _scattered(process: GaussianProcess, n: int) -> Array:

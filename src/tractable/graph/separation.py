@@ -121,10 +121,10 @@ class Separation:
         lines = [f"{_joined(self.x)} {verb} {held} {_joined(self.y)}{given}."]
         if not self.paths:
             lines.append("No path connects them.")
-        lines += [f"{path}: {self._told(path)}" for path in self.paths]
+        lines += [f"{path}: {self._status(path)}" for path in self.paths]
         return "\n".join(lines)
 
-    def _told(self, path: Path) -> str:
+    def _status(self, path: Path) -> str:
         if not path.triples:
             return "active, as they are adjacent"
         blocked = [triple for triple in path.triples if not triple.active]
@@ -275,13 +275,13 @@ def minimal_separator(graph: Any, x: Any, y: Any) -> set[Node] | None:
     return separator
 
 
-def _next_to(moral: Any, start: set[Node], walls: set[Node]) -> set[Node]:
-    """Return the nodes of `walls` that a walk from `start` meets, which does not go through them."""
+def _next_to(moral: Any, start: set[Node], blocked: set[Node]) -> set[Node]:
+    """Return the nodes of `blocked` that a walk from `start` meets, which does not go through them."""
     met: set[Node] = set()
     seen, waiting = set(start), list(start)
     while waiting:
         for node in moral[waiting.pop()]:
-            if node in walls:
+            if node in blocked:
                 met.add(node)
             elif node not in seen:
                 seen.add(node)

@@ -92,7 +92,7 @@ def fit_formula(
 
     Formulas are those of R as formulaic reads them: ``y ~ x``, ``log(x)``, ``a:b``, ``a * b``,
     ``poly(x, 2)``, ``C(word, contr.sum)``, ``- 1`` for no intercept. Words are coded by reference, the first
-    category in the order of its type or of the alphabet. A formula is code: do not take it from strangers.
+    category in the order of its type or of the alphabet. A formula is code: use only those you trust.
 
     Parameters
     ----------

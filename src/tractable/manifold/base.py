@@ -17,7 +17,7 @@ from tractable.spatial.metrics import Metric, as_metric
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A map of the rows: `fit` stores the rows and their positions, `transform` places further rows.
 
-    A model says by `_place(rows)` where rows that have been checked belong.
+    A model says by `_embed(rows)` where rows that have been checked belong.
     """
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="no")
@@ -56,7 +56,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         rows = check_held_columns(self, X)
         if self._precomputed and np.any(rows < 0.0):
             raise ValueError("X must be distances from the objects of the fit, and some are negative")
-        return self._place(rows)
+        return self._embed(rows)
 
     @property
     def _n_features_out(self) -> int:
@@ -77,7 +77,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return found
 
     @abstractmethod
-    def _place(self, rows: np.ndarray) -> np.ndarray:
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
         """Return the positions of rows in the map, (q, n_components)."""
 
     def _store(self, X: Any, sample_weight: Any) -> np.ndarray:
@@ -108,7 +108,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.embedding_ = np.empty((len(rows), points.shape[1]))
         self.embedding_[self.row_indices_] = points
         others = np.setdiff1d(np.arange(len(rows)), self.row_indices_)
-        self.embedding_[others] = self._place(rows[others])
+        self.embedding_[others] = self._embed(rows[others])
 
 
 def check_metric(metric: Any) -> Metric | None:

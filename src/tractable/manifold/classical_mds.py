@@ -79,7 +79,7 @@ class ClassicalMDS(Embedding):
         self._set_embedding(rows, found.points)
         return self
 
-    def _place(self, rows: np.ndarray) -> np.ndarray:
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
         weights = self.sample_weight_
         scaled = ScaledPoints(
             points=self._points,
@@ -87,4 +87,4 @@ class ClassicalMDS(Embedding):
             mean_squares=self._mean_squares_,
             weights=np.ones(len(self._points)) if weights is None else weights,
         )
-        return scaled.place(self._distances_from(rows) ** 2)
+        return scaled.embed(self._distances_from(rows) ** 2)

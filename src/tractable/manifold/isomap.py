@@ -141,7 +141,7 @@ class Isomap(Embedding):
         found = classical_scaling(between**2, self.n_components, weights)
         self.eigenvalues_, self._landmark_points_ = found.eigenvalues, found.points
         self._mean_squares_ = found.mean_squares
-        points = found.points if every else self._scaled.place(self.geodesic_distances_**2)
+        points = found.points if every else self._scaled.embed(self.geodesic_distances_**2)
         self._set_embedding(rows, points)
         if self.n_connected_components_ > 1:
             warnings.warn(
@@ -159,7 +159,7 @@ class Isomap(Embedding):
         w = np.ones(len(points)) if w is None else w
         return residual_variances(self.geodesic_distances_, points, self.landmarks_, w)
 
-    def _place(self, rows: np.ndarray) -> np.ndarray:
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
         near = nearest_counted(self.index_, rows, self._n_joined(), self.sample_weight_)
         far = np.full((len(rows), len(self.landmarks_)), np.inf)
         for apart, found in zip(near.distances.T, near.indices.T, strict=True):
@@ -169,7 +169,7 @@ class Isomap(Embedding):
             for i, (apart, found) in enumerate(within):
                 if len(found):
                     far[i] = np.min(apart[:, None] + self.geodesic_distances_[found], axis=0)
-        return self._scaled.place(far**2)
+        return self._scaled.embed(far**2)
 
     @property
     def _scaled(self) -> ScaledPoints:

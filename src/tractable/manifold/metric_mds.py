@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, all_or_nothing, check_choice, check_number
 from tractable.engines.classical_scaling import classical_scaling
-from tractable.engines.smacof import StressFit, place_by_stress, smacof
+from tractable.engines.smacof import StressFit, embed_by_stress, smacof
 from tractable.manifold.base import Embedding
 
 
@@ -144,7 +144,7 @@ class MetricMDS(Embedding):
         assert best is not None
         return best
 
-    def _place(self, rows: np.ndarray) -> np.ndarray:
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
         """Place rows by their stress; one that equals a row of the fit is where that is."""
         distances = self._distances_from(rows)
         weights = np.ones(len(self._points)) if self.sample_weight_ is None else self.sample_weight_
@@ -152,7 +152,7 @@ class MetricMDS(Embedding):
         known = np.take_along_axis(distances, nearest[:, None], axis=1)[:, 0] == 0.0
         points = self._points[nearest]
         if not known.all():
-            points[~known] = place_by_stress(
+            points[~known] = embed_by_stress(
                 distances[~known], self._points, weights, max_iter=self.max_iter, tol=float(self.eps) ** 2
             )
         return points

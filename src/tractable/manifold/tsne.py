@@ -8,7 +8,7 @@ from tractable.arrays.grouping import first_of_each, group_rows
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, all_or_nothing, check_choice, check_number
 from tractable.engines.principal_components import principal_components
-from tractable.engines.tsne import Descent, JointProbabilities, descend, joint_probabilities, place_points
+from tractable.engines.tsne import Descent, JointProbabilities, descend, embed_points, joint_probabilities
 from tractable.manifold.base import Embedding
 from tractable.primitives.tsne import GridForces, PairForces, neighbor_probabilities
 from tractable.spatial import Index, RandomizedForest, as_index
@@ -279,7 +279,7 @@ class TSNE(Embedding):
             return float(self._counts_.sum()) / exaggeration
         return float(self.learning_rate)
 
-    def _place(self, rows: np.ndarray) -> np.ndarray:
+    def _embed(self, rows: np.ndarray) -> np.ndarray:
         references = self._points[self._distinct_]
         k = min(len(references), max(1, int(REACH * self.perplexity_)))
         distances, near = self.index_.query(rows, k)
@@ -289,7 +289,7 @@ class TSNE(Embedding):
             distances, near = distances[new], near[new]
             times = np.where(near >= 0, self._counts_[near], 0.0)
             p = self._conditional(np.where(near >= 0, distances, 0.0) ** 2, times)
-            points[new] = place_points(p, near, references, self._counts_)
+            points[new] = embed_points(p, near, references, self._counts_)
         return points
 
 

@@ -238,8 +238,8 @@ def found_again(found: FittedMixtures, members: Membership) -> int:
     from sklearn.base import clone
     from sklearn.metrics import adjusted_rand_score
 
-    near = found.modelled[~found.far]
-    labels = members.labels[~found.far]
+    near = found.modelled[~found.extreme]
+    labels = members.labels[~found.extreme]
     n = min(int(0.8 * len(near)), RESAMPLED_ROWS)
     rng, again = np.random.default_rng(0), 0
     with warnings.catch_warnings():
@@ -406,8 +406,8 @@ def _against(
 def _notes(found: FittedMixtures) -> tuple[str, ...]:
     notes = list(found.rows.notes)
     choice = found.choice
-    if found.far.any():
-        far = number_of(int(found.far.sum()), "row")
+    if found.extreme.any():
+        far = number_of(int(found.extreme.sum()), "row")
         notes.append(f"{far} with an entry far from all others not used to fit the mixtures.")
     if choice.collapsed.any():
         notes.append(

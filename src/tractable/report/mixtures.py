@@ -1,4 +1,9 @@
-"""Mixtures of the rows of a table, fitted once and shared by clusters, map and outliers."""
+"""Mixtures of the rows of a table, fitted once and shared by clusters, map and outliers.
+
+The questions of the page have a mixture of their own, `joint_mixture`: they are of every column and row.
+Components are clusters, and low densities outliers, only without what is left out here: columns that mostly
+repeat one value, copies of rows, and rows with extreme entries.
+"""
 
 import warnings
 from textwrap import indent
@@ -68,7 +73,7 @@ class FittedMixtures:
     rows: ChosenRows  # in the units of the table
     modelled: Any  # the same rows as the mixtures see them: logarithms, and all categories of the table
     logged: tuple[str, ...]  # the columns whose logarithms are modelled
-    far: np.ndarray  # (n,), the rows with an entry far from all others, to which mixtures are not fitted
+    extreme: np.ndarray  # (n,), the rows with an entry far from all others, to which mixtures are not fitted
     choice: ComponentChoice  # by ICL; `model("bic")` is the mixture of the least BIC
     code: str  # lines that compute `choice` from `table`
     rows_code: str  # those of them that compute `rows`
@@ -113,8 +118,8 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     logged = tuple(name for name in skewed if (table.column(name).low or 0.0) > 0.0)  # of all rows
     modelled = rows.frame.astype(table.category_types(rows.categories))
     modelled = modelled.assign(**{name: np.log(modelled[name]) for name in logged})
-    far = far_rows(modelled[list(rows.numbers)].to_numpy(dtype=np.float64))
-    near = modelled[~far]
+    extreme = extreme_rows(modelled[list(rows.numbers)].to_numpy(dtype=np.float64))
+    near = modelled[~extreme]
     whole = len(near) <= MAX_ROWS
     part = near if whole else near.sample(MAX_ROWS, random_state=0)
     numbers = range(1, max(1, min(MAX_COMPONENTS, len(part) // ROWS_EACH)) + 1)
@@ -127,7 +132,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
             shapes = SHAPES if part.shape[1] > 1 else ("full", "tied")
             choice, prior = _gaussian_mixtures(part, numbers, shapes)
     rows_code = rows.code + _modelled_code(rows, logged)
-    fitted = "rows" + (f".drop(index={modelled.index[far].tolist()!r})" if far.any() else "")
+    fitted = "rows" + (f".drop(index={modelled.index[extreme].tolist()!r})" if extreme.any() else "")
     fitted += "" if whole else f".sample({MAX_ROWS}, random_state=0)"
     code = rows_code + (f"part = {fitted}\n" if fitted != "rows" else "")
     lines = _table_code(choice, prior) if mixed else _gaussian_code(numbers, prior)
@@ -135,7 +140,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
         rows=rows,
         modelled=modelled,
         logged=logged,
-        far=far,
+        extreme=extreme,
         choice=choice,
         code=code + lines.replace("PART", "rows" if fitted == "rows" else "part"),
         rows_code=rows_code,
@@ -144,7 +149,7 @@ def _fit_mixtures(table: Table, leave: str | None) -> FittedMixtures | None:
     )
 
 
-def far_rows(x: np.ndarray) -> np.ndarray:
+def extreme_rows(x: np.ndarray) -> np.ndarray:
     """Mark rows with an entry more than eight robust standard deviations from the median of its column.
 
     The robust standard deviation is that of a normal with the same quartiles. If they are more than two in a
@@ -152,7 +157,7 @@ def far_rows(x: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> far_rows(np.r_[np.arange(100.0), 1e4][:, None]).nonzero()[0].tolist()
+    >>> extreme_rows(np.r_[np.arange(100.0), 1e4][:, None]).nonzero()[0].tolist()
     [100]
     """
     if not x.size:

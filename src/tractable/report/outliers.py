@@ -123,7 +123,7 @@ class ColumnFacts:
 
 
 @value
-class FarEnd:
+class ExtremeEntry:
     """The smallest or the largest number of a column of the whole table, farther out than chance allows."""
 
     column: str
@@ -153,7 +153,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     outlying = [(i, why) for i, why in listed_rows if i in set(flagged.tolist())]
     unjudged = int(np.isnan(scores.tails).sum())
     few = f"{number_of(unjudged, 'row')} with rare patterns of missing entries not judged."
-    ends = far_ends(table, found, model) if fits and table.is_sample else []
+    ends = extreme_entries(table, found, model) if fits and table.is_sample else []
     beside = (
         _ends_text(ends, table.row_number(frame.index[scores.order[0]])) if fits and table.is_sample else ""
     )
@@ -196,7 +196,7 @@ def section(table: Table, *, target: str | None = None, rng: np.random.Generator
     )
 
 
-def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
+def extreme_entries(table: Table, found: FittedMixtures, model: Any) -> list[ExtremeEntry]:
     """Return the smallest and largest numbers of the whole table that are farther out than chance allows.
 
     Of N rows of the model N P(X ≥ x) are at least x on average. The probability that any of the 2 p ends of
@@ -215,11 +215,11 @@ def far_ends(table: Table, found: FittedMixtures, model: Any) -> list[FarEnd]:
         ):
             p = float(tail(np.log(x) if logged else x))
             if table.n_rows * p * 2 * len(found.rows.numbers) <= CHANCE:
-                ends.append(FarEnd(column=name, entry=x, row=row + 1, usual=usual, tail=p))
+                ends.append(ExtremeEntry(column=name, entry=x, row=row + 1, usual=usual, tail=p))
     return sorted(ends, key=lambda end: end.tail)
 
 
-def _ends_text(ends: list[FarEnd], first_row: int) -> str:
+def _ends_text(ends: list[ExtremeEntry], first_row: int) -> str:
     """Return which ends of columns of the whole table are far out, besides those of the first row listed."""
     if not ends:
         return (
@@ -348,7 +348,7 @@ def _density(
     """
     frame = found.modelled
     model = _robust_choice(found)
-    left = found.far
+    left = found.extreme
     scores = outlier_scores(model, frame, rng, found.n_fitted)
     for _ in range(3):
         outlying = np.nan_to_num(scores.tails, nan=1.0) <= limit

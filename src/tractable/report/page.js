@@ -515,7 +515,7 @@
     answers() {
       this.given = make("p", { class: "given" });
       this.answer = make("p", { class: "large" });
-      this.strange = make("p", { class: "large" });
+      this.unusual = make("p", { class: "large" });
       this.scale = canvas(30, "low");
       this.log = make("p", { class: "small" });
       this.completion = make("dl", { class: "completion" });
@@ -526,7 +526,7 @@
         make("div", { class: "answer" },
           make("h3", {}, make("label", { for: "asked" }, "What is to be expected of "), this.asked),
           this.answer, this.given),
-        box("How strange is this row?", this.strange, this.scale, this.log),
+        box("How unusual is this row?", this.unusual, this.scale, this.log),
         box("Most likely completion", this.completion, this.fill), this.spoken);
     }
 
@@ -586,12 +586,12 @@
       });
       this.number.value = this.row === null ? "" : rows.numbers[this.row];
       this.showAnswer();
-      this.showStrangeness(codes, logDensity);
+      this.showUnusualness(codes, logDensity);
       this.showCompletion(codes);
       clearTimeout(this.speaking);
       this.speaking = setTimeout(() => {
         const { name } = this.columns[this.asked.value];
-        this.spoken.textContent = `${name}: ${this.answer.textContent}. ${this.strange.textContent}`;
+        this.spoken.textContent = `${name}: ${this.answer.textContent}. ${this.unusual.textContent}`;
       }, 700);
     }
 
@@ -615,20 +615,20 @@
       return this.known.logs;
     }
 
-    showStrangeness(codes, logDensity) {
+    showUnusualness(codes, logDensity) {
       const fixed = codes.filter(isKnown).length;
       this.scale.replaceChildren();
       this.log.textContent = "";
       if (!fixed) {
-        this.strange.textContent = "Nothing is fixed.";
+        this.unusual.textContent = "Nothing is fixed.";
         return;
       }
       const logs = this.logDensities(codes);
       // Rows of the same entries are not lower.
       const limit = logDensity - 1e-9 * Math.max(1, Math.abs(logDensity));
       const lower = logs.filter((x) => x < limit).length / logs.length;
-      const said = [share(lower), ` of ${counted(logs.length, "row")} are stranger`];
-      this.strange.replaceChildren(...(logs.length ? said : ["No row has all these entries."]));
+      const said = [share(lower), ` of ${counted(logs.length, "row")} are more unusual`];
+      this.unusual.replaceChildren(...(logs.length ? said : ["No row has all these entries."]));
       this.log.replaceChildren("log density ", machine(logDensity, numberText(logDensity, 5)),
         ` of ${counted(fixed, "entry", "entries")}`);
       if (logs.length) this.drawScale(logs, logDensity);

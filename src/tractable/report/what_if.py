@@ -66,7 +66,7 @@ def _done(model: TableMixture, asked: JointTable) -> str:
         f"A mixture of numbers and categories with {number_of(int(model.n_components), 'component')}, of "
         f"least BIC, was fitted to {number_of(len(asked.frame), 'row')}; missing entries were marginalised. "
         "The page conditions it exactly on the columns that are fixed. Intervals are equal-tailed. A row is "
-        "as strange as the share of rows with a lower density in the same columns is small, and the most "
+        "as unusual as the share of rows with a lower density in the same columns is small, and the most "
         "likely completion is the highest mode of the columns that are not fixed."
         + (skewed if asked.logged else "")
     )

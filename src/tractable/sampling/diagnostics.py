@@ -114,7 +114,7 @@ def r_hat(draws: Any) -> np.ndarray:
 
 
 def effective_sample_size(draws: Any, kind: str = "bulk") -> np.ndarray:
-    """Return how many independent draws the draws of Markov chains are worth, for each entry of an event.
+    """Return the effective sample size of the draws of Markov chains, for each entry of an event.
 
     N / τ with τ = 1 + 2 Σ ρ_t, the autocorrelations ρ_t of the halves of chains summed as long as pairs of
     them are positive, each no larger than the one before (Geyer's initial monotone sequence).
@@ -185,7 +185,7 @@ def autocorrelation(draws: Any) -> np.ndarray:
 
 
 def autocorrelation_time(draws: Any) -> np.ndarray:
-    """Return how many draws are worth one independent draw, for the mean of each entry of an event.
+    """Return the integrated autocorrelation time τ, for the mean of each entry of an event.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def autocorrelation_time(draws: Any) -> np.ndarray:
 
 
 def kish_ess(weights: Any) -> float:
-    """Return how many equal draws weighted draws are worth, (Σw)² / Σw² (Kish, 1965).
+    """Return the effective sample size of weighted draws, (Σw)² / Σw² (Kish, 1965).
 
     The sum of weights p/q alone says nothing of it: its expectation is their number, whatever q is.
 

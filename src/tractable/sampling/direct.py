@@ -297,7 +297,7 @@ class ImportanceSample:
 
     @property
     def ess(self) -> float:
-        """How many equal draws they are worth, (Σw)² / Σw²."""
+        """The effective sample size, (Σw)² / Σw²."""
         return kish_ess(self.weights)
 
     @property
@@ -378,7 +378,7 @@ class ImportanceSample:
                 "is to be trusted; take a proposal with heavier tails"
             )
         if self.ess < 100:
-            found.append(f"the weights are worth {self.ess:.0f} draws; take a proposal nearer to the target")
+            found.append(f"the effective sample size is {self.ess:.0f}; take a proposal nearer to the target")
         return found
 
 

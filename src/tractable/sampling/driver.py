@@ -289,11 +289,12 @@ def _effective_sizes(chains: Chains) -> Iterator[float]:
 
 
 def _warn_if_short(chains: Chains, target_ess: float) -> None:
-    worth = min(_effective_sizes(chains)) if chains.n_draws >= 4 else 0.0
-    if worth < target_ess:
+    ess = min(_effective_sizes(chains)) if chains.n_draws >= 4 else 0.0
+    if ess < target_ess:
         warnings.warn(
             f"target_ess = {target_ess:g} is not reached: {chains.n_draws} draws of each chain, which are "
-            f"max_samples, are worth {worth:.0f}; raise max_samples, or take another step",
+            f"max_samples, have an effective sample size of {ess:.0f}; raise max_samples, or take another "
+            "step",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -29,14 +29,14 @@ FEW, MANY = 4, 64
 SCANNED = 512
 
 #: Points a tree is tried on.
-PROBES = 32
+PROBES = 16
 
 
 def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10) -> Index:
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
     Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
-    data decide: a tree is built and asked for the neighbours of 32 of its points, spread evenly. It is kept
+    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly. It is kept
     if it measures few enough of all points; a scan measures all of them, but each faster, by matrix products
     some ten times. So points that fill few dimensions of their own are given to a tree, however many columns
     they have.

@@ -120,7 +120,7 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         # The same variance is added in all classes, so that a collinear column does not favour any.
         within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
         found, self.jitter_ = regular(matrices, moments.mean, added=ADDED_VARIANCE * within)
-        structure, self.covariance_ = found.by_factor(), np.array(found.dense())
+        structure, self.covariance_ = Full.from_factor(found.cholesky), np.array(found.dense())
         self.class_distributions_ = MultivariateNormal(
             mean=moments.mean, covariance=structure, names=self._names()
         )

@@ -97,11 +97,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Factors of the loss of each class's rows; "balanced" gives all classes the same total weight. They are
         no frequencies: standard errors are those of the sandwich covariance.
     tol : float
-        The search ends with the step after one whose predicted relative decrease of the objective is
-        smaller, when no gradient is more than √tol of the sum of the absolute values of its terms. Of at most
-        20,000 rows the result is then exact up to rounding. Of more, the mean objective is less than
-        tol · `loss_` above its minimum, and the root mean square error of probabilities is below
-        √(tol · `loss_` / 2): 7e-5 at a loss of 1, and in practice 1e-6.
+        The search converges when the predicted relative decrease of the objective is smaller and no gradient
+        is more than √tol of the sum of the absolute values of its terms, and takes a few steps more. Of at
+        most 20,000 rows and 64 parameters, and without a penalty, the result is then exact up to rounding.
+        Else the mean objective is less than tol · `loss_` above its minimum, and the root mean square error
+        of probabilities is below √(tol · `loss_` / 2): 7e-5 at a loss of 1, and in practice 1e-6.
     max_iter : int
         Maximum number of steps.
     warm_start : bool

@@ -39,19 +39,22 @@ MOST_PARAMETERS = 1500
 #: With more parameters than this, and a penalty, the curvature is computed before these steps alone, and
 #: corrected by differences of gradients: each computation takes as long as that many gradients. The first one
 #: is that of coefficients that are all zero, which the moments of the columns give.
-MOST_NEWTON, REFRESH, MEMORY = 64, (0, 4, 12, 36), 20
+MOST_NEWTON, REFRESH, MEMORY = 64, (0, 4, *range(12, 500, 8)), 10
+#: Of more than `MOST_PARAMETERS` the one block is computed before these.
+REFRESH_MANY = (0, 4, 20)
 #: The mean curvature of a row counts at least as this part of what it is where all coefficients are zero:
 #: rows that are well classified would be left out, whose classes the next step may change.
-LEAST_MEAN = 0.1
+#: The diagonal alone of correlated columns is too small for long steps.
+LEAST_MEAN, LEAST_DIAGONAL = 0.1, 0.5
 #: Coordinate descent holds a square matrix of this many parameters, at most.
 MOST_SPARSE = 5000
 #: A column that hardly varies in the sample is given at least this part of the median curvature.
 LEAST_CURVATURE = 1e-3
 #: Gradients below this part of the sum of the absolute values of their terms are rounding.
 LEAST_GRADIENT = 1e-8
-#: Where steps after convergence end: at the rounding of the objective, or this part of the tolerance where an
-#: estimate of the curvature guides them and there is a penalty.
-ROUNDING, FINAL = 2e-20, 1e-4
+#: Where steps after convergence end: at the rounding of the objective; or, where an estimate of the curvature
+#: guides them and there is a penalty, at this part of the tolerance, and of many parameters at that one.
+ROUNDING, FINAL, FINAL_OF_MANY = 2e-20, 1e-4, 1e-2
 #: Tolerance and most steps of the search over the sample alone.
 ROUGH, FEW = 1e-5, 10
 #: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
@@ -367,7 +370,8 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
             return rough
         start = rough.x
     settled = partial(problem.settled, tol=tol)
-    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled, "final_tol": FINAL * tol}
+    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
+    options["final_tol"] = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
     return _smooth_search(problem, start, exact=problem.exact, **options)
 
 
@@ -376,7 +380,8 @@ def _smooth_search(
 ) -> NewtonResult:
     many = problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON
     exact = exact and problem.few_parameters and not many
-    options = {"refresh": REFRESH, "memory": MEMORY, **options}
+    refresh = REFRESH if problem.few_parameters else REFRESH_MANY
+    options = {"refresh": refresh, "memory": MEMORY, **options}
     if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
         options["final_tol"] = min(options["final_tol"], ROUNDING)
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
@@ -507,8 +512,9 @@ def _mean_block(
 ) -> np.ndarray:
     """Return Σ w v z zᵀ with the mean curvature v of each row by its linear predictors; or its diagonal."""
     z = design(x, scaling, coef.shape[1])
-    v, top = (link.mean_curvature(z, codes, each) for each in (coef, 0.0 * coef))
-    v = namespace_of(v).maximum(v, LEAST_MEAN * top)
+    v = link.mean_curvature(z, codes, coef)
+    least = LEAST_DIAGONAL if diagonal else LEAST_MEAN
+    v = namespace_of(v).clip(v, least * link.curvature_at_zero, None)
     v = v if weights is None else weights * v
     if diagonal:
         return _entry_sums(z, _square, v)

@@ -257,9 +257,9 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         smoothed = np.all(fitted.log_unseen > -np.inf, axis=0)  # type: ignore[operator]
         for which, how in ((~smoothed, "error" if unseen == "extra" else unseen), (smoothed, unseen)):
             where = fitted.categorical[which]
-            codes = some_columns(x, where)
             if not len(where):
                 continue
+            codes = some_columns(x, where)
             known = columns.known_codes(where, codes, fitted.sizes[which], how, hint=SMOOTHING)
             if known is not codes:
                 x = np.array(x, dtype=np.float64)

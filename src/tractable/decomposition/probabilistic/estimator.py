@@ -428,8 +428,8 @@ class FactorAnalysis(LatentFactors):
 
     Parameters
     ----------
-    n_components : int
-        Number of factors.
+    n_components : int or None
+        Number of factors; with None as many as columns.
     rotation : {"varimax", "quartimax"}, optional
         How factors are turned for reading: so that each has few large loadings (varimax), or each column few
         (quartimax), of columns in units of their standard deviations; the longest factor first. Without it
@@ -487,7 +487,7 @@ class FactorAnalysis(LatentFactors):
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | None = 1,
         *,
         rotation: str | None = None,
         tol: float = 1e-8,
@@ -502,7 +502,8 @@ class FactorAnalysis(LatentFactors):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("n_components", self.n_components, least=1, whole=True)
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, least=1, whole=True)
         if self.rotation is not None:
             check_choice("rotation", self.rotation, ("varimax", "quartimax"))
 

@@ -22,6 +22,7 @@ from tractable.base.by_blocks import by_blocks
 from tractable.base.stored_rows import check_held_columns, check_stored_rows, total_weight
 from tractable.data.blocks import map_rows
 from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
+from tractable.primitives import squared_distances
 from tractable.primitives.kmeans import assign
 from tractable.primitives.mean_shift import KernelField, kernel_field
 from tractable.smoothing.rows import as_lengths
@@ -31,6 +32,9 @@ from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 
 RULES = ("gradient", "scott", "silverman")
+
+#: Differences of coordinates up to which the nearest centres are found by all of them.
+FEW_STEPS = 2**14
 
 
 class MeanShift(ClusterMixin, Estimator):
@@ -203,7 +207,9 @@ class MeanShift(ClusterMixin, Estimator):
         check_number("max_iter", self.max_iter, least=1, whole=True)
 
     def _field(self) -> tuple[Standardizer, KernelField]:
-        scaling = in_bandwidths(self.rows_, self.sample_weight_, self.bandwidth_)
+        scaling = getattr(self, "_scaling_", None)
+        if scaling is None:
+            scaling = in_bandwidths(self.rows_, self.sample_weight_, self.bandwidth_)
         return scaling, kernel_field(standardized(scaling, self.rows_), self.sample_weight_)
 
     def _starts(self, scaling: Standardizer) -> np.ndarray:
@@ -224,7 +230,7 @@ class MeanShift(ClusterMixin, Estimator):
         return binned(z, self.sample_weight_, self.min_bin_freq) if self.bin_seeding else z
 
     def _set_fitted(self, modes: Modes, scaling: Standardizer) -> None:
-        self.cluster_centers_ = scaling.inverse_transform(modes.centers)
+        self._scaling_, self.cluster_centers_ = scaling, scaling.inverse_transform(modes.centers)
         d, total = self.n_features_in_, total_weight(Rows(data=self.rows_, weights=self.sample_weight_))
         log_volume = (
             0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
@@ -326,6 +332,8 @@ def binned(z: np.ndarray, weights: np.ndarray | None, least: float) -> np.ndarra
 
 def nearest(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Return which centre is nearest to each row."""
+    if len(x) * centers.size <= FEW_STEPS:
+        return np.argmin(squared_distances(x, centers), axis=1)
     origin = np.zeros(x.shape[1])
     return map_rows(lambda rows: assign(rows, None, origin, 1.0, centers).labels, x)
 

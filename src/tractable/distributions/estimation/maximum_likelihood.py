@@ -196,7 +196,7 @@ def _maximise(
         raise ValueError(f"log_density and log_prior must be functions of start: {error}") from error
     if not np.isfinite(begin):
         raise ValueError(f"start must have a finite likelihood and prior density, got {begin} at {start!r}")
-    theta, curvature, converged = _climb(objective, first, max_iter)
+    theta, curvature, converged = _newton_ascent(objective, first, max_iter)
     if not converged:
         message = (
             "the search found no maximum with a finite curvature: there may be none; standard errors are NaN"
@@ -215,7 +215,7 @@ def _maximise(
     )
 
 
-def _climb(
+def _newton_ascent(
     objective: Callable[[np.ndarray], float], theta: np.ndarray, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return the maximum by Newton's method with differences, the curvature, and whether it is a maximum.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
-from tractable.arrays.namespace import Array, device, is_sparse, namespace_of
+from tractable.arrays.namespace import Array, device, is_sparse, namespace_of, to_numpy
 from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.primitives.glm.agnostic import features
 from tractable.primitives.sparse_rows import StandardizedSparse
@@ -138,6 +138,13 @@ class Logit:
             mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
         return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self.contrasts @ coef))
 
+    @property
+    def curvature_at_zero(self) -> float:
+        """The mean curvature of a row where all coefficients are zero, and all classes as probable."""
+        k, c = self.contrasts.shape
+        mean = np.asarray(to_numpy(self.contrasts)).mean(axis=0)
+        return (float(np.sum(np.asarray(to_numpy(self.contrasts)) ** 2)) / k - float(mean @ mean)) / c
+
     def mean_curvature(self, z: Any, codes: Any, coef: np.ndarray) -> np.ndarray:
         """Return the mean of the second derivatives of each row's loss by its linear predictors, (n,).
 
@@ -211,6 +218,7 @@ class Probit:
     """The probit link of two classes, p(C_1 | x) = Φ(η): a linear predictor with Gaussian noise."""
 
     contrasts = np.array([[0.0], [1.0]])
+    curvature_at_zero = 2.0 / np.pi
 
     def loss(
         self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray
@@ -326,7 +334,8 @@ def over_contrasts(contrasts: Array, pairs: Array) -> Array:
     k, c = contrasts.shape
     p = pairs.shape[-1]
     if k == 2 and c == 1:
-        return (contrasts[0, 0] - contrasts[1, 0]) ** 2 * pairs[0, :, :]
+        square = float(contrasts[0, 0] - contrasts[1, 0]) ** 2
+        return pairs[0, :, :] if square == 1.0 else square * pairs[0, :, :]
     upper, between = np.triu_indices(k, 1), xp.reshape(pairs, (pairs.shape[0], p * p))
     if k > MANY_CLASSES:  # K⁴ numbers are too many: Cᵀ B C, which loses digits where classes are far apart
         place = np.zeros((k, k), dtype=np.int64)

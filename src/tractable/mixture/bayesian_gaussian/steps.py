@@ -1,11 +1,14 @@
 """Variational Bayes for Gaussian mixtures: the E-step of a Gaussian mixture, and conjugate updates."""
 
+from functools import cached_property
+
 import numpy as np
 
 from tractable.arrays.linalg import solve_triangular
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import precision_diagonals
-from tractable.distributions import Beta, Dirichlet
+from tractable.distributions import Dirichlet
+from tractable.distributions.dirichlet import beta_divergence
 from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
 from tractable.mixture.bayesian_gaussian.model import (
@@ -96,10 +99,16 @@ class BayesianGaussianProblem(GaussianProblem):
     def _prior_scatter(self) -> np.ndarray:
         return self.shape.compress(self.mixture_prior.scatter[None])
 
+    @cached_property
+    def _prior_structure(self) -> Covariance:
+        """The covariance structure of the prior's expected precision."""
+        prior = self.mixture_prior
+        return self.shape.fit(self._prior_scatter() / prior.dof, len(prior.mean))
+
     def _precisions_divergence(self, params: VariationalParameters) -> np.ndarray:
         """Return the divergences of Wisharts: of matrices, or of numbers, where they are Gammas."""
         prior, dof, after = self.mixture_prior, params.dof, params.structure
-        before = self.shape.fit(self._prior_scatter() / prior.dof, len(prior.mean))
+        before = self._prior_structure
         dim, rows = _wishart(after)
         if isinstance(after, Full) and isinstance(before, Full):
             root = solve_triangular(after.cholesky, np.broadcast_to(before.cholesky, after.cholesky.shape))
@@ -121,11 +130,12 @@ def expected_log_det(params: VariationalParameters) -> np.ndarray:
 
 
 def _weights_divergence(prior: MixturePrior, concentration: np.ndarray) -> float:
+    if concentration.ndim == 2:
+        before = np.ones_like(concentration[0]), np.full_like(concentration[1], prior.concentration)
+        return float(np.sum(beta_divergence(concentration[0], concentration[1], *before)))
     found = weights_posterior(concentration)
     if found is None:
         return 0.0
-    if isinstance(found, Beta):
-        return float(np.sum(found.kl_divergence(Beta(alpha=1.0, beta=prior.concentration))))
     same = np.full_like(concentration, prior.concentration)
     return float(found.kl_divergence(Dirichlet(concentration=same)))
 

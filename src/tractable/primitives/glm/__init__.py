@@ -1,6 +1,8 @@
 """One pass over rows for linear classifiers: softmax loss, gradient and Hessian; the perceptron's updates."""
 
 import math
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -102,13 +104,10 @@ def _wide_curvature(
     coef: np.ndarray,
 ) -> np.ndarray:
     """Return `softmax_curvature` of wide rows, whose products of columns fill the cache, by blocks."""
-    k, p = coef.shape
-    found = np.zeros((k * (k - 1) // 2, p, p))
-    for start in range(0, len(x), WIDE_BLOCK):
-        part = slice(start, start + WIDE_BLOCK)
-        own = None if mass is None else mass[part]
-        found += agnostic.softmax_curvature(as_double(x[part]), own, shift, scale, coef)
-    return found
+    parts = (slice(start, start + WIDE_BLOCK) for start in range(0, max(1, len(x)), WIDE_BLOCK))
+    masses = ((part, None if mass is None else mass[part]) for part in parts)
+    of = agnostic.softmax_curvature
+    return reduce(add, (of(as_double(x[part]), own, shift, scale, coef) for part, own in masses))
 
 
 def _block(coef: np.ndarray) -> int:

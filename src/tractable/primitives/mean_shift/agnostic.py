@@ -25,11 +25,14 @@ def ascend(
     xp = namespace_of(points)
     x = xp.astype(x, points.dtype)
     rows = xp.arange(x.shape[0], device=device(points))
-    mass, basin, ended = xp.zeros_like(x[:, 0]), xp.zeros_like(rows) - 1, []
+    mass, basin = xp.zeros_like(x[:, 0]), xp.zeros_like(rows) - 1
+    ended: list[list[Array]] = []
 
     def end(which: Array, steps: int, *, converged: bool) -> None:
         """Set those apart that have ended, and go on with the others."""
         nonlocal rows, x, mass, basin
+        if ended and not bool(xp.any(which)):
+            return
         here, others = xp.nonzero(which)[0], xp.nonzero(~which)[0]
         one = xp.ones_like(xp.take(rows, here))
         state = rows, x, mass, basin
@@ -43,8 +46,10 @@ def ascend(
             end(basin >= 0, taken, converged=True)
         weighted = _window_weights(points, weights, x, flat=flat)
         mass = xp.sum(weighted, axis=1)
-        weighted = xp.take(weighted, xp.nonzero(mass > 0.0)[0], axis=0)
-        end(~(mass > 0.0), taken, converged=False)
+        some = mass > 0.0
+        if not bool(xp.all(some)):
+            weighted = xp.take(weighted, xp.nonzero(some)[0], axis=0)
+            end(~some, taken, converged=False)
         step = (weighted @ points) / mass[:, None] - x
         x = x + step
         end(xp.sum(step * step, axis=1) <= tol * tol, taken + 1, converged=True)

@@ -60,6 +60,8 @@ def softmax_rows(scores: Array) -> Array:
 @SILENT
 def category_scores(x: Array, tables: Array, starts: Array) -> Array:
     xp = namespace_of(x)
+    if xp is np and not np.isnan(x).any():
+        return tables[x.astype(np.int64) + starts].sum(axis=1)
     seen = ~xp.isnan(x)
     rows = xp.astype(xp.where(seen, x, xp.zeros_like(x)), xp.int64) + xp.astype(starts, xp.int64)
     found = xp.reshape(xp.take(tables, xp.reshape(rows, (-1,)), axis=0), (*x.shape, tables.shape[1]))

@@ -113,7 +113,7 @@ GROUP = 64
 SMALLEST = np.float32(2.0**-63)
 
 #: Points, spread evenly, of which medians are taken; and how many times the middle one's the largest size is.
-SOME, WIDEST = 1024, 2.0**40
+SOME, WIDEST = 256, 2.0**40
 
 #: Rows farther away, in units of the points' spread, are searched in double precision.
 FARTHEST = 2.0**50
@@ -271,8 +271,9 @@ def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
     the spread of all.
     """
     some = points[:: max(1, len(points) // SOME)]
-    centre = np.median(some, axis=0)
-    typical = float(np.sqrt(np.median(np.mean((some - centre) ** 2, axis=1))))
+    half = len(some) // 2
+    centre = np.partition(some, half, axis=0)[half]
+    typical = float(np.sqrt(np.partition(np.mean((some - centre) ** 2, axis=1), half)[half]))
     largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
     if 0.0 < typical < np.inf and largest / typical < WIDEST:
         return centre, 1.0 / power_of_two(typical)

@@ -12,7 +12,53 @@ from tractable.primitives import SILENT
 def nearest(
     x: Array, points: Array, k: int, form: str = "euclidean", order: float = 2.0
 ) -> tuple[Array, Array]:
+    if form == "euclidean" and _by_products(x, points, k):
+        return _host_candidates(x, points, k)
     return smallest(distances(x, points, form, order), k)
+
+
+#: Columns, and differences of coordinates, from which on candidates are chosen by products; and how many more
+#: of them there are than neighbours.
+COLUMNS, DIFFERENCES, MORE = 16, 2**20, 3
+
+
+def _by_products(x: Array, points: Array, k: int) -> bool:
+    doubles = type(x) is np.ndarray and x.dtype == points.dtype == np.float64
+    enough = doubles and x.shape[1] >= COLUMNS and x.size * len(points) >= DIFFERENCES
+    return enough and k <= MINIMA and 4 * (k + MORE) < len(points)
+
+
+def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `nearest` does, to the bit: of candidates by |y|² - 2 x·y, measured by differences.
+
+    Rows of which other points may be as near, up to the rounding of the products, or whose squares overflow
+    or vanish, are measured from all points.
+    """
+    (m, d), c, center = x.shape, k + MORE, points.mean(axis=0)
+    z, y = x - center, points - center
+    squares, sizes = np.einsum("ij,ij->i", y, y), np.einsum("ij,ij->i", z, z)
+    keys = np.dot(z, y.T)
+    keys *= -2.0
+    keys += squares
+    least, ranks = _minima(keys, c)
+    ranks.sort(axis=1)  # of equals the first
+    steps = np.take(points.T, ranks.ravel(), axis=1).reshape(d, m, c)
+    steps -= x.T[:, :, None]
+    steps *= steps
+    every = np.sqrt(np.add.reduce(steps, axis=0))  # one coordinate after another
+    first = np.argsort(every, axis=1, kind="stable")[:, :k]
+    near, indices = np.take_along_axis(every, first, axis=1), np.take_along_axis(ranks, first, axis=1)
+    rounding = 4.0 * (d + 8) * 2.0**-52 * (np.sqrt(sizes) + np.sqrt(squares.max())) ** 2
+    edge = _edge(np, near)
+    rows, columns = _pairs(near == 0.0)
+    vanished = rows[(x[rows] != points[indices[rows, columns]]).any(axis=1)]
+    extreme = ((near < 1.0 / edge) & (near > 0.0)) | ~(near < edge)
+    doubtful = ~(near[:, -1] ** 2 + rounding < least[:, -1] + sizes) | extreme.any(axis=1)
+    doubtful[vanished] = True
+    anew = np.flatnonzero(doubtful)
+    if len(anew):
+        near[anew], indices[anew] = smallest(distances(x[anew], points), k)
+    return near, indices
 
 
 def smallest(every: Array, k: int) -> tuple[Array, Array]:
@@ -32,13 +78,19 @@ MINIMA = 16
 
 def _by_minima(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Return what `smallest` does, the least of each row k times; None where an entry is no finite number."""
-    left, rows = every.copy(), np.arange(len(every))
-    near, indices = np.empty((len(every), k), every.dtype), np.empty((len(every), k), np.int64)
+    near, indices = _minima(every.copy(), k)
+    return (near, indices) if (near < np.inf).all() else None
+
+
+def _minima(left: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k least of each row and their columns, of equals the first; they are overwritten."""
+    rows = np.arange(len(left))
+    near, indices = np.empty((len(left), k), left.dtype), np.empty((len(left), k), np.int64)
     for j in range(k):
-        least = left.argmin(axis=1)  # of equals the first
+        least = left.argmin(axis=1)
         indices[:, j], near[:, j] = least, left[rows, least]
         left[rows, least] = np.inf
-    return (near, indices) if (near < np.inf).all() else None
+    return near, indices
 
 
 def _selected(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
