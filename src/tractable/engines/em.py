@@ -206,7 +206,7 @@ def best_of(
 ) -> EMResult:
     """Run a search from several starts and return the one with the highest objective.
 
-    Of searches that ended at one optimum, but for rounding, the first is returned, so that another array
+    Of searches that ended at one optimum the first is returned, so that another array
     library or another number of threads does not choose another order of the components. An interrupted
     search is the last; the best so far is returned, and says that it was interrupted.
 
@@ -235,13 +235,13 @@ def best_of(
     return best
 
 
-#: Objectives no farther apart than this, relatively, differ by rounding.
-ROUNDING = 1e-12
+#: Objectives no farther apart than this, relatively, are of one optimum, near which searches stop.
+SAME_OPTIMUM = 1e-9
 
 
 def _exceeds(merit: tuple[bool, bool, float], other: tuple[bool, bool, float]) -> bool:
-    """Return whether a merit is greater than another, by more than rounding where objectives decide."""
-    same = merit[:2] == other[:2] and math.isclose(merit[2], other[2], rel_tol=ROUNDING)
+    """Return whether a merit is greater than another, at another optimum where objectives decide."""
+    same = merit[:2] == other[:2] and math.isclose(merit[2], other[2], rel_tol=SAME_OPTIMUM)
     return not same and merit > other
 
 
