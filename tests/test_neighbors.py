@@ -139,6 +139,7 @@ def test_fitting_keeps_rows_and_nothing_else(rng):
     learned = {name for name in vars(model) if name.endswith("_")}
     assert learned == {
         *(
+            "_library_",
             "index_",
             "classes_",
             "codes_",

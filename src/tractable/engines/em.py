@@ -206,7 +206,7 @@ def best_of(
 ) -> EMResult:
     """Run a search from several starts and return the one with the highest objective.
 
-    Of searches that ended at one optimum the first is returned, so that another array
+    Of searches that ended at one optimum, but for rounding, the first is returned, so that another array
     library or another number of threads does not choose another order of the components. An interrupted
     search is the last; the best so far is returned, and says that it was interrupted.
 
@@ -235,13 +235,14 @@ def best_of(
     return best
 
 
-#: Objectives no farther apart than this, relatively, are of one optimum, near which searches stop.
-SAME_OPTIMUM = 1e-9
+#: Objectives no farther apart than this, relatively, differ by rounding. No more: a unit of the rows adds a
+#: constant to a log-likelihood, and is not to decide between searches.
+ROUNDING = 1e-14
 
 
 def _exceeds(merit: tuple[bool, bool, float], other: tuple[bool, bool, float]) -> bool:
-    """Return whether a merit is greater than another, at another optimum where objectives decide."""
-    same = merit[:2] == other[:2] and math.isclose(merit[2], other[2], rel_tol=SAME_OPTIMUM)
+    """Return whether a merit is greater than another, by more than rounding where objectives decide."""
+    same = merit[:2] == other[:2] and math.isclose(merit[2], other[2], rel_tol=ROUNDING)
     return not same and merit > other
 
 

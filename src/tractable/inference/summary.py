@@ -89,20 +89,20 @@ class RegressionSummary:
     Examples
     --------
     >>> import tractable
-    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([3.1, 4.9, 7.1, 8.9])
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([3.1, 4.9, 7.2, 8.9])
     >>> table = tractable.LinearRegression().fit(X, y).summary()
     >>> print(table)
     LinearRegression: 4 rows, 2 parameters
     <BLANKLINE>
-               coefficient  std error      t   p value    95 % interval
-    intercept          1.1      0.155    7.1    0.0193  [0.4334, 1.767]
-    x0                1.96     0.0566  34.65  0.000832   [1.717, 2.203]
+               coefficient  std error      t  p value    95 % interval
+    intercept          1.1      0.217   5.06   0.0369  [0.1647, 2.035]
+    x0                1.97     0.0794  24.82  0.00162   [1.628, 2.312]
     <BLANKLINE>
-    R² 0.99834, adjusted R² 0.99751
-    H0: all slopes are 0: F(1, 2) = 1201, p = 0.000832
-    log-likelihood 3.9809, AIC -3.9617, BIC -5.1892
+    R² 0.99676, adjusted R² 0.99515
+    H0: all slopes are 0: F(1, 2) = 616, p = 0.00162
+    log-likelihood 2.6261, AIC -1.2522, BIC -2.4796
     >>> table.p_values.round(4), round(table.r2, 4)
-    (array([0.0193, 0.0008]), 0.9983)
+    (array([0.0369, 0.0016]), 0.9968)
     """
 
     model: str

@@ -128,8 +128,9 @@ class Kernel:
 
     @property
     def family(self) -> str:
-        """The package of primitives it belongs to."""
-        return str(self.__module__).removeprefix(f"{primitives.__name__}.").partition(".")[0]
+        """The package, or module, of primitives it belongs to."""
+        name = str(self.__module__).removeprefix(f"{primitives.__name__}.").partition(".")[0]
+        return name.removeprefix("compiled_")
 
     @property
     def folder(self) -> str | None:

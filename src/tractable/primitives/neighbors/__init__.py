@@ -142,7 +142,7 @@ def single_rows(points: np.ndarray) -> SingleRows:
     Examples
     --------
     >>> single_rows(np.array([[1e8], [1e8 + 2.0]])).rows[:2].tolist()
-    [[-1.0], [1.0]]
+    [[-1.0], [0.0]]
     """
     n, d = points.shape
     centre, scale = _middle(points)
