@@ -142,6 +142,59 @@ def descent(
     return w[:, None], gaps, looks * SWEEPS
 
 
+def same_active_set(
+    problem: SparseProblem,
+    coefs: np.ndarray,
+    penalties: np.ndarray,
+    ridge: float,
+    tol: float,
+    *,
+    positive: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coefficients (p, m) at the first penalties at which the active set is that of a solution.
+
+    There they are linear in the penalty: (X_Aᵀ X_A + ridge I) w = X_Aᵀ y - penalty s. Their gaps (m,) confirm
+    it; m may be zero.
+
+    Parameters
+    ----------
+    problem, ridge, tol, positive
+        See `active_set`.
+    coefs : array (p,)
+        The solution at a larger penalty.
+    penalties : array (n,)
+        Decreasing.
+
+    Examples
+    --------
+    >>> from tractable.engines.sparse.problem import ColumnProblem
+    >>> problem = ColumnProblem(X=np.eye(3), y=np.array([3.0, -2.0, 0.5]))
+    >>> same_active_set(problem, np.array([2.0, -1.0, 0.0]), np.array([0.8, 0.6, 0.4]), 0.0, 1e-8)[0]
+    array([[ 2.2,  2.4],
+           [-1.2, -1.4],
+           [ 0. ,  0. ]])
+    """
+    active = np.flatnonzero(coefs)
+    signs = np.sign(coefs[active])
+    some, gram = _grown(problem, None, np.empty((0, 0)), active, active)
+    ends = _solve(gram, ridge, np.stack([problem.moment[active], signs], axis=1)) if len(active) else None
+    if ends is None:
+        return np.empty((len(coefs), 0)), np.empty(0)
+    solved = ends[:, :1] - ends[:, 1:] * penalties
+    m = leading((solved * signs[:, None] > 0.0).all(axis=0))
+    solved, penalties = solved[:, :m], penalties[:m]
+    _, gaps = duality_gaps(problem, some, active, solved, penalties, np.full(m, ridge), size_of(positive))
+    m = leading(gaps <= tol)
+    found = np.zeros((len(coefs), m))
+    found[active] = solved[:, :m]
+    return found, gaps[:m]
+
+
+def leading(good: np.ndarray) -> int:
+    """Return how many are good before the first that is not."""
+    return len(good) if good.all() else int(np.argmin(good))
+
+
 def _grown(
     problem: SparseProblem, some: Any, gram: np.ndarray, active: np.ndarray, new: np.ndarray
 ) -> tuple[Any, np.ndarray]:

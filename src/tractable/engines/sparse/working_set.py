@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.active_set import ROUGH, active_set, descent
+from tractable.engines.sparse.active_set import ROUGH, active_set, descent, leading, same_active_set
 from tractable.engines.sparse.problem import ColumnProblem, Size, SparseProblem, duality_gaps, size_of
 from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
@@ -103,15 +103,20 @@ def _one_by_one(
     positive: bool,
     max_iter: int,
 ) -> SparsePath | None:
-    """Solve each penalty by its active set, from that of the one before; None where one of them fails."""
+    """Solve each penalty by its active set, from that of the one before; None where one of them fails.
+
+    Where the ridge is one number, the penalties that follow with the same active set are solved at once.
+    """
     found: list[tuple[np.ndarray, np.ndarray, int]] = []
-    for i in range(len(penalties)):
+    i, uniform = 0, bool((ridges == ridges[0]).all())
+    while i < len(penalties):
         one = slice(i, i + 1)
-        start = found[-1][0][:, 0] if found else None
+        start = found[-1][0][:, -1] if found else None
         if type(problem) is ColumnProblem and problem.X.flags.f_contiguous:
             rough = descent(problem, penalties[one], ridges[one], tol, positive=positive)
             if rough[1][0] <= tol and tol >= 0.5 * ROUGH * problem.square:
                 found.append(rough)
+                i += 1
                 continue
             start = rough[0][:, 0]
         at = active_set(
@@ -120,8 +125,17 @@ def _one_by_one(
         if at is None:
             return None
         found.append(at)
+        i += 1
+        if uniform and i < len(penalties):
+            ahead = penalties[i : i + PENALTIES_AT_ONCE]
+            coefs, gaps = same_active_set(
+                problem, at[0][:, 0], ahead, float(ridges[0]), tol, positive=positive
+            )
+            found += [(coefs, gaps, 1)] if len(gaps) else []
+            i += len(gaps)
     coefs, gaps, n_iter = zip(*found, strict=True)
-    return SparsePath(coefs=np.concatenate(coefs, axis=1), gaps=np.concatenate(gaps), n_iter=np.array(n_iter))
+    steps = np.repeat(n_iter, [len(part) for part in gaps])
+    return SparsePath(coefs=np.concatenate(coefs, axis=1), gaps=np.concatenate(gaps), n_iter=steps)
 
 
 def _ladder(top: float, first: float) -> np.ndarray:
@@ -163,7 +177,7 @@ def _solve(
         left, gaps = duality_gaps(
             problem, work.some, work.which, found, penalties[part], steps.ridges[part], size
         )
-        good = _leading(gaps <= steps.tols[part])
+        good = leading(gaps <= steps.tols[part])
         failed = good < len(gaps)
         ahead = max(2, (good + ahead) // 2) if failed else min(PENALTIES_AT_ONCE, ahead + 2)
         at = good if failed else good - 1
@@ -180,11 +194,6 @@ def _solve(
         work.resume(found[:, at], steps.ridges[here + at], afresh=failed)
         here, before = here + done, now
     return path
-
-
-def _leading(good: np.ndarray) -> int:
-    """Return how many are good before the first that is not."""
-    return len(good) if good.all() else int(np.argmin(good))
 
 
 def _extrapolated(before: Point, now: Point, penalty: float, size: Size) -> np.ndarray:
