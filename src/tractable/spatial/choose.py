@@ -28,6 +28,9 @@ FEW, MANY = 4, 64
 #: Points up to which all are measured.
 SCANNED = 512
 
+#: Points up to which a tree of some of them, as many as are scanned, is tried first.
+SAMPLED = 8192
+
 #: Points a tree is tried on.
 PROBES = 16
 
@@ -36,10 +39,10 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
     Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
-    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly. It is kept
-    if it measures few enough of all points; a scan measures all of them, but each faster, by matrix products
-    some ten times. So points that fill few dimensions of their own are given to a tree, however many columns
-    they have.
+    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; of up to
+    8192 points, a tree of some 512 of them before that. It is kept if it measures few enough of all points; a
+    scan measures all of them, but each faster, by matrix products some ten times. So points that fill few
+    dimensions of their own are given to a tree, however many columns they have.
 
     Parameters
     ----------
@@ -61,8 +64,11 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
+    few = rows.shape[1] <= FEW
+    if not few and len(rows) <= SAMPLED and not _pays(KDTree(rows[:: len(rows) // SCANNED], metric), k):
+        return Brute(points, metric)
     tree = KDTree(points, metric)
-    if rows.shape[1] <= FEW or _pays(tree, k):
+    if few or _pays(tree, k):
         return tree
     rows = tree.points
     del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
