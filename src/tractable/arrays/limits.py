@@ -23,8 +23,8 @@ __all__ = [
 #: squares of numbers down to its inverse do not underflow.
 LARGEST = 1e150
 
-#: Entries whose squares are summed before the extremes are looked for.
-FEW_ENTRIES = 2**16
+#: Entries whose squares are summed before the extremes are looked for: BLAS wakes no other thread for them.
+FEW_ENTRIES = 10_000
 
 
 def check_squarable(name: str, x: Any, *, nonzero: bool = False) -> Any:
