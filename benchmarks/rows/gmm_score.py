@@ -39,6 +39,5 @@ ROW = Row(
     peers={"scikit-learn": theirs},
     check=check,
     targets={"scikit-learn": at_least(3.0)},
-    reason="Measured before sums over components ran along rows, which took a quarter of the CPU seconds.",
     limit="A triangular product of d²/2 multiplications for every row and component, in cache.",
 )

@@ -14,6 +14,6 @@ ROW = Row(
     check=check_prediction,
     targets={"scikit-learn": at_least(1.8)},
     limit="a triangular system of 2,000 equations for each new row.",
-    reason="Measured while the interpreter's lock made threads solve one after the other. Nine tenths of the "
-    "processor time are now one BLAS routine at the rate of matrix products, which scikit-learn calls too.",
+    reason="Nine tenths of the processor time are one BLAS routine at the rate of matrix products, which "
+    "scikit-learn calls too.",
 )

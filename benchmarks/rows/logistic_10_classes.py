@@ -13,8 +13,4 @@ ROW = row(
         "scikit-learn newton-cholesky": at_least(5.0),
     },
     limit="the information of all rows, for the standard errors: 45 pairs of classes by 496 of columns.",
-    reason=(
-        "ours ends 2e-13 above the least objective a row, lbfgs 6e-7 above it. Two of our five steps would "
-        "do for that, and the ratio would be larger, but defaults are timed."
-    ),
 )

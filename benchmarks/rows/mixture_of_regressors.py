@@ -65,7 +65,5 @@ ROW = Row(
     peers={"NumPy": straightforward},
     check=check,
     targets={"NumPy": at_least(3.0)},
-    reason="Measured when every component had reflections of all rows and responsibilities left the "
-    "cache: it took 2.6 times the CPU seconds.",
     limit="moments of each component, K n d² operations an iteration, and K n exponentials, in cache.",
 )

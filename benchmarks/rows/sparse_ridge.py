@@ -24,6 +24,5 @@ ROW = Row(
     peers={"scikit-learn": fitted(linear_model.Ridge(ALPHA, solver="sparse_cg", tol=1e-10))},
     check=no_worse(1e-11),
     targets={"scikit-learn": at_least(1.0)},
-    reason="Measured before one pass on all cores had both products of an iteration.",
     limit="the stored entries, read once an iteration for both products, each a random access to the cache.",
 )
