@@ -39,6 +39,11 @@ def test_tensors_that_hold_no_dense_real_numbers_are_refused(model, rows):
             model.fit(bad, y)
 
 
+def test_too_few_rows_are_one_clear_error():
+    with pytest.raises(ValueError, match="X has 1 rows, while a minimum of 2"):
+        tractable.RidgeCV().fit(torch.ones(1, 3), torch.ones(1))
+
+
 @models
 def test_two_devices_are_refused(model, rows):
     X, y = rows

@@ -80,7 +80,7 @@ def check_rows(
     sparse = sparse_rows(estimator, X, None, sample_weight)
     if sparse is not None:
         check_names(estimator, None, sparse.n_features, reset=reset)
-        _check_enough(sparse, min_rows)
+        _check_enough(sparse.n_rows, sparse.n_features, min_rows)
         if supervised:
             sparse = replace(sparse, y=check_targets(estimator, y, np.empty((sparse.n_rows, 0))))
         return Rows(data=sparse)
@@ -93,7 +93,7 @@ def check_rows(
     if is_streamed(X):
         source = as_rows_source(X, y, sample_weight)
         check_names(estimator, source.feature_names, source.n_features, reset=reset)
-        _check_enough(source, min_rows)
+        _check_enough(source.n_rows, source.n_features, min_rows)
         if not supervised:
             return Rows(data=without_targets(source))
         return Rows(data=with_real_targets(source) if is_regressor(estimator) else source)
@@ -107,10 +107,10 @@ def check_rows(
     )
 
 
-def _check_enough(source: Source, min_rows: int) -> None:
-    if source.n_rows is not None and source.n_rows < min_rows:
-        raise ValueError(f"X has {source.n_rows} rows, while a minimum of {min_rows} is required")
-    if not source.n_features:
+def _check_enough(n_rows: int | None, n_features: int, min_rows: int) -> None:
+    if n_rows is not None and n_rows < min_rows:
+        raise ValueError(f"X has {n_rows} rows, while a minimum of {min_rows} is required")
+    if not n_features:
         raise ValueError("X has 0 features, while a minimum of 1 is required")
 
 
@@ -279,6 +279,7 @@ def check_columns(
     check_held("X", X)
     if is_foreign_array(X):
         X = _check_foreign(estimator, as_plain("X", X), reset=reset, allow_nan=allow_nan)
+        _check_enough(X.shape[0], X.shape[1], min_rows)
         _check_library(estimator, X, reset=reset)
         return X
     refuse_sparse(estimator, X)
