@@ -1,6 +1,7 @@
 """What models of neighbours share: the search, the weights of neighbours, and the stored rows."""
 
 import warnings
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -140,9 +141,9 @@ class NeighborSearch(Estimator):
         """How often each stored row is listed as a neighbour, whole numbers; None is once."""
         return None
 
+    @abstractmethod
     def _usual(self, most: int) -> Any:
         """Return the default number of neighbours, of at most so many rows."""
-        raise NotImplementedError(f"{type(self).__name__} must say how many neighbours it uses")
 
     def _number(self, n_neighbors: Any, *, own: bool) -> int:
         """Return a number of neighbours that can be had."""
@@ -369,8 +370,9 @@ class NeighborModel(NeighborSearch):
     def _by_loo(self) -> bool:
         return isinstance(self.n_neighbors, str) and self.n_neighbors == "loo"
 
+    @abstractmethod
     def _trial(self, rows: Rows) -> Trial:
-        raise NotImplementedError(f"{type(self).__name__} must say how its predictions are scored")
+        """Return how predictions of rows left out are scored."""
 
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -387,9 +389,9 @@ class NeighborModel(NeighborSearch):
         self._choose(rows)
         return self
 
+    @abstractmethod
     def _set_targets(self, rows: Rows) -> None:
         """Set what the neighbours predict."""
-        raise NotImplementedError(f"{type(self).__name__} must say what its neighbours predict")
 
     def _store_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Check and store the rows; set `index_`."""

@@ -1,5 +1,6 @@
 """The lasso and the elastic net with penalties chosen by cross-validation."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -83,8 +84,9 @@ class SparseCV(RegressorMixin, Estimator):
         """Return intercept + xᵀ coef for each row."""
         return linear_predictor(self, X)
 
+    @abstractmethod
     def _ratios(self) -> list[float]:
-        raise NotImplementedError(f"{type(self).__name__} must say which l1_ratio to try")
+        """Return the shares of absolute values in the penalty to try."""
 
     def _check_parameters(self) -> None:
         check_number("eps", self.eps, above=0.0, below=1.0)

@@ -1,6 +1,7 @@
 """The lasso and the elastic net."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -98,8 +99,9 @@ class SparseModel(RegressorMixin, OnePassEstimator):
             check_number("max_iter", self.max_iter, least=1, whole=True)
         check_precompute(self.precompute)
 
+    @abstractmethod
     def _solve(self, columns: Columns, *, precompute: bool | None) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must solve for its coefficients")
+        """Find the coefficients at the penalty."""
 
     def _by_statistic(self, rows: Rows) -> bool:
         sparse = isinstance(rows.data, SparseSource)
