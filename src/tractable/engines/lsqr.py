@@ -21,7 +21,7 @@ class IteratedLeastSquares:
 def lsqr(A: Any, b: np.ndarray, alpha: float = 0.0, *, tol: float, max_iter: int) -> IteratedLeastSquares:
     """Return the x of least |b - Ax|² + α|x|², of several the shortest (Paige & Saunders, 1982).
 
-    Golub and Kahan's bidiagonalization, β u = A v - α u and α v = Aᵀu - β v, whose least squares problem is
+    Golub and Kahan's bidiagonalization, β u = A v - a u and a v = Aᵀu - β v, whose least squares problem is
     solved by plane rotations as it grows. It is the conjugate gradient method of the normal equations,
     without the square of their condition.
 
