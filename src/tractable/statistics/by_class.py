@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,7 +131,7 @@ class ByClass(Statistic):
     ----------
     labels : array (K,)
         The classes seen, in order.
-    parts : tuple of K statistics
+    parts : tuple of K statistics, or `SideBySide` of K classes
         What is known of the rows of each.
     dim : int
         Number of columns.
@@ -146,7 +147,7 @@ class ByClass(Statistic):
     _extensive: ClassVar = ("parts",)
 
     labels: np.ndarray
-    parts: tuple[Any, ...]
+    parts: Any
     dim: int
 
     def __post_init__(self) -> None:
@@ -200,6 +201,8 @@ class ByClass(Statistic):
     @cached_property
     def weight(self) -> np.ndarray:
         """Weight of the rows of each class."""
+        if not isinstance(self.parts, tuple):
+            return freeze(self.parts.total)
         found = [getattr(part, "total", None) for part in self.parts]
         each = [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)]
         return freeze(np.array(each, float))
@@ -240,17 +243,27 @@ class ByClass(Statistic):
         if not (len(self.parts) and len(other.parts)):
             return self if len(self.parts) else other
         if np.array_equal(self.labels, other.labels):
-            parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
+            together = not isinstance(self.parts, tuple)
+            parts = self.parts + other.parts if together else tuple(map(add, self.parts, other.parts))
             return ByClass(labels=self.labels, parts=parts, dim=self.dim)
         return self._joined(other)
 
     def _joined(self, other: "ByClass") -> "ByClass":
         labels = union_of_labels([self.labels, other.labels])
+        if not isinstance(self.parts, tuple):
+            mine, theirs = (each.among(labels) for each in (self, other))
+            return ByClass(labels=labels, parts=mine + theirs, dim=self.dim)
         parts: list[Any] = [None] * len(labels)
         for each in (self, other):
             for k, part in zip(np.searchsorted(labels, each.labels), each.parts, strict=True):
                 parts[k] = part if parts[k] is None else parts[k] + part
         return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
+
+    def among(self, classes: Array) -> Any:
+        """Return the `SideBySide` of all of some classes, in order; those that are not here have no rows."""
+        if np.array_equal(self.labels, classes):
+            return self.parts
+        return self.parts.placed(np.searchsorted(classes, self.labels), len(classes))
 
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""
