@@ -228,8 +228,9 @@ def _upright(factor: np.ndarray) -> np.ndarray:
     return upright
 
 
-#: Columns up to which the moments of a block are compiled.
-COMPILED_COLUMNS = 128
+#: Columns up to which the moments of a block are compiled: the products of more are symmetric to NumPy, half
+#: of the operations.
+COMPILED_COLUMNS = 64
 
 #: Bytes of the rows that are centred at a time: they stay in the cache of a core.
 CENTRED_BYTES = 2**16
@@ -252,11 +253,19 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
-    if not runs_compiled(x, 4 * x.shape[0] * x.shape[1]) or x.shape[1] > COMPILED_COLUMNS:
+    if not _sums_compiled(x, x.shape[1]):
         return agnostic.moments(x, weights)
+    return _compiled_moments(x, x[:, :0], weights)
+
+
+def _sums_compiled(x: Array, width: int) -> bool:
+    return runs_compiled(x, 4 * x.shape[0] * width) and width <= COMPILED_COLUMNS
+
+
+def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
     from tractable.primitives.linear.compiled import moments as compiled
 
-    return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+    return compiled(x, y, weights, max(64, CENTRED_BYTES // (8 * (x.shape[1] + y.shape[1]))))
 
 
 #: Entries of the rows whose products are added at a time: they stay in the cache of a core. And of those that
@@ -282,6 +291,8 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     """
     if not is_numpy_array(x):
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
+    if _sums_compiled(x, x.shape[1] + y.shape[1]):
+        return _compiled_moments(x, y, weights)
     (n, d), n_targets = x.shape, y.shape[1]
     one, weight, safe, centre = _weights_and_centre(x, y, weights)
     tile = max(1, TILE // max(d, 1))
