@@ -38,9 +38,20 @@ from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor
+from tractable.value import value
 
 
-class Ridge(LinearPredictions, LinearFit):
+class RidgePredictions(LinearPredictions):
+    """What a `RidgeSolution` adds to the predictions of a linear model."""
+
+    @property
+    def effective_dof_(self) -> Any:
+        """Effective number of parameters, the trace of the hat matrix."""
+        check_fitted(self)
+        return self._solution_.effective_dof
+
+
+class Ridge(RidgePredictions, LinearFit):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -168,7 +179,7 @@ class Ridge(LinearPredictions, LinearFit):
             point = nonnegative_least_squares(
                 statistic, float(self.alpha), fit_intercept=bool(self.fit_intercept)
             )
-            self._set_coefficients(point, flat=statistic.flat)
+            self._set_solution(point, flat=statistic.flat)
             return
         found = ridge(
             statistic,
@@ -177,7 +188,6 @@ class Ridge(LinearPredictions, LinearFit):
             penalize_intercept=bool(self.penalize_intercept),
         )
         self._set_solution(found, flat=statistic.flat)
-        self.effective_dof_ = found.effective_dof
 
     def _iterate(self, rows: Any) -> None:
         refuse_positive(self)
@@ -186,7 +196,7 @@ class Ridge(LinearPredictions, LinearFit):
                 f"penalize_intercept=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns"
             )
         found = solve_sparse(rows, float(self.alpha), fit_intercept=bool(self.fit_intercept))
-        self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
+        self._set_solution(found, flat=np.ndim(rows.y) == 1)
 
     def _report(self) -> None:
         if self.positive:
@@ -194,7 +204,7 @@ class Ridge(LinearPredictions, LinearFit):
         self._warn_of_light_weights()
 
 
-class RidgeCV(LinearPredictions, Estimator):
+class RidgeCV(RidgePredictions, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
@@ -270,7 +280,6 @@ class RidgeCV(LinearPredictions, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
     alpha_: Any
     best_score_: Any
-    effective_dof_: Any
 
     def __init__(
         self,
@@ -320,7 +329,6 @@ class RidgeCV(LinearPredictions, Estimator):
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         self._set_solution(found.solution, flat=found.flat)
-        self.effective_dof_ = found.solution.effective_dof
         return self
 
     def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
@@ -413,21 +421,29 @@ class RidgeCV(LinearPredictions, Estimator):
         if len(alphas) == 1:
             [solution] = found.values()
             self._set_solution(solution, flat=statistic.flat)
-            self.effective_dof_ = solution.effective_dof
             return
         each = [found[alpha] for alpha in map(float, alphas)]
-        self._set_coefficients(
-            PointSolution(
+        self._set_solution(
+            OwnPenalties(
                 coef=np.stack([fit.coef[t] for t, fit in enumerate(each)]),
                 intercept=np.array([fit.intercept[t] for t, fit in enumerate(each)]),
                 rss=np.array([fit.rss[t] for t, fit in enumerate(each)]),
                 reason=OWN_PENALTIES,
+                noise_variance=np.array([fit.noise_variance[t] for t, fit in enumerate(each)]),
+                residual_dof=np.array([fit.residual_dof for fit in each]),
+                effective_dof=np.array([fit.effective_dof for fit in each]),
             ),
             flat=False,
         )
-        self.noise_variance_ = np.array([fit.noise_variance[t] for t, fit in enumerate(each)])
-        self.residual_dof_ = np.array([fit.residual_dof for fit in each])
-        self.effective_dof_ = np.array([fit.effective_dof for fit in each])
+
+
+@value
+class OwnPenalties(PointSolution):
+    """The coefficients of targets that each have a penalty of their own, with arrays (t,) of their noise."""
+
+    noise_variance: np.ndarray
+    residual_dof: np.ndarray
+    effective_dof: np.ndarray
 
 
 #: Why a fit with several penalties has no standard errors.
