@@ -41,17 +41,13 @@ from tractable.statistics import LinearFactor
 from tractable.value import value
 
 
-class RidgePredictions(LinearPredictions):
-    """What a `RidgeSolution` adds to the predictions of a linear model."""
-
-    @property
-    def effective_dof_(self) -> Any:
-        """Effective number of parameters, the trace of the hat matrix."""
-        check_fitted(self)
-        return self._solution_.effective_dof
+def _effective_dof(model: Any) -> Any:
+    """Effective number of parameters, the trace of the hat matrix."""
+    check_fitted(model)
+    return model._solution_.effective_dof
 
 
-class Ridge(RidgePredictions, LinearFit):
+class Ridge(LinearPredictions, LinearFit):
     """Ridge regression: y = intercept + xᵀw + noise, with |y - Xw|² + α|w|² minimal.
 
     The posterior mode (and mean) of the coefficients under Gaussian noise of variance σ² and the prior
@@ -116,6 +112,7 @@ class Ridge(RidgePredictions, LinearFit):
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _takes_sparse = True
+    effective_dof_ = property(_effective_dof)
 
     def __init__(
         self,
@@ -204,7 +201,7 @@ class Ridge(RidgePredictions, LinearFit):
         self._warn_of_light_weights()
 
 
-class RidgeCV(RidgePredictions, Estimator):
+class RidgeCV(LinearPredictions, Estimator):
     """Ridge regression whose penalty is chosen by leave-one-out or generalised cross-validation.
 
     Every row is left out in turn, exactly, without fitting again: the error of a row that is left out is
@@ -280,6 +277,7 @@ class RidgeCV(RidgePredictions, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
     alpha_: Any
     best_score_: Any
+    effective_dof_ = property(_effective_dof)
 
     def __init__(
         self,
