@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -154,7 +153,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         super()._learn_more(X, y, sample_weight)
 
     def _require_kind(self, statistic: Any) -> None:
-        good = isinstance(statistic, ByClass) and all(isinstance(p, SideBySide) for p in statistic.parts)
+        good = isinstance(statistic, ByClass) and isinstance(statistic.parts, SideBySide)
         if not good:
             raise ValueError(
                 f"statistic must be ByClass of SideBySide for this model, got {type(statistic).__name__}"
@@ -162,14 +161,13 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _learn(self, statistic: ByClass) -> None:
         classes = known_classes(self, statistic)
-        layout = reduce(lambda a, b: a if a is b else a + b, (part.about for part in statistic.parts))
-        parts = tuple(p if p.about is layout else layout.recoded(p) for p in statistic.parts)
+        layout = statistic.parts.about
         if layout.binarize != self.binarize:
             raise ValueError(
                 f"statistic is of entries with binarize={layout.binarize}, and this model has "
                 f"binarize={self.binarize}"
             )
-        statistic, self._layout_ = replace(statistic, parts=parts), layout
+        self._layout_ = layout
         names = self._layout_.columns.names
         named = names is not None and all(isinstance(name, str) for name in names)
         if named and not hasattr(self, "feature_names_in_"):

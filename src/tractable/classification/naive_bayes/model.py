@@ -18,7 +18,8 @@ from scipy.optimize import brentq
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.gamma import gammaln
 from tractable.arrays.grouping import weighted_counts
-from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.limits import LARGEST, too_large
+from tractable.arrays.namespace import is_foreign_array, namespace_of, unbroadcast
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
@@ -31,7 +32,7 @@ from tractable.distributions.independent_columns import (
     smoothed_rates,
     some_columns,
 )
-from tractable.primitives.naive_bayes import class_moments, sparse_class_sums
+from tractable.primitives.naive_bayes import category_counts, class_moments, class_sums, sparse_class_sums
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import (
@@ -42,12 +43,13 @@ from tractable.statistics import (
     SideBySide,
     Standardizer,
     StoredRows,
+    Totals,
     column_varies,
 )
 from tractable.statistics.by_class import label_codes, labels_beside
 from tractable.statistics.rows import as_rows, as_weights, check_squares
 from tractable.statistics.rows import counts as row_weights
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Below, a sum of squares may have been lost.
 SMALL = 1e-290
@@ -108,35 +110,35 @@ class ClassStatistics:
         found, codes = label_codes(labels)
         found = found if words is None else words[found]
         K, dim = len(found), int(x.shape[1])
-        total = on_host(weighted_counts(codes, row_weights(w, as_rows(x[:, :1])), K))
-        groups = [
-            group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
-        ]
-        parts = tuple(
-            SideBySide(parts=tuple(group[k] for group in groups), total=total[k], dim=dim, about=self.layout)
-            for k in range(K)
+        parts = SideBySide(
+            parts=tuple(
+                group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
+            ),
+            total=class_totals(codes, w, K, x),
+            dim=dim,
+            about=self.layout,
         )
         return ByClass(labels=found, parts=parts, dim=dim)
 
 
-def statistics_of_classes(statistic: ByClass, classes: np.ndarray) -> list[SideBySide | None]:
-    """Return the statistic of each class; None of a class without rows."""
-    known = dict(statistic)
-    return [known.get(label) for label in classes.tolist()]
+def class_totals(codes: Any, weights: Any, n_classes: int, x: Any) -> np.ndarray:
+    """Return the weight of the rows of each class, (K,), on the host."""
+    if weights is None and not is_foreign_array(codes):
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    return on_host(weighted_counts(codes, row_weights(weights, as_rows(x[:, :1])), n_classes))
 
 
 def fitted_columns(
     statistic: ByClass, classes: np.ndarray, layout: ColumnLikelihoods, how: Estimation
 ) -> IndependentColumns:
     """Return the likelihood of every column in every class."""
-    found = statistics_of_classes(statistic, classes)
+    found = statistic.among(classes)
     K, none = len(classes), np.zeros(0, dtype=np.int64)
     fields: dict[str, Any] = dict.fromkeys(("normal", "counted", "binary", "categorical", "sizes"), none)
     empty = ("mean", "variance", "rate", "probability", "probabilities")
     fields |= dict.fromkeys(empty, np.zeros((K, 0)))
     parts: list[Any] = [None] * len(layout.likelihoods)
-    for i, group in enumerate(groups_of(layout)):
-        own = group.of_classes(found, i)
+    for group, own in zip(groups_of(layout), found.parts, strict=True):
         group.check_observed(own)
         made = group.estimate(own, how, classes)
         for j, part in made.pop("parts", {}).items():
@@ -149,14 +151,15 @@ def fitted_columns(
 
 def log_evidence(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) -> float:
     """Return Σ_k log p(rows of class k), all parameters integrated out."""
-    found: list[SideBySide | None] = list(statistic.parts)
-    return float(
-        sum(group.log_evidence(group.of_classes(found, i), how) for i, group in enumerate(groups_of(layout)))
-    )
+    each = zip(groups_of(layout), statistic.parts.parts, strict=True)
+    return float(sum(group.log_evidence(own, how) for group, own in each))
 
 
 def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
     """Return the groups of columns that share a statistic, in the order of a statistic's parts."""
+    kind = layout.one_kind
+    if kind is not None and kind in GROUPS:
+        return [GROUPS[kind](layout, layout.where(kind))]
     together = (
         NormalGroup(layout, layout.where("normal")),
         CategoryGroup(layout, layout.where("categorical", "bernoulli")),
@@ -174,40 +177,25 @@ class Group(ABC):
         self.layout, self.where = layout, where
 
     @abstractmethod
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Any]:
-        """Return the statistic of the columns of every class."""
+    def summarize(self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> Any:
+        """Return the statistic of the columns of all classes: arrays (K, …), or a tuple of K."""
 
     @abstractmethod
-    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Any, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return fields of `IndependentColumns`, and ``parts``, distributions by position."""
 
-    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+    def log_evidence(self, found: Any, how: Estimation) -> float:
         """Return Σ_k log p(columns of class k), of likelihoods that have a conjugate prior."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior")
 
-    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Any]:
-        """Return the i-th statistic of every class; of a class without rows, the empty one."""
-        own = [None if part is None else part.parts[i] for part in found]
-        some = next((part for part in own if part is not None), None)
-        if isinstance(some, DiagonalMoments):
-            return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
-        return own
-
-    def check_observed(self, found: list[Any]) -> None:
+    def check_observed(self, found: Any) -> None:
         """Refuse columns without an observed value in any class."""
-        weight = sum(self._weight(part) for part in found)
+        weight = unbroadcast(found.weight).sum(axis=0)
         if not np.all(weight > 0):
-            label = self.label(int(np.argmin(weight)))
-            raise NotYetDetermined(f"X has no observed value in the column {label!r}")
+            raise self._unobserved(int(np.argmin(weight)))
 
-    def _weight(self, part: Any) -> np.ndarray:
-        """Return the weight of the observed entries of each column, or ones if the statistic has none."""
-        if part is None:
-            return np.zeros(len(self.where))
-        weight: Any = getattr(part, "weight", 1.0)
-        return weight[: len(self.where)] if np.ndim(weight) else np.ones(len(self.where))
+    def _unobserved(self, i: int) -> NotYetDetermined:
+        return NotYetDetermined(f"X has no observed value in the column {self.label(i)!r}")
 
     def label(self, i: int = 0) -> Any:
         """Return the name of the group's i-th column."""
@@ -219,19 +207,21 @@ class NormalGroup(Group):
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
+    ) -> DiagonalMoments:
         return moments_of_classes(x, codes, n_classes, weights)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: DiagonalMoments, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
         whole = pooled(found)
         variance, least = column_variance(whole)
-        weight, mean, scatter = stacked(found, "weight", "mean", "scatter")
+        weight, mean, scatter = unbroadcast(found.weight), found.mean, found.scatter
         if not how.bayes:
-            spread = np.where(weight > 0, self._variances(weight, scatter, variance, how), variance)
-            mean = np.where(weight > 0, mean, whole.mean)
+            spread = self._variances(weight, scatter, variance, how)
+            if not np.all(weight > 0):
+                mean = np.where(weight > 0, mean, whole.mean)
+                spread = np.where(weight > 0, spread, variance)
             return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least)}
-        prior, v = how.pseudocounts, np.maximum(variance, least)
+        prior, v, weight = how.pseudocounts, np.maximum(variance, least), found.weight
         after, step = prior + weight, np.where(weight > 0, mean - whole.mean, 0.0)
         shape = 0.5 * after
         rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
@@ -252,23 +242,22 @@ class NormalGroup(Group):
             known = np.asarray(how.variance, dtype=np.float64)
             if known.ndim and known.shape != variance.shape:
                 raise ValueError(f"variance must have one entry a column, {len(variance)}, got {known.shape}")
-            return np.broadcast_to(known, weight.shape)
+            return np.broadcast_to(known, scatter.shape)
         added = how.var_smoothing * (variance.max() if how.of_largest else variance)
         if how.shared_variance:
-            weight, scatter = (np.broadcast_to(a.sum(axis=0), a.shape) for a in (weight, scatter))
+            weight, scatter = weight.sum(axis=0), np.broadcast_to(scatter.sum(axis=0), scatter.shape)
         return np.maximum(scatter, 0.0) / np.where(weight > 0, weight, 1.0) + added
 
-    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
+    def log_evidence(self, found: DiagonalMoments, how: Estimation) -> float:
         whole = pooled(found)
         v, a = np.maximum(*column_variance(whole)), 0.5 * how.pseudocounts
         total = 0.0
         for j in range(len(v)):
             prior = NormalGamma(mean=whole.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
             model = NormalModel(prior=prior)
-            for part in found:
-                moments = Moments(
-                    weight=part.weight[j], mean=part.mean[j : j + 1], scatter=part.scatter[j : j + 1, None]
-                )
+            for k in range(len(found.mean)):
+                mean, scatter = found.mean[k, j : j + 1], found.scatter[k, j : j + 1, None]
+                moments = Moments(weight=found.weight[k, j], mean=mean, scatter=scatter)
                 total += model.log_evidence(moments)
         return total
 
@@ -278,34 +267,37 @@ class CategoryGroup(Group):
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Counts]:
+    ) -> Counts:
         """Count the categories of each column in every class; missing entries are not counted."""
+        if len(self.layout.where("bernoulli")) == len(self.where):
+            return self._zeros_and_ones(x, codes, n_classes, weights)
         high = self.layout.check(self.where, x)
         most = int(np.nanmax(high, initial=0.0)) + 1
         if most > MOST_CATEGORIES:
             raise many_categories(self.label(int(np.nanargmax(high))), most)
-        if len(self.layout.where("bernoulli")) == len(self.where):
-            return _zeros_and_ones(x, codes, n_classes, weights)
-        seen = ~np.isnan(x)
-        d = x.shape[1]
-        cell = (codes.astype(np.int64)[:, None] * d + np.arange(d)) * most
-        cell = (cell + np.where(seen, x, 0.0).astype(np.int64))[seen]
-        one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
-        counts = np.bincount(cell, one, n_classes * d * most).astype(np.float64)
-        return [Counts(counts=part) for part in counts.reshape(n_classes, d, most)]
+        return Counts(counts=category_counts(x, codes, n_classes, weights, most))
 
-    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Counts]:
-        none = Counts(counts=np.zeros((len(self.where), 0)))
-        return [none if part is None else part.parts[i] for part in found]
+    def _zeros_and_ones(
+        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
+    ) -> Counts:
+        """Count zeros and ones: ones are the sums of the columns."""
+        self.layout.check(self.where, x)
+        ones = class_sums(x, codes, n_classes, weights)
+        total = class_totals(codes, weights, n_classes, x)[:, None]
+        if not np.all(np.isfinite(ones)):
+            seen = ~np.isnan(x)
+            ones = class_sums(np.where(seen, x, 0.0), codes, n_classes, weights)
+            total = class_sums(seen.astype(np.float64), codes, n_classes, weights)
+        return Counts(counts=np.stack([np.maximum(total - ones, 0.0), ones], axis=-1))
 
-    def counts(self, found: list[Counts], how: Estimation) -> tuple[np.ndarray, Categories]:
+    def counts(self, found: Counts, how: Estimation) -> tuple[np.ndarray, Categories]:
         """Return the counts of all categories of all columns, (K, Σ C_j), and how many each column has."""
-        most = max([1, *(part.n_classes for part in found)])
-        counts = np.stack([part.padded(most).counts for part in found])
+        counts = found.padded(1).counts
+        K, most = len(counts), counts.shape[-1]
         binary = self.layout.among(self.where, "bernoulli")
         if most <= 2 and np.all(binary):
             counts = np.pad(counts, ((0, 0), (0, 0), (0, 2 - most))) if most < 2 else counts
-            return counts.reshape(len(found), -1), Categories(sizes=np.full(len(binary), 2))
+            return counts.reshape(K, -1), Categories(sizes=np.full(len(binary), 2))
         seen = np.where(np.any(counts > 0, axis=0), np.arange(1, most + 1), 1).max(axis=1)
         least = np.atleast_1d(1 if how.min_categories is None else how.min_categories)
         if len(least) not in (1, len(self.where)):
@@ -322,7 +314,7 @@ class CategoryGroup(Group):
         counts = np.pad(counts, ((0, 0), (0, 0), (0, more)))
         return counts[:, np.arange(most + more) < sizes[:, None]], Categories(sizes=sizes)
 
-    def estimate(self, found: list[Counts], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Counts, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return smoothed probabilities; a class without counts of a column has those of all classes."""
         alpha = how.pseudocounts
         counts, categories = self.counts(found, how)
@@ -331,7 +323,7 @@ class CategoryGroup(Group):
         probabilities = categories.probabilities(counts + alpha, overall)
         binary = self.layout.among(self.where, "bernoulli")
         many = ~binary
-        unseen = np.full((len(found), len(self.where)), -np.inf)
+        unseen = np.full((len(counts), len(self.where)), -np.inf)
         if alpha > 0 and np.any(many):
             unseen = np.log(alpha) - np.log(categories.totals(counts) + alpha * (categories.sizes + 1.0))
         return {
@@ -343,7 +335,7 @@ class CategoryGroup(Group):
             "log_unseen": unseen[:, many],
         }
 
-    def log_evidence(self, found: list[Counts], how: Estimation) -> float:
+    def log_evidence(self, found: Counts, how: Estimation) -> float:
         """Return Σ_k log p(categories of class k), probabilities integrated out under Dirichlet priors."""
         counts, categories = self.counts(found, how)
         return float(
@@ -362,14 +354,14 @@ class PoissonGroup(Group):
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
+    ) -> Totals:
         self.layout.check(self.where, x)
         factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
-        return moments_of_classes(np.concatenate([x, factorials], axis=1), codes, n_classes, weights)
+        return totals_of_classes(np.concatenate([x, factorials], axis=1), codes, n_classes, weights)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates (S + α m) / (n + α); with `bayes` the predictive negative binomials."""
-        sums, weight, average = self._totals(found)
+        sums, weight, average = self._counts(found)
         if not how.bayes:
             rate = smoothed_rates(sums, weight, how.pseudocounts, average, average)
             return {"counted": self.where, "rate": rate}
@@ -381,19 +373,21 @@ class PoissonGroup(Group):
             }
         }
 
-    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
-        sums, weight, average = self._totals(found)
+    def log_evidence(self, found: Totals, how: Estimation) -> float:
+        sums, weight, average = self._counts(found)
         d = len(self.where)
         prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
-        factorials = sum(float(np.sum((part.weight * part.mean)[d:])) for part in found)
-        return float(np.sum(gamma_increment(prior, np.stack([sums, weight], axis=-1)))) - factorials
+        evidence = gamma_increment(prior, np.stack([sums, weight], axis=-1))
+        return float(np.sum(evidence)) - float(np.sum(found.total[:, d:]))
 
-    def _totals(self, found: list[DiagonalMoments]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _counts(self, found: Totals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the totals and the weights of counts in each class, (K, d), and the average counts (d,)."""
-        weight, mean = (a[:, : len(self.where)] for a in stacked(found, "weight", "mean"))
-        sums = weight * mean
+        sums, weight = (a[:, : len(self.where)] for a in (found.total, found.weight))
         # Where no class has a count, the average is that of half a count.
         return sums, weight, np.maximum(sums.sum(axis=0), 0.5) / weight.sum(axis=0)
+
+    def check_observed(self, found: Totals) -> None:
+        super().check_observed(replace(found, weight=found.weight[:, : len(self.where)]))
 
 
 class MultinomialGroup(Group):
@@ -405,17 +399,18 @@ class MultinomialGroup(Group):
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
-        self.layout.check(self.where, x)
-        return moments_of_classes(x, codes, n_classes, weights)
+    ) -> Totals:
+        if not x.min(initial=0.0) >= 0.0:  # or an entry is missing
+            self.layout.check(self.where, x)
+        return totals_of_classes(x, codes, n_classes, weights)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates λ p_kj, with λ the average total of a row."""
-        whole, a = pooled(found), how.pseudocounts
-        length = max(float(whole.mean.sum()), 0.5 / float(whole.total))
-        overall = multinomial_probabilities(whole.weight * whole.mean, whole.weight, a)
-        each = [multinomial_probabilities(p.weight * p.mean, p.weight, a, overall) for p in found]
-        return {"counted": self.where, "rate": length * np.stack(each)}
+        sums, weight = found.total.sum(axis=0), found.weight.sum(axis=0)
+        length = max(float(np.sum(sums / weight)), 0.5 / float(weight.max()))
+        overall = multinomial_probabilities(sums[None], weight[None], how.pseudocounts)
+        each = multinomial_probabilities(found.total, found.weight, how.pseudocounts, overall)
+        return {"counted": self.where, "rate": length * each}
 
 
 class FittedColumn(Group):
@@ -436,7 +431,7 @@ class FittedColumn(Group):
 
     def summarize(
         self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Any]:
+    ) -> tuple[Any, ...]:
         return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
 
     def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
@@ -447,9 +442,13 @@ class FittedColumn(Group):
             return StoredRows.of(x[:, None], weights)
         return statistic.of(x if statistic is Counts else x[:, None], weights)
 
-    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def check_observed(self, found: tuple[Any, ...]) -> None:
+        if all(part is None for part in found):
+            raise self._unobserved(0)
+
+    def estimate(self, found: tuple[Any, ...], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return the distribution of each class; of a class without values, that of all classes together."""
-        whole = pooled([part for part in found if part is not None])
+        whole = reduce(add, [part for part in found if part is not None])
         members = []
         for part, name in zip(found, classes.tolist(), strict=True):
             try:
@@ -472,7 +471,7 @@ class FittedColumn(Group):
             fitted = family.from_statistic(part)
         return fitted[0] if fitted.batch_shape else fitted
 
-    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+    def log_evidence(self, found: tuple[Any, ...], how: Estimation) -> float:
         if not isinstance(self.kind, ConjugateModel):
             raise AttributeError(
                 "log_evidence_ needs conjugate priors, and families that are fitted have none"
@@ -480,68 +479,99 @@ class FittedColumn(Group):
         return float(sum(self.kind.log_evidence(part) for part in found if part is not None))
 
 
-def pooled(found: list[Any]) -> Any:
-    """Return the statistic of all classes together."""
-    return reduce(add, found)
+#: The group of tables whose columns all have one of these likelihoods.
+GROUPS: dict[str, type[Group]] = {
+    "normal": NormalGroup,
+    "categorical": CategoryGroup,
+    "bernoulli": CategoryGroup,
+    "poisson": PoissonGroup,
+    "multinomial": MultinomialGroup,
+}
 
 
-def stacked(found: list[Any], *names: str) -> tuple[np.ndarray, ...]:
-    """Return fields of the statistics of K classes as arrays (K, d)."""
-    return tuple(np.stack([getattr(part, name) for part in found]) for name in names)
+def pooled(found: DiagonalMoments) -> DiagonalMoments:
+    """Return the moments of all of K classes together: their scatter within and between the classes."""
+    each = unbroadcast(found.weight)
+    weight = each.sum(axis=0)
+    first = found.mean[np.argmax(each > 0, axis=0), np.arange(found.dim)]
+    step = np.where(each > 0, found.mean - first, 0.0)
+    shift = (each * step).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+    step = np.where(each > 0, step - shift, 0.0)
+    return DiagonalMoments(
+        weight=np.broadcast_to(weight, shift.shape),
+        mean=first + shift,
+        scatter=found.scatter.sum(axis=0) + (each * step * step).sum(axis=0),
+        total=found.total.sum(),
+        unseen=found.unseen.sum(),
+    )
 
 
 def moments_of_classes(
     x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[DiagonalMoments]:
-    """Return weight, mean and scatter of the observed entries of every class."""
+) -> DiagonalMoments:
+    """Return weight, mean and scatter of the observed entries of every class, (K, d)."""
     xp = namespace_of(x)
     with np.errstate(invalid="ignore", over="ignore"):
         weight, mean, scatter, total = on_host(class_moments(x, codes, n_classes, weights))
     unseen = np.zeros(n_classes)
-    if np.any(weight != total[:, None]):
-        if bool(xp.any(xp.isinf(x))):
-            raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+    if np.any(unbroadcast(weight) != total[:, None]):
+        check_no_infinity(x)
         empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
         one = xp.take(row_weights(weights, as_rows(x[:, :1])), empty)
         unseen += on_host(weighted_counts(xp.take(codes, empty), one, n_classes))
     if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
-        not_negative = on_host(xp.all(x >= 0.0, axis=0))
-        for k in range(n_classes):
-            # Where entries are not negative and their mean is zero, all are: no square was lost.
-            some = ~((scatter[k] > SMALL) & (scatter[k] < np.inf)) & ~(not_negative & (mean[k] == 0.0))
-            if some.any():
-                own = xp.nonzero(codes == k)[0]
-                w = None if weights is None else xp.take(weights, own)
-                columns = xp.take(xp.take(x, own, axis=0), beside(np.flatnonzero(some), x), axis=1)
-                squares, center = beside((scatter[k, some], mean[k, some]), x)
-                check_squares(squares, columns, center, w)
-    return [
-        DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=unseen[k])
-        for k in range(n_classes)
-    ]
+        check_class_squares(scatter, x, mean, codes, weights)
+    return DiagonalMoments(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
 
 
-def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
+def check_no_infinity(x: Any) -> None:
+    """Refuse rows with an infinite entry."""
+    xp = namespace_of(x)
+    if bool(xp.any(xp.isinf(x))):
+        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+
+
+def check_class_squares(
+    scatter: np.ndarray, x: Any, mean: np.ndarray, codes: Any, weights: Any = None
+) -> None:
+    """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
+    xp = namespace_of(x)
+    if not np.all(np.isfinite(scatter)):
+        raise too_large("X")
+    small = np.any(scatter <= SMALL, axis=1)
+    own = xp.nonzero(xp.take(beside(small, x), codes, axis=0))[0]
+    codes, x = xp.take(codes, own), xp.take(x, own, axis=0)
+    center, lost = (xp.take(beside(a, x), codes, axis=0) for a in (mean, scatter <= SMALL))
+    lost = lost & (xp.abs(x - center) > 4.0 * np.finfo(np.float64).eps * xp.abs(center))
+    if bool(xp.any(lost)):
+        k = int(codes[xp.nonzero(xp.any(lost, axis=1))[0][0]])
+        rows = xp.nonzero(codes == k)[0]
+        w = None if weights is None else xp.take(xp.take(weights, own), rows)
+        check_squares(beside(scatter[k], x), xp.take(x, rows, axis=0), beside(mean[k], x), w)
+
+
+def totals_of_classes(x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> Totals:
+    """Return weight and sum of the observed entries of every class, (K, d)."""
+    sums = class_sums(x, codes, n_classes, weights)
+    if sums.max(initial=0.0) < LARGEST:
+        total = class_totals(codes, weights, n_classes, x)
+        return Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+    check_no_infinity(x)
+    seen = ~np.isnan(x)
+    sums = class_sums(np.where(seen, x, 0.0), codes, n_classes, weights)
+    if not sums.max(initial=0.0) < LARGEST:
+        raise too_large("X")
+    return Totals(weight=class_sums(seen.astype(np.float64), codes, n_classes, weights), total=sums)
+
+
+def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, Any]:
     """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
+    variance = whole.scatter / whole.weight
+    if np.all(column_varies(whole.mean, np.sqrt(variance))):
+        return variance, TINY
     found = Standardizer.from_moments(whole)
     variance = 1.0 / found.scale**2
     return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
-
-
-def _zeros_and_ones(
-    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[Counts]:
-    """Return counts of zeros and ones by two matrix products, or one where nothing is missing."""
-    members = np.zeros((n_classes, len(x)))
-    members[codes, np.arange(len(x))] = 1.0 if weights is None else weights
-    x = np.asarray(x, dtype=np.float64)
-    ones = members @ x
-    total = members.sum(axis=1, keepdims=True)
-    if not np.all(np.isfinite(ones)):
-        seen = ~np.isnan(x)
-        ones, total = members @ np.where(seen, x, 0.0), members @ seen.astype(np.float64)
-    zeros = np.maximum(total - ones, 0.0)
-    return [Counts(counts=part) for part in np.stack([zeros, ones], axis=-1)]
 
 
 def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weights: Any) -> ByClass | None:
@@ -569,21 +599,13 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
     found, codes = label_codes(labels)
     dim = X.shape[1]
     total = np.bincount(codes, weights, len(found)).astype(np.float64)
-    sums, squares = sparse_class_sums(X, codes, len(found), weights)
+    sums = sparse_class_sums(X, codes, len(found), weights)
     if likelihoods == {"bernoulli"}:
         zeros = np.maximum(total[:, None] - sums, 0.0)
-        each: list[Any] = [Counts(counts=part) for part in np.stack([zeros, sums], axis=-1)]
+        part: Any = Counts(counts=np.stack([zeros, sums], axis=-1))
     else:
-        mean = sums / total[:, None]
-        scatter = np.maximum(squares - sums * mean, 0.0)
-        weight = np.broadcast_to(total[:, None], sums.shape)
-        each = [
-            DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=0.0)
-            for k in range(len(found))
-        ]
-    parts = tuple(
-        SideBySide(parts=(each[k],), total=total[k], dim=dim, about=layout) for k in range(len(found))
-    )
+        part = Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+    parts = SideBySide(parts=(part,), total=total, dim=dim, about=layout)
     return ByClass(labels=found, parts=parts, dim=dim)
 
 
@@ -627,7 +649,7 @@ def sparse_class_scores(columns: IndependentColumns, X: Any, binarize: float | N
 def multinomial_probabilities(
     counts: np.ndarray, weight: np.ndarray, pseudocounts: float, overall: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the probabilities p_j (d,) of totals S_j of which column j was observed in rows of weight n_j.
+    """Return the probabilities p_j, (K, d), of totals S_j whose column was observed in rows of weight n_j.
 
     Totals S_j are Poisson with means λ p_j n_j, where λ, the average total of a row of this class, is free.
     Under a Dirichlet prior of α pseudocounts the posterior mode has
@@ -635,22 +657,38 @@ def multinomial_probabilities(
         p_j = (S_j + α) / (S n_j / E + α d),    E = Σ_j n_j p_j,    S = Σ_j S_j,
 
     which is (S_j + α) / (S + α d) where nothing is missing, and proportional to the mean counts S_j / n_j
-    where α = 0. A column that was never observed has its `overall` probability.
+    where α = 0. A column that was never observed has its `overall` probability, (1, d).
     """
+    d = counts.shape[1]
+    default = np.full((1, d), 1.0 / d) if overall is None else overall
+    found = counts + pseudocounts
+    size = found.sum(axis=1, keepdims=True)
+    observed = unbroadcast(weight)
+    low, high = observed.min(axis=1), observed.max(axis=1)
+    whole = (low == high) & (low > 0)
+    if np.all(whole) and np.all(size > 0):
+        return np.divide(found, size, out=found)
+    found /= np.where(size > 0, size, 1.0)
+    for k in np.flatnonzero(~whole | ~(size[:, 0] > 0)):
+        found[k] = _mode_of_observed(counts[k], weight[k], pseudocounts, default[0], overall is None)
+    return found
+
+
+def _mode_of_observed(
+    counts: np.ndarray, weight: np.ndarray, pseudocounts: float, overall: np.ndarray, alone: bool = False
+) -> np.ndarray:
+    """Return the probabilities (d,) of one class, of which columns were observed in different rows."""
     seen, d = weight > 0, len(counts)
-    default = np.full(d, 1.0 / d) if overall is None else overall
     if not np.all(seen):
-        if overall is None or not np.any(seen):
-            return default
+        if alone or not np.any(seen):
+            return overall
         rest = overall[seen].sum()
         found = np.array(overall)
-        found[seen] = rest * multinomial_probabilities(
-            counts[seen], weight[seen], pseudocounts, overall[seen] / rest
-        )
+        found[seen] = rest * _mode_of_observed(counts[seen], weight[seen], pseudocounts, overall[seen] / rest)
         return found
     total = float(counts.sum())
     if not total + pseudocounts > 0:
-        return default
+        return overall
     low, high = float(weight.min()), float(weight.max())
 
     def at(observed: float) -> np.ndarray:
@@ -675,16 +713,15 @@ def check_rule(bandwidth: Any) -> None:
 
 def _of_each_class(
     of: Any, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """Return the statistic of one column, (n,), in every class; None where nothing was observed."""
-    if np.any(np.isinf(x)):
-        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+    check_no_infinity(x)
     seen, found = ~np.isnan(x), list[Any]()
     for k in range(n_classes):
         own = seen & (codes == k)
         w = None if weights is None else weights[own]
         found.append(of(np.asarray(x[own], dtype=np.float64), w) if own.any() else None)
-    return found
+    return tuple(found)
 
 
 def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: StoredRows, how: Estimation) -> float:
@@ -712,14 +749,13 @@ def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) 
     known = how.shared_variance or how.variance is not None or how.bayes
     if known or not len(layout.where("normal")) or len(statistic.parts) < 2:
         return
-    rigid = [label for label, part in statistic if _is_rigid(part.parts[0].scatter, part.parts[0].weight)]
-    if rigid and len(rigid) < len(statistic.parts):
+    moments = statistic.parts.parts[0]
+    unseen = unbroadcast(moments.weight) <= 0
+    rigid = np.all((moments.scatter <= 0.0) | unseen, axis=1) & ~np.all(unseen, axis=1)
+    if np.any(rigid) and not np.all(rigid):
+        name = statistic.labels[rigid].tolist()[0]
         yield (
-            f"y: the class {rigid[0]!r} has a single row, or rows that are all alike: its variances are "
+            f"y: the class {name!r} has a single row, or rows that are all alike: its variances are "
             f"var_smoothing={how.var_smoothing:g} of those of all rows, and a row that differs at all is not "
             'taken for one of it; NaiveBayes(estimate="bayes") learns from few rows'
         )
-
-
-def _is_rigid(scatter: np.ndarray, weight: np.ndarray) -> bool:
-    return bool(np.all(scatter[weight > 0] <= 0.0) and np.any(weight > 0))

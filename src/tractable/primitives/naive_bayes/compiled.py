@@ -61,17 +61,37 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
                 sums[c, j] += one * x[i, j]
 
 
-@entry("DENSE_VECTOR UNSIGNED INDICES INDICES DENSE_VECTOR OUT_MATRICES", fastmath=_FAST)
+@entry("MATRIX INDICES DENSE_VECTOR OUT_MATRIX", fastmath=_FAST)
+def class_sums(x, codes, w, out):  # type: ignore[no-untyped-def]
+    """Add to `out`, (K, d), the rows of each class; an empty `w` counts every row once."""
+    n, d = x.shape
+    for i in range(n):
+        into, row = out[codes[i]], x[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for j in range(d):
+            into[j] += one * row[j]
+
+
+@entry("MATRIX INDICES DENSE_VECTOR OUT_MATRICES", fastmath=_FAST)
+def category_counts(x, codes, w, out):  # type: ignore[no-untyped-def]
+    """Add to `out`, (K, d, C), the weight of the rows with each category."""
+    n, d = x.shape
+    for i in range(n):
+        into, row = out[codes[i]], x[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for j in range(d):
+            if not np.isnan(row[j]):
+                into[j, np.int64(row[j])] += one
+
+
+@entry("DENSE_VECTOR UNSIGNED INDICES INDICES DENSE_VECTOR OUT_MATRIX", fastmath=_FAST)
 def sparse_class_sums(data, columns, starts, codes, w, out):  # type: ignore[no-untyped-def]
-    """Add to `out`, (d, K, 2), the sums and the sums of squares of the stored entries of each class."""
+    """Add to `out`, (K, d), the sums of the stored entries of each class."""
     for i in range(len(codes)):
-        c = codes[i]
+        into = out[codes[i]]
         one = 1.0 if w.size == 0 else w[i]
         for at in range(starts[i], starts[i + 1]):
-            into = out[columns[at], c]
-            x = data[at]
-            into[0] += one * x
-            into[1] += one * x * x
+            into[columns[at]] += one * data[at]
 
 
 @entry("MATRIX MATRIX MATRIX MATRIX OUT_MATRIX")
