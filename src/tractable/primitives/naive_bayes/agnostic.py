@@ -49,8 +49,13 @@ def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None 
     return found if weights is None else found * weights
 
 
-def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None) -> Any:
-    return class_members(x, codes, n_classes, weights) @ x
+@SILENT
+def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None, *, above: float | None = None) -> Any:
+    if above is not None:
+        if np.isnan(x.min(initial=0.0)):
+            return np.full((n_classes, x.shape[1]), np.nan)
+        x = x > above
+    return class_members(x, codes, n_classes, weights) @ x.astype(np.float64, copy=False)
 
 
 def category_counts(x: Any, codes: Any, n_classes: int, weights: Any, n_categories: int) -> Any:
@@ -58,10 +63,12 @@ def category_counts(x: Any, codes: Any, n_classes: int, weights: Any, n_categori
     cell = n_categories * (codes.astype(np.int64)[:, None] * d + np.arange(d))
     seen = ~np.isnan(x)
     one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
-    if seen.all():
-        cell = (cell + x.astype(np.int64)).ravel()
-    else:
-        cell = (cell + np.where(seen, x, 0.0).astype(np.int64))[seen]
+    x = x if seen.all() else np.where(seen, x, 0.0)
+    category = x.astype(np.int64)
+    if np.any(category != x):
+        return None
+    cell = cell + category
+    cell = cell.ravel() if seen.all() else cell[seen]
     found = np.bincount(cell, one, n_classes * d * n_categories)
     return found.astype(np.float64, copy=False).reshape(n_classes, d, n_categories)
 
