@@ -252,6 +252,9 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         self._layout_.check_events(x)
         if not len(fitted.categorical):
             return x
+        codes = some_columns(x, fitted.categorical)
+        if np.all((codes >= 0.0) & (codes < fitted.sizes)) and np.all(codes == np.floor(codes)):
+            return x
         smoothed = np.all(fitted.log_unseen > -np.inf, axis=0)  # type: ignore[operator]
         for which, how in ((~smoothed, "error" if unseen == "extra" else unseen), (smoothed, unseen)):
             where = fitted.categorical[which]
