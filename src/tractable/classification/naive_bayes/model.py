@@ -512,14 +512,15 @@ class Overall(NamedTuple):
 
 def pooled(found: DiagonalMoments) -> Overall:
     """Return the moments of all of K classes together: their scatter within and between the classes."""
-    each, m = unbroadcast(found.weight), found.mean
+    each, mean = unbroadcast(found.weight), found.mean
     weight = each.sum(axis=0)
-    safe = np.where(weight > 0, weight, 1.0)
-    mean = np.einsum("kd,kd->d", each, m) / safe
-    step = m - mean
-    rounding = np.einsum("kd,kd->d", each, step) / safe
-    between = np.einsum("kd,kd,kd->d", each, step, step) - weight * rounding * rounding
-    return Overall(weight, mean + rounding, found.scatter.sum(axis=0) + np.maximum(between, 0.0))
+    first = mean[int(each[:, 0].argmax())]  # differences of means keep their digits far from the origin
+    step = mean - first
+    shift = np.einsum("kd,kd->d", each, step) / np.where(weight > 0, weight, 1.0)
+    step -= shift
+    step *= step
+    between = np.einsum("kd,kd->d", each, step)
+    return Overall(weight, first + shift, found.scatter.sum(axis=0) + between)
 
 
 def column_variance(weight: Any, mean: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -561,7 +562,10 @@ def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: Cla
     xp = namespace_of(x)
     if not np.all(np.isfinite(scatter)):
         raise too_large("X")
-    small = scatter <= SMALL
+    several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
+    small = (scatter <= SMALL) & several[:, None]
+    if not np.any(small):
+        return
     own = xp.nonzero(xp.take(beside(np.any(small, axis=1), x), rows.codes, axis=0))[0]
     codes, x = xp.take(rows.codes, own), xp.take(x, own, axis=0)
     center, small = (xp.take(beside(a, x), codes, axis=0) for a in (mean, small))

@@ -22,19 +22,17 @@ def class_moments(
     codes = codes if is_numpy_array(codes) else xp.astype(codes, xp.int64)
     members = class_members(x, codes, n_classes, weights)
     sums, total = members @ x, members @ xp.ones(x.shape[0], dtype=xp.float64, device=device(x))
-    if bool(xp.all(xp.isfinite(sums))):
-        weight = xp.broadcast_to(total[:, None], sums.shape)
-        seen = None
-    else:  # a missing entry spoils its sum
+    weight, seen, nothing = total[:, None], None, None
+    if not bool(xp.all(xp.isfinite(sums))):  # a missing entry spoils its sum
         seen, nothing = ~xp.isnan(x), xp.zeros_like(x)
         weight, sums = members @ xp.astype(seen, xp.float64), members @ xp.where(seen, x, nothing)
-    safe = xp.where(weight > 0, weight, xp.ones_like(weight))
-    mean = sums / safe
+    each = weight if bool(xp.all(weight > 0)) else xp.where(weight > 0, weight, xp.ones_like(weight))
+    mean = sums / each
     centred = x - xp.take(mean, codes, axis=0)
     centred = centred if seen is None else xp.where(seen, centred, nothing)
-    rounding = members @ centred / safe
+    rounding = members @ centred / each
     scatter = members @ (centred * centred) - weight * rounding * rounding
-    return weight, mean + rounding, scatter, total
+    return xp.broadcast_to(weight, mean.shape), mean + rounding, scatter, total
 
 
 def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None = None) -> Any:
@@ -100,7 +98,11 @@ def _diagonal_terms(x: Array, means: Array, scales: Array, log_norms: Array) -> 
 
 @SILENT
 def softmax_rows(scores: Array) -> Array:
-    return softmax(scores)
+    if not is_numpy_array(scores):
+        return softmax(scores)
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    total = raised.sum(axis=1, keepdims=True)
+    return softmax(scores) if np.isnan(total).any() else raised / total
 
 
 @SILENT
