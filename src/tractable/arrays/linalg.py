@@ -14,6 +14,8 @@ from tractable.arrays.foreign import call, routine
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
+    all_true,
+    any_true,
     as_float_array,
     device,
     is_numpy_array,
@@ -26,6 +28,7 @@ __all__ = [
     "Factor",
     "block_inverse",
     "cholesky",
+    "diagonals",
     "inv_triangular",
     "is_pd",
     "is_psd",
@@ -125,7 +128,7 @@ def cholesky(a: Array, *, name: str = "matrix") -> Array:
     """
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
-    if not bool(xp.all(good)):
+    if not all_true(good):
         raise ValueError(f"{name} must be positive definite{_where(xp, good)}")
     return scale[..., :, None] * lower
 
@@ -154,7 +157,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     """
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
-    if bool(xp.all(good)):
+    if all_true(good):
         return Factor(lower=scale[..., :, None] * lower, jitter=xp.zeros_like(scale))
     d = scaled.shape[-1]
     diagonal = xp.linalg.diagonal(scaled)
@@ -463,10 +466,21 @@ def equilibrated(a: Array, name: str) -> tuple[Any, Array, Array]:
     a = as_float_array(a, xp)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"{name} must be square, got shape {tuple(a.shape)}")
-    if not bool(xp.all(xp.isfinite(a))):
+    if not all_true(xp.isfinite(a)):
         raise ValueError(f"{name} must be finite")
-    scale = _power_of_two_roots(xp, xp.linalg.diagonal(a))
+    scale = _power_of_two_roots(xp, diagonals(a))
     return xp, scale, a / scale[..., :, None] / scale[..., None, :]
+
+
+def diagonals(a: Array) -> Array:
+    """Return the diagonal of each matrix (..., d, d).
+
+    Examples
+    --------
+    >>> diagonals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [1.0, 4.0]
+    """
+    return a.diagonal(axis1=-2, axis2=-1) if type(a) is np.ndarray else namespace_of(a).linalg.diagonal(a)
 
 
 def asymmetric(xp: Any, scaled: Array) -> Array:
@@ -480,9 +494,9 @@ def try_cholesky(xp: Any, scaled: Array) -> tuple[Array, Array]:
     """Return the factor of each matrix of the batch, and whether all its pivots are above rounding."""
     d = scaled.shape[-1]
     lower = _torch_factor(scaled) if is_torch_array(scaled) else _factor(xp, scaled)
-    pivots = xp.linalg.diagonal(lower) ** 2
-    floor = d * float(xp.finfo(scaled.dtype).eps) * xp.linalg.diagonal(scaled)
-    good = xp.all(xp.isfinite(pivots) & (pivots > floor), axis=-1)
+    pivots = diagonals(lower) ** 2
+    floor = d * float(xp.finfo(scaled.dtype).eps) * diagonals(scaled)
+    good = xp.all((pivots > floor) & (pivots < xp.inf), axis=-1)
     return lower, good
 
 
@@ -493,6 +507,9 @@ def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
     """
     if not diagonal.shape[-1]:
         return diagonal
+    if type(diagonal) is np.ndarray and diagonal.size and diagonal.min() > 0.0:
+        # The same in two steps, as √2·s is 2^e times a number from ½ to 1.
+        return np.ldexp(diagonal.dtype.type(0.5), np.frexp(2.0**0.5 * np.sqrt(diagonal))[1])
     largest = xp.max(diagonal, axis=-1, keepdims=True)
     largest = xp.where(largest > 0.0, largest, xp.ones_like(largest))
     # √2 rounds to the nearest power, not to the one below.
@@ -509,9 +526,9 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
 
 def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
     xp, scale, scaled = equilibrated(a, name)
-    if bool(xp.all(scaled == xp.matrix_transpose(scaled))):
+    if all_true(scaled == xp.matrix_transpose(scaled)):
         return xp, scale, scaled
-    if bool(xp.any(asymmetric(xp, scaled))):
+    if any_true(asymmetric(xp, scaled)):
         raise ValueError(f"{name} must be symmetric")
     return xp, scale, symmetrize(scaled)
 

@@ -11,7 +11,7 @@ from tractable.arrays.linalg import (
     log_det_cholesky,
     solve_triangular,
 )
-from tractable.arrays.namespace import Array, device, freeze, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, any_true, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import set_fields, value
@@ -86,7 +86,7 @@ class Full(Covariance):
         """
         matrix = as_reals("matrix", matrix)
         found = jittered_cholesky(matrix, max_jitter=max_jitter)
-        if not bool(namespace_of(found.jitter).any(found.jitter > 0)):
+        if not any_true(found.jitter > 0):
             return cls.from_factor(found.lower, _symmetric(matrix))
         return cls.from_factor(found.lower, jitter=found.jitter)
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays import jittered_cholesky
-from tractable.arrays.linalg import is_pd
-from tractable.arrays.namespace import Array, device, namespace_of
+from tractable.arrays.linalg import diagonals, is_pd
+from tractable.arrays.namespace import Array, any_true, device, namespace_of
 from tractable.covariance.decomposed import DIAGONAL_STEPS, FULL_STEPS, n_free_decomposed
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.full import Full
@@ -384,15 +384,15 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
     """
     xp = namespace_of(matrix)
     identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=device(matrix))
-    floor, constant = constant_columns(xp.linalg.diagonal(matrix), mean)
-    if bool(xp.any(constant)):
+    floor, constant = constant_columns(diagonals(matrix), mean)
+    if any_true(constant):
         if added is not None:
             floor = xp.where(constant & (added > floor), added, floor)
         # A constant column is uncorrelated with the others; what rounding left there is not evidence.
         both = constant[..., :, None] | constant[..., None, :]
         matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor[..., None] * identity
     structure = Full.jittered(matrix)
-    if added is not None and bool(xp.any(structure.jitter > 0)):
+    if added is not None and any_true(structure.jitter > 0):
         needed = xp.any(structure.jitter > 0, axis=-1, keepdims=True) & ~constant
         more = xp.where(needed, added, xp.zeros_like(floor))
         floor, structure = floor + more, Full.jittered(matrix + more[..., None] * identity)
@@ -402,8 +402,8 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
 def constant_columns(variances: Array, mean: Array) -> tuple[Array, Array]:
     """Return what constant columns need as a variance (0 for the others), and which they are."""
     xp = namespace_of(variances)
-    constant = ~column_varies(mean, xp.sqrt(xp.clip(variances, 0.0, None)))
-    if not bool(xp.any(constant)):
+    constant = ~column_varies(mean, xp.sqrt(xp.where(variances > 0.0, variances, 0.0)))
+    if not any_true(constant):
         return xp.astype(constant, mean.dtype), constant
     rounding = float(np.finfo(np.float64).eps) * xp.abs(mean)
     size = xp.where(mean != 0, rounding, float(np.finfo(np.float64).eps) * xp.ones_like(mean))

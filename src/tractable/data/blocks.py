@@ -131,7 +131,10 @@ def map_rows(
     if is_foreign_array(x):
         n, step = x.shape[0], device_rows(x)
         return map_blocks(function, (x[a : min(a + step, n), ...] for a in range(0, n, step)))
-    step = even_rows(len(x), rows or 4 * block_rows(width))  # a row-wise function keeps to its own cache
+    step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
+    if len(x) <= step and len(x) * width <= FEW_ENTRIES:
+        return function(x)
+    step = even_rows(len(x), step)
     with single_threaded_blas(len(x) * width > FEW_ENTRIES):
         if len(x) <= step:
             return function(x)
@@ -282,9 +285,7 @@ def sum_of_squares(x: np.ndarray) -> float:
 
 
 def _square(x: np.ndarray) -> float:
-    flat = x.ravel()
-    with np.errstate(all="ignore"):
-        return float(np.dot(flat, flat))  # which releases the interpreter lock
+    return float(np.vdot(x, x))  # which releases the interpreter lock, and warns of nothing
 
 
 def map_entries(fill: Callable[..., None], *arrays: np.ndarray, n_threads: int | None = None) -> np.ndarray:

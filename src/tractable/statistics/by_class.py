@@ -165,7 +165,8 @@ class ByClass(Statistic):
             Rows, their labels, and how often each counts.
         of : callable
             The statistic of a class. Its class may have ``of_groups(x, edges, weights)``, which returns
-            the statistics of consecutive groups of rows, or None where each is to be computed by itself.
+            the statistics of consecutive groups of rows and the `moments` of all, or None where each is to
+            be computed by itself.
         """
         xp = namespace_of(x)
         x = xp.asarray(x)
@@ -181,12 +182,14 @@ class ByClass(Statistic):
         found, order, edges = _grouped(labels)
         x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
         together = getattr(getattr(of, "__self__", None), "of_groups", None)
-        parts = together(x, edges, w) if together else None
-        if parts is None:
-            parts = tuple(
-                of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
-            )
-        return cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
+        groups = together(x, edges, w) if together else None
+        if groups is None:
+            cuts = pairwise(edges.tolist())
+            parts = tuple(of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in cuts)
+        else:
+            parts = groups[0]
+        whole = cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
+        return whole if groups is None else whole._with_moments(groups[1])
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "ByClass":
@@ -208,6 +211,28 @@ class ByClass(Statistic):
     def total(self) -> float:
         """Weight of all rows."""
         return float(self.weight.sum())
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Moments of all classes as one batch of K; None where there are none of complete rows."""
+        each = [getattr(part, "moments", getattr(part, "complete", part)) for part in self.parts]
+        if not each or not all(isinstance(part, Moments) for part in each):
+            return None
+        return Moments(
+            weight=np.array([float(m.weight) for m in each]),
+            mean=np.array([m.mean for m in each]),
+            scatter=np.array([m.scatter for m in each]),
+        )
+
+    def _with_moments(self, moments: Moments | None) -> "ByClass":
+        """Return the same, of which the `moments` are known."""
+        if moments is not None:
+            vars(self).update(moments=moments, weight=moments.weight)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the moments of all, of which the parts are views."""
+        return {name: x for name, x in vars(self).items() if name != "moments"}
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over labels and their statistics."""
@@ -242,7 +267,8 @@ class ByClass(Statistic):
 
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""
-        return ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
+        named = ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
+        return named._with_moments(vars(self).get("moments"))
 
 
 def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -253,5 +279,6 @@ def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         order = xp.argsort(labels, stable=True)
         return to_numpy(unique.values), order, np.append(0, np.cumsum(to_numpy(unique.counts)))
     found, codes = label_codes(labels)
-    order = np.argsort(codes, kind="stable")  # of small codes by radix, in linear time
-    return found, order, np.append(0, np.cumsum(np.bincount(codes, minlength=len(found))))
+    edges = np.zeros(len(found) + 1, dtype=np.int64)
+    np.bincount(codes, minlength=len(found)).cumsum(out=edges[1:])
+    return found, codes.argsort(kind="stable"), edges  # small codes are sorted by radix, in linear time

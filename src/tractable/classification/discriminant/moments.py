@@ -34,6 +34,8 @@ def class_moments(
     `classes` are those of the statistic, of `IncompleteMoments` or `FourthMoments`, and others that may have
     no rows yet. With `shared`, they have one covariance, which EM over missing entries estimates from all.
     """
+    if statistic.moments is not None and len(classes) == len(statistic.labels):
+        return ClassMoments(moments=statistic.moments)
     labels, parts = statistic.labels.tolist(), statistic.parts
     found: Sequence[Moments | None] = [
         part.moments if isinstance(part, FourthMoments) else part.complete for part in parts

@@ -14,6 +14,7 @@ from tractable.primitives.linear import agnostic
 from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
 
 __all__ = [
+    "centred_rows",
     "centred_triangle",
     "diagonal_moments",
     "gradient_pass",
@@ -143,6 +144,38 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
     factor = _householder(n, width, fill)
     # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
     return weight, centre + rest / safe, factor
+
+
+@SILENT
+def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean), (n, d + t).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    y : array (n, t)
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, rows = centred_rows(np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]]))
+    >>> float(weight), mean.tolist(), rows.tolist()
+    (2.0, [2.0, 2.0], [[-1.0, 0.0], [1.0, 0.0]])
+    """
+    if not is_numpy_array(x):
+        return agnostic.centred_rows(x, y, weights)
+    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
+    rows, rest = np.empty((n, d + y.shape[1])), np.zeros(len(centre))
+    step = max(1, PRODUCT_ENTRIES // len(centre))  # what rounding left of the mean, while they are in cache
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        np.subtract(x[part], centre[:d], out=rows[part, :d])
+        np.subtract(y[part], centre[d:], out=rows[part, d:])
+        rest += product(one[part], rows[part])
+    rest /= safe
+    if weights is not None:
+        rows *= np.sqrt(weights)[:, None]
+    return weight, centre + rest, rows
 
 
 def _weights_and_centre(
