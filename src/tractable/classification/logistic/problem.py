@@ -614,13 +614,13 @@ class RowSpace:
     ----------
     whole, problem : LogisticProblem
         The regression on the columns, and that on the rows of L.
-    x, lower : arrays (n, d) and (n, n)
+    x, lower : arrays (n, d), or `StandardizedSparse`, and (n, n)
         Centred rows, and L.
     """
 
     whole: LogisticProblem
     problem: LogisticProblem
-    x: np.ndarray
+    x: Any
     lower: np.ndarray
 
     @classmethod
@@ -628,11 +628,18 @@ class RowSpace:
         """Return the smaller problem; None where there are not far more columns than rows."""
         data, (shift, scale), n = whole.data, whole.scaling, whole.data.n_rows or 0
         within = 0 < 2 * n <= len(scale) and n <= MOST_ROWS_A_PREDICTOR * whole.shape[0]
-        if not (within and whole.alpha > 0.0 and isinstance(data, ArraySource) and is_numpy_array(data.X)):
+        if not (within and whole.alpha > 0.0 and isinstance(data, ArraySource | SparseSource)):
             return None
-        x = np.subtract(data.X, shift, dtype=np.float64)
-        x *= scale > 0.0
-        gram = x @ x.T
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is too large
+            if isinstance(data, SparseSource):
+                x: Any = StandardizedSparse(X=data.X.tocsr().astype(np.float64), shift=shift)
+                crossed = x.X @ shift
+                gram = (x.X @ x.X.T).toarray() - crossed - crossed[:, None] + shift @ shift
+            elif is_numpy_array(data.X):
+                x = np.subtract(data.X, shift, dtype=np.float64)
+                gram = x @ x.T
+            else:
+                return None
         largest = float(np.max(np.diagonal(gram)))
         most = 1.0 if data.weights is None else float(np.max(data.weights))
         if not 0.0 < largest * most < MOST_GRAM * whole.alpha:  # rounding of products would count
@@ -642,7 +649,7 @@ class RowSpace:
         standardizer = Standardizer(shift=np.zeros(n), scale=np.ones(n), varies=np.ones(n, dtype=bool))
         problem = replace(
             whole,
-            data=replace(data, X=lower),
+            data=ArraySource(X=lower, y=np.asarray(data.y), weights=data.weights),
             standardizer=standardizer,
             mean_squares=np.mean(lower * lower, axis=0),
         )
