@@ -8,7 +8,6 @@ import numpy as np
 
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.sparse import weighted_rows
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import replace, value
@@ -48,14 +47,6 @@ class GramProblem:
     def products(self, some: Array, which: Array, others: Array) -> Array:
         """Return the inner products of all of `which` with the columns `others`."""
         return self.gram[which[:, None], others]
-
-    def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
-        """Return the correlations (p,) of all columns with a sum of some of them."""
-        return weighted_rows(self.gram, np.asarray(which, dtype=np.int64), weights)
-
-    def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
-        """Return the inner products of column j with others, and with itself."""
-        return self.gram[j, others], float(self.gram[j, j])
 
     def keep(self, some: Array, kept: Array) -> Array:
         """Return what was gathered of the columns numbered `kept` among them."""

@@ -9,10 +9,6 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     return weights @ namespace_of(matrix).take(matrix, which, axis=0)
 
 
-def row_products(matrix: Array, which: Array, vector: Array) -> Array:
-    return namespace_of(matrix).take(matrix, which, axis=0) @ vector
-
-
 #: Lines that close in more slowly than this never meet.
 PARALLEL = 1e-13
 
