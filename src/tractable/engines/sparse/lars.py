@@ -1,6 +1,7 @@
 """Least-angle regression: the whole lasso path, exactly, from knot to knot."""
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -333,8 +334,7 @@ class LarsState:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
         if self.ill_conditioned:
-            pivots = np.diagonal(self.factor)[: len(self.active)]
-            self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
+            self._condition()
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
         columns, values = self.stored[-1]
         values[columns == j] = 0.0  # zero at the knot it leaves from, without rounding
@@ -357,11 +357,11 @@ class LarsState:
         )
         self._renew()
 
-    def rewind(self, knot: int) -> None:
-        """Restore the state at an earlier knot."""
+    def rewind(self, knot: int, *, afresh: bool) -> None:
+        """Restore the state at an earlier knot, and, `afresh`, the factor of columns in use then and now."""
         self.stuck = False
         del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
-        self.penalty, active = self.penalties[knot], self.used[knot].tolist()
+        self.penalty, before, active = self.penalties[knot], self.active, self.used[knot].tolist()
         for part in (self.w, self.sign, self.towards):
             part[:] = 0.0
         self.dependent[:] = False
@@ -369,10 +369,19 @@ class LarsState:
         self.w[columns] = values
         self.active = columns.tolist()
         self._renew()
-        self.active, self.ill_conditioned = [], False
-        self._reserve(len(active))
-        for j in active:
+        common = (
+            [] if afresh else takewhile(lambda pair: pair[0] == pair[1], zip(before, active, strict=False))
+        )
+        self.active = [j for j, _ in common]
+        self.sign[self.active] = np.sign(self.q[self.active])
+        self._condition()
+        for j in active[len(self.active) :]:
             self._enter(j)
+
+    def _condition(self) -> None:
+        """Find whether a column in use is nearly dependent on those before it."""
+        pivots = np.diagonal(self.factor)[: len(self.active)]
+        self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
 
     def _measure(self) -> None:
         """Find what rounding leaves unknown of the correlation of each column."""
@@ -418,7 +427,7 @@ def _follow(
             good = max(since - 1 + int(np.argmax(wrong)), 0)
             missed = work.take(above.any(axis=1))
             path.widen(_view(work))
-            path.rewind(good)
+            path.rewind(good, afresh=not missed)
             ended = path.stuck = good == violated and not missed
             violated = good
         elif not ended and len(work.which) < problem.n_columns:
