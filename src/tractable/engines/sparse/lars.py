@@ -143,6 +143,8 @@ class LarsState:
 
     def _ends(self, least: float) -> bool:
         """Return whether the path has come to `least`, to rounding."""
+        if self.active and self.penalty - least > self._largest_tie + TIE * least:
+            return False  # as the correlations of those in use are the penalty
         sizes = self.q if self.positive else np.abs(self.q)
         if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
             self.penalty = self.penalties[-1] = least
@@ -248,6 +250,9 @@ class LarsState:
                 continue
             now[active] = aim
             along = self._along(aim)
+            sizes = self.q if self.positive else np.abs(self.q)
+            if not ((self.penalty - sizes <= self.ties) & (self.sign == 0.0)).any():
+                break
             side = np.where(self.q < 0.0, -1.0, 1.0)
             slack = RISING + TIE * self.lengths * max(float(aim @ sign), 0.0) ** 0.5  # |Xd|² = sᵀd
             rising = self._tied(side) & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - slack)
@@ -388,6 +393,7 @@ class LarsState:
         self.lengths = self.problem.lengths
         self._zero = TIE * self.problem.square**0.5
         self.ties = self._zero * self.lengths
+        self._largest_tie = float(self.ties.max(initial=0.0))
 
     def _renew(self) -> None:
         """Compute the correlations anew."""
@@ -420,8 +426,9 @@ def _follow(
         ended = path.run(least, min(since + 1 + KNOTS_BETWEEN_CHECKS, most)) or len(path.penalties) >= most
         levels, found = np.array(path.penalties[since:]), path.coefs(since)
         left, rest = problem.correlations(work.some, work.which, found)
-        above = size(left) - levels > _unknown(problem, work, found, levels)
-        above[work.which] = _violations(problem, work, left, found, rest, levels, size, drop=drop)
+        unknown = _unknown(problem, work, found, levels)
+        above = size(left) - levels > unknown
+        above[work.which] = _violations(problem, work, left, found, rest, levels, unknown, size, drop=drop)
         wrong = above.any(axis=0)
         if wrong.any():
             good = max(since - 1 + int(np.argmax(wrong)), 0)
@@ -435,10 +442,11 @@ def _follow(
             path.widen(_view(work))
         if ended:
             break
-    # Where the correlations are not known as closely as what is left of the penalty, nothing is left to find.
-    last = path.coefs(len(path.penalties) - 1)
-    if path.stuck and path.penalty - least <= np.min(_unknown(problem, work, last, np.array([path.penalty]))):
-        path.stuck, path.penalties[-1] = False, least
+    if path.stuck:
+        # Where correlations are not known as closely as what is left of the penalty, nothing is left to find.
+        last = path.coefs(len(path.penalties) - 1)
+        if path.penalty - least <= np.min(_unknown(problem, work, last, np.array([path.penalty]))):
+            path.stuck, path.penalties[-1] = False, least
     return work, path
 
 
@@ -455,6 +463,7 @@ def _violations(
     found: np.ndarray,
     rest: np.ndarray,
     levels: np.ndarray,
+    unknown: np.ndarray,
     size: Callable[[np.ndarray], np.ndarray],
     *,
     drop: bool,
@@ -465,7 +474,7 @@ def _violations(
     one that was passed over.
     """
     left = left[work.which]
-    slack = SLACK * _unknown(problem, work, found, levels)[work.which]
+    slack = SLACK * unknown[work.which]
     passed = PASSED * np.sqrt(rest) * problem.lengths[work.which, None]
     side = np.sign(found) if drop else np.sign(left)
     return np.where(found == 0.0, size(left) - levels > slack + passed, np.abs(left - levels * side) > slack)
