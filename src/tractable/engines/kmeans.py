@@ -94,6 +94,15 @@ class Clusters:
         """The statistic itself; see `Reassigned.clusters`."""
         return self
 
+    @cached_property
+    def means(self) -> np.ndarray:
+        """μ_k = Σ w z / Σ w of the rows of each centre, (K, d); a centre without rows stays."""
+        if np.all(self.counts > 0.0):
+            return self.sums / self.counts[:, None]
+        held = self.counts > 0.0
+        safe = np.where(held, self.counts, 1.0)
+        return np.where(held[:, None], self.sums / safe[:, None], self.centers)
+
     def __add__(self, other: "Clusters") -> "Clusters":
         if not isinstance(other, Clusters):
             return NotImplemented
@@ -125,14 +134,13 @@ class Reassigned:
     @cached_property
     def clusters(self) -> Clusters:
         """The statistic of the new assignment."""
-        before, held = self.before, self.before.counts > 0.0
+        before, means = self.before, self.before.means
         # With the rows of before, J changes by Σ_k n_k (|m_k - c_k|² - |m_k - c_k, before|²).
-        means = cluster_means(before)
         moved = np.sum((means - self.centers) ** 2 - (means - before.centers) ** 2, axis=1)
         return Clusters(
             sums=before.sums + self.sums,
             counts=before.counts + self.counts,
-            inertia=before.inertia + float(np.sum(before.counts[held] * moved[held])) - self.gain,
+            inertia=before.inertia + float(before.counts @ moved) - self.gain,
             centers=self.centers,
             standardizer=before.standardizer,
         )
@@ -338,13 +346,6 @@ class DrawStep(AssignStep):
         return Candidates(rows=z[drawn if block.weights is None else drawn & (block.weights > 0.0)])
 
 
-def cluster_means(clusters: Clusters) -> np.ndarray:
-    """Return μ_k = Σ w z / Σ w of the rows of each centre; a centre without rows stays."""
-    held = clusters.counts > 0.0
-    safe = np.where(held, clusters.counts, 1.0)
-    return np.where(held[:, None], clusters.sums / safe[:, None], clusters.centers)
-
-
 class KMeansProblem(EMProblem):
     """The data and the two steps of k-means.
 
@@ -425,16 +426,22 @@ class KMeansProblem(EMProblem):
         centre held nothing, and falls in the next step. Where all rows lie on centres, it stays.
         """
         clusters = statistic.clusters
-        centers = cluster_means(clusters)
-        full = np.flatnonzero(clusters.counts > 0.0)
-        for k in np.flatnonzero(clusters.counts == 0.0) if self.data is not None else ():
+        centers, empty = clusters.means, np.flatnonzero(clusters.counts == 0.0)
+        if len(empty) and self.data is not None:
+            centers = self._filled(centers.copy(), empty)
+        return Centers(centers=centers, before=clusters if self.bounded else None)
+
+    def _filled(self, centers: np.ndarray, empty: np.ndarray) -> np.ndarray:
+        """Move centres without rows to the rows that are farthest from all others, one after another."""
+        full = np.setdiff1d(np.arange(len(centers)), empty)
+        for k in empty:
             step = FarthestStep(centers=np.ascontiguousarray(centers[full]), standardizer=self.standardizer)
             found = self.data.reduce(step)
             if found.distance <= 0.0:
                 break
             centers[k] = found.row
             full = np.append(full, k)
-        return Centers(centers=centers, before=clusters if self.bounded else None)
+        return centers
 
     def settled(self, before: Centers, after: Centers) -> bool:
         """Whether a step moved the centres by so little that it is the last."""
@@ -455,7 +462,7 @@ class KMeansProblem(EMProblem):
 
     def _run_at_once(self, params: Centers, max_iter: int) -> EMResult | None:
         """Return the result of a search that is one call, of a table of middling size; else None."""
-        blocks = self.data.stored if self.bounded and not checkpoints() else ()
+        blocks: tuple[Any, ...] = self.data.stored if self.bounded and not checkpoints() else ()
         if len(blocks) != 1 or not is_numpy_array(blocks[0].X):
             return None
         (block,) = blocks

@@ -131,7 +131,7 @@ def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         greedy = masses.sum() > 0.0
         tried = drawn(levels, masses, even=False) if greedy else drawn(levels[:1], counts, even=True)
         centers = np.asarray(x[tried], dtype=np.float64)
-        apart = np.zeros((len(tried), max(k, 1)))
+        apart = np.zeros((len(tried), 1 if spare else 0))
         if spare and k:
             apart = QUARTER * squared_distances(centers, np.asarray(x[chosen], dtype=np.float64))
         best = int(np.argmin(costs(centers, apart).sum(axis=0))) if greedy else 0
@@ -372,7 +372,8 @@ def lloyd(
     >>> lloyd(x, None, np.zeros(1), 1.0, np.array([[0.0], [0.9]]), max_iter=9, least=0.0)[0].tolist()
     [[0.0], [1.0]]
     """
-    if not is_small(*x.shape, len(centers)) or not runs_compiled(x, STEPS * _work(x, len(centers))):
+    few = is_small(len(x), x.shape[1], len(centers))
+    if not few or not runs_compiled(x, STEPS * _work(x, len(centers))):
         return None
     from tractable.primitives.kmeans.compiled import lloyd as compiled
 

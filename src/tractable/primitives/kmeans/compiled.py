@@ -250,9 +250,7 @@ def _reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lowe
 
 @entry(f"{_given} {_moved} OUT_LABELS OUT_SINGLE_VECTOR OUT_SINGLE_VECTOR OUT_MATRIX OUT_VECTOR INT")
 def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
-    return _reassign(
-        x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B
-    )
+    return _reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B)
 
 
 @compiled(fastmath=FAST)
@@ -430,7 +428,7 @@ def _gains(x, w, closest, owner, centers, apart, number, gains):  # type: ignore
 @compiled()
 def _seeding_costs(x, w, closest, owner, centers, apart, number, costs):  # type: ignore[no-untyped-def]
     """See `seeding_costs`."""
-    if x.shape[1] < SPARED:
+    if apart.shape[1] == 0:
         _costs(x, w, closest, centers, number >= 0, costs)
         return
     _gains(x, w, closest, owner, centers, apart, number, costs)
@@ -447,7 +445,8 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     n, d = x.shape
     K, trials = uniforms.shape
     chosen, tried = np.empty(K, np.int64), np.empty(trials, np.int64)
-    centers, apart, costs = np.empty((trials, d)), np.zeros((trials, K)), np.empty(trials)
+    centers, costs = np.empty((trials, d)), np.empty(trials)
+    apart = np.zeros((trials, K if d >= SPARED else 0))
     closest, owner = np.empty(n), np.zeros(n, np.int32)
     closest[:] = total = np.inf
     for k in range(K):
@@ -457,9 +456,8 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
         for t in range(m):
             for i in range(d):
                 centers[t, i] = x[tried[t], i]
-            if d >= SPARED:
-                for j in range(k):
-                    apart[t, j] = QUARTER * _square(x, chosen[j], centers[t])
+            for j in range(k if apart.shape[1] else 0):
+                apart[t, j] = QUARTER * _square(x, chosen[j], centers[t])
         best = 0
         if greedy:
             _seeding_costs(x, w, closest, owner, centers, apart, -1, costs)
@@ -481,7 +479,8 @@ def seeds(x, w, uniforms):  # type: ignore[no-untyped-def]
 def seeding_costs(x, w, closest, owner, centers, apart, number):  # type: ignore[no-untyped-def]
     """Return Σ w min(closest, |x - c|²) for each candidate, but for a constant; see `_gains`.
 
-    With a `number`, the only candidate becomes the centre of that number: the sum is complete.
+    Without columns of `apart`, all distances are measured. With a `number`, the only candidate becomes the
+    centre of that number: the sum is complete.
     """
     costs = np.empty(len(centers))
     _seeding_costs(x, w, closest, owner, centers, apart, number, costs)
