@@ -78,7 +78,7 @@ class Case:
         return {"ours": self.ours, PEER: self.peer}
 
     def starts(self, data, n_groups):
-        """Return a random state of each, of a few: those with which they take the most equal numbers of steps."""
+        """Return a random state of each, of a few: those whose numbers of steps differ least."""
         steps = {
             who: [quiet(fit, make(n_groups).set_params(random_state=seed), data).n_iter_ for seed in range(5)]
             for who, make in self.makers.items()
