@@ -1,5 +1,6 @@
 """The page of results, section by section."""
 
+from benchmarks import threads
 from benchmarks.behind import behind
 from benchmarks.figures import factor, joined, judged, megabytes, seconds, times
 from benchmarks.machine import machine_line
@@ -60,7 +61,7 @@ def page(known, today):
             "\n".join([HEAD, *(line for name in there for line in lines(today[name], rows.get(name)))]) + "\n"
         )
         parts.append("\n".join(item(today[name], rows.get(name), known) for name in there) + "\n")
-    return "\n".join([*parts, cells.heat_map(cells.read()), AGAIN])
+    return "\n".join([*parts, threads.section(), cells.heat_map(cells.read()), AGAIN])
 
 
 def machines(known):

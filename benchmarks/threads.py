@@ -1,16 +1,20 @@
-"""Speed-ups of threads: `python -m benchmarks.threads [--only NAME …] [--rows 1000000] [--turns 5]`.
+"""Speed-ups of threads: `python -m benchmarks.threads [--only NAME …] [--rows 1000000] [--turns 5] [--keep]`.
 
-Every job runs on 1, 2, 4, … and all threads that this process may use, in turns. A figure is the least wall
-time of its turns, and the speed-up the time of one thread over it. Where the CPU seconds of all threads grow
-with their number, they wait for each other. `read` is a plain sum of the array in blocks, at the speed of
-memory: nothing that looks at every row is faster.
+Every job runs on 1, 2, 4, … and all threads that this process may use, in turns, short ones several times in
+a row. A figure is the least wall time of its turns, and the speed-up the time of one thread over it. Where
+the CPU seconds of all threads grow with their number, they wait for each other. `read` is a plain sum of the
+array in blocks, at the speed of memory: nothing that looks at every row is faster. With --keep the figures go
+to benchmarks/threads.json, from which `make bench-page` draws a table.
 """
 
 import argparse
+import json
+import math
 import os
 import sys
 import warnings
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +27,9 @@ from tractable.engines import fold
 from tractable.primitives.threads import default_threads, even_blocks
 from tractable.statistics import Moments
 
+KEPT = Path(__file__).parent / "threads.json"
 COLUMNS = 16
+LEAST_SECONDS = 0.1  # a turn repeats short calls until it is about as long as this
 
 
 class Table(NamedTuple):
@@ -87,10 +93,12 @@ def main(arguments=None):
     parser.add_argument("--only", nargs="*", default=["*"], help="names of jobs, or patterns")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--keep", action="store_true", help="write the figures to benchmarks/threads.json")
     options = parser.parse_args(arguments)
     print(machine_line(machine()))
     warnings.simplefilter("ignore")  # a few iterations do not converge
     data, counts = table(options.rows), thread_counts()
+    kept = {"machine": machine_line(machine()), "rows": options.rows, "seconds": {}}
     for name, job in JOBS.items():
         if any(fnmatch(name, pattern) for pattern in options.only):
             found = scaled(job, data, counts, options.turns)
@@ -100,6 +108,11 @@ def main(arguments=None):
                     f"{name:32s}{threads:4d} threads{wall:9.4f} s{cpu:9.4f} CPU s{alone / wall:7.2f} ×",
                     flush=True,
                 )
+            kept["seconds"][name] = {
+                str(threads): float(f"{wall:.3g}") for threads, (wall, _) in found.items()
+            }
+    if options.keep:
+        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 
@@ -108,16 +121,43 @@ def scaled(job, data, counts, turns):
     before, found = os.environ.get("TRACTABLE_NUM_THREADS"), {threads: [] for threads in counts}
     try:
         job(data)  # imports and compiling
+        repeats = max(1, math.ceil(LEAST_SECONDS / measure(job, data).wall))
         for _ in range(turns):
             for threads in counts:
                 os.environ["TRACTABLE_NUM_THREADS"] = str(threads)
-                taken = measure(job, data)
+                taken = measure(job, data, repeats)
                 found[threads].append((taken.wall, taken.cpu))
     finally:
         os.environ.pop("TRACTABLE_NUM_THREADS") if before is None else os.environ.update(
             TRACTABLE_NUM_THREADS=before
         )
     return {threads: min(samples) for threads, samples in found.items()}
+
+
+def section():
+    """Return the section of the page of results, from what was kept."""
+    if not KEPT.exists():
+        return f"{INTRODUCTION}\nNot measured.\n"
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    counts = list(next(iter(kept["seconds"].values())))
+    lines = [
+        f"| job | one thread | {' | '.join(f'{threads} threads' for threads in counts[1:])} |",
+        f"|---|---|{'---|' * len(counts[1:])}",
+    ]
+    for name, seconds in kept["seconds"].items():
+        ups = (f"{seconds['1'] / seconds[threads]:.1f} ×" for threads in counts[1:])
+        lines.append(f"| {name} | {1e3 * seconds['1']:.3g} ms | {' | '.join(ups)} |")
+    words = f"{kept['rows']:,} × {COLUMNS} rows. {kept['machine']}"
+    return f"{INTRODUCTION}\n{words}\n\n" + "\n".join(lines) + "\n"
+
+
+INTRODUCTION = """\
+## Threads
+
+How many times sooner fits end on several threads than on one, each the least of its turns. `read` is a plain
+sum of the array, at the speed of memory, which bounds what reads the rows once: the moments, and the linear
+models. `python -m benchmarks.threads --keep` measures your machine.
+"""
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ def test_shares_of_counts_with_holes_are_the_most_probable(alpha, rng):
         return counts.sum() * np.log(means.sum()) - (counts + alpha) @ np.log(theta)
 
     best = minimize(surprise, rng.normal(size=4), method="BFGS", options={"gtol": 1e-10})
-    found = multinomial_probabilities(counts, weight, alpha)
+    found = multinomial_probabilities(counts[None], weight[None], alpha)[0]
     np.testing.assert_allclose(found, np.exp(best.x - np.logaddexp.reduce(best.x)), rtol=1e-5)
-    whole = multinomial_probabilities(counts, np.full(4, 9.0), alpha)
+    whole = multinomial_probabilities(counts[None], np.full((1, 4), 9.0), alpha)[0]
     np.testing.assert_allclose(whole, (counts + alpha) / (counts.sum() + 4 * alpha), rtol=1e-12)
 
 

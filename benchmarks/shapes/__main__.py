@@ -1,15 +1,19 @@
-"""The sweep: `python -m benchmarks.shapes [--full] [--only NAME …] [--minutes 30]`.
+"""The sweep: `python -m benchmarks.shapes [--only NAME …] [--most 2e7] [--jobs 8] [--minutes 30]`.
 
-Every case of `benchmarks.shapes.cases` on a grid of rows and columns, ours and scikit-learn in turns. Ratios
-are of CPU seconds of all threads; those of wall seconds stand beside them. Each side counts by the least of
-its turns, which other users of the machine disturb least. A cell below 0.9 in both is lost. With --keep the
-cells go to benchmarks/shapes.json, from which `make bench-page` draws the heat map.
+Every case of `benchmarks.shapes.cases` on a grid of rows and columns, ours and scikit-learn in turns, small
+tables first. Ratios are of CPU seconds of all threads; those of wall seconds stand beside them. Each side
+counts by the least of its turns, which other users of the machine disturb least. A cell below 0.9 in both is
+lost. On a machine of many cores, `--jobs` cells are measured at a time, each on two cores of its own. With
+--keep the cells go to benchmarks/shapes.json, from which `make bench-page` draws the heat map.
 """
 
 import argparse
 import math
+import multiprocessing
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from fnmatch import fnmatch
 from statistics import median
 
@@ -19,30 +23,27 @@ from benchmarks.machine import machine, machine_line
 from benchmarks.shapes.cases import CASES, PEER
 from benchmarks.shapes.cells import Cell, read, write
 
-#: Rows and columns of the grids, and the most entries of a table in the quick one.
-QUICK = ((300, 3000, 30_000), (3, 30, 300))
-FULL = ((300, 3000, 30_000, 300_000, 1_000_000), (2, 5, 20, 100, 500, 2000))
-QUICK_ENTRIES, QUICK_GROUPS = 3e6, 10
+#: Rows and columns of the grid.
+ROWS, COLUMNS = (300, 3000, 30_000, 300_000, 1_000_000), (2, 20, 200, 2000)
 
 LEAST_SECONDS = 0.03  # a measurement repeats short calls until it is as long as this
 SHORT, MORE_TURNS = 0.1, 4  # a cell whose calls are this short has so many times the turns
+CORES = 2  # of each cell that is measured beside others
 
 
 def main(arguments=None):
     """Print a line a cell; 1 where one is lost, differs or breaks."""
     options = parse(arguments)
-    end = time.monotonic() + 60.0 * options.minutes
-    found = []
-    for case, shape in cells(options):
-        if time.monotonic() > end:
-            print("out of time: the cells that follow were not measured")
-            break
-        cell = measured(case, shape, options.pairs)
+    asked, found = cells(options), []
+    for cell in measured_cells(asked, options):
         found.append(cell)
         print(cell.line, flush=True)
         if options.keep:
             known = {**read()["cells"], **{each.key: each.row for each in found}}
-            write({"machine": machine_line(machine()), "cells": known})
+            beside = f" · {options.jobs} cells at a time on {CORES} cores each" if options.jobs > 1 else ""
+            write({"machine": machine_line(machine()) + beside, "cells": known})
+    if len(found) < len(asked):
+        print(f"out of time: {len(asked) - len(found)} cells were not measured")
     told = [cell for cell in found if cell.ratio is not None]
     bad = [cell for cell in found if cell.problem or cell.lost]
     if told:
@@ -52,20 +53,48 @@ def main(arguments=None):
 
 
 def cells(options):
-    """Yield the cases and shapes that were asked for."""
-    rows, columns = FULL if options.full else QUICK
-    for name, case in CASES.items():
-        if not any(fnmatch(name, pattern) for pattern in options.only):
-            continue
-        for shape in case.shapes(rows, columns):
-            n, d, k = shape
-            if options.full or (n * d <= QUICK_ENTRIES and k <= QUICK_GROUPS):
-                yield case, shape
+    """Return the names and shapes that were asked for, the smallest tables first."""
+    asked = [
+        (name, shape)
+        for name, case in CASES.items()
+        if any(fnmatch(name, pattern) for pattern in options.only)
+        for shape in case.shapes(ROWS, COLUMNS)
+    ]
+    work = {(n, d, k): n * d * max(k, 1) ** 0.5 for _, (n, d, k) in asked}
+    return sorted((cell for cell in asked if work[cell[1]] <= options.most), key=lambda cell: work[cell[1]])
 
 
-def measured(case, shape, pairs):
+def measured_cells(asked, options):
+    """Yield cells as they are measured; none begins after the last minute."""
+    end = time.monotonic() + 60.0 * options.minutes
+    if options.jobs == 1:
+        for name, shape in asked:
+            if time.monotonic() > end:
+                return
+            yield measured(name, shape, options.pairs)
+        return
+    context = multiprocessing.get_context("spawn")  # BLAS reads the number of its threads when it is loaded
+    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(CORES)))
+    cores = context.Queue()
+    for job in range(options.jobs):
+        cores.put(set(range(CORES * job, CORES * (job + 1))))
+    with ProcessPoolExecutor(options.jobs, context, initializer=take_cores, initargs=(cores,)) as pool:
+        waiting = [pool.submit(measured, name, shape, options.pairs) for name, shape in asked]
+        for ended in as_completed(waiting):
+            yield ended.result()
+            if time.monotonic() > end:
+                pool.shutdown(cancel_futures=True)  # those that have begun end
+                return
+
+
+def take_cores(cores):
+    """Keep this process to two cores of its own."""
+    os.sched_setaffinity(0, cores.get())
+
+
+def measured(name, shape, pairs):
     """Return the cell of a case and a shape: answers first, then times in turns."""
-    row, problem = case.row(shape), ""
+    row, problem = CASES[name].row(shape), ""
     try:
         data = row.setup(shape, None)
         same_answers(row, row.setup(row.dry_size, None))  # imports and compiling
@@ -80,9 +109,9 @@ def measured(case, shape, pairs):
     except Exception as error:  # noqa: BLE001  (one broken cell does not end the sweep)
         problem = f"broken: {type(error).__name__}: {str(error).strip()[:200]}"
     if problem:
-        return Cell(case=case.name, shape=shape, problem=problem)
+        return Cell(case=name, shape=shape, problem=problem)
     return Cell(
-        case=case.name,
+        case=name,
         shape=shape,
         ratio=duel.least("peer", "cpu") / duel.least("ours", "cpu"),
         wall_ratio=duel.least("peer", "wall") / duel.least("ours", "wall"),
@@ -93,8 +122,11 @@ def measured(case, shape, pairs):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shapes", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="up to 1,000,000 rows and 2,000 columns: hours")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="NAME", help="cases; * matches anything")
+    parser.add_argument(
+        "--most", type=float, default=2e7, help="entries of a table, times the root of groups"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each on two cores of its own")
     parser.add_argument("--pairs", type=int, default=3, help="turns of each cell")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no cell after so many minutes")
     parser.add_argument("--keep", action="store_true", help="write the cells to benchmarks/shapes.json")

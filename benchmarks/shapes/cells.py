@@ -115,6 +115,6 @@ columns, and behind the name classes, clusters or components. Names with a metho
 Figures are scikit-learn's CPU seconds over ours, each the least of its turns: above one ours is faster. A
 cell is lost where this ratio and that of wall seconds are below 0.9. A cell whose answers differ has none
 (≠). On a busy machine, threads of BLAS that wait for each other count as CPU seconds of either side: figures
-far from the neighbouring ones are of such moments. `python -m benchmarks.shapes --keep` measures
-cells, with `--full` up to 1,000,000 rows and 2,000 columns; those that were not measured are empty.
+far from the neighbouring ones are of such moments. `python -m benchmarks.shapes --keep` measures cells of up
+to 20,000,000 entries; those that were not measured are empty.
 """

@@ -33,19 +33,26 @@ def value(cls: type[T]) -> type[T]:
 
 def parameters(record: Any) -> dict[str, Any]:
     """Return the keyword arguments that rebuild a value: ``type(v)(**parameters(v))`` equals ``v``."""
-    if hasattr(record, "_parameters"):
-        return dict(record._parameters())  # noqa: SLF001
-    return {name: getattr(record, name) for name in _field_names(record.__class__)}
+    names = _field_names(record.__class__)
+    return dict(record._parameters()) if names is None else {name: getattr(record, name) for name in names}  # noqa: SLF001
 
 
 @cache
-def _field_names(cls: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls) if field.init)
+def _field_names(cls: Any) -> tuple[str, ...] | None:
+    """Return the fields that rebuild a value; None where its class says it in ``_parameters()``."""
+    return None if hasattr(cls, "_parameters") else tuple(field.name for field in fields(cls) if field.init)
 
 
 def replace(record: T, **changes: Any) -> T:
     """Return the same value with some parameters changed, checked as at construction."""
     return type(record)(**{**parameters(record), **changes})
+
+
+def made(cls: type[T], **fields: Any) -> T:
+    """Return a value of fields that are checked and immutable already, without doing that again."""
+    record = object.__new__(cls)
+    record.__dict__.update(fields)
+    return record
 
 
 def set_fields(record: Any, **fields: Any) -> None:

@@ -7,14 +7,17 @@ from scipy.sparse import csr_array
 
 from tractable.arrays import to_numpy
 from tractable.primitives.naive_bayes import (
+    category_counts,
     category_scores,
     class_moments,
+    class_sums,
     diagonal_scores,
     softmax_rows,
     sparse_class_sums,
 )
 from tractable.primitives.naive_bayes.agnostic import class_moments as agnostic_moments
 from tractable.primitives.naive_bayes.agnostic import diagonal_scores as agnostic_scores
+from tractable.primitives.naive_bayes.compiled import category_counts as compiled_counts
 from tractable.primitives.naive_bayes.compiled import sparse_class_sums as compiled_sums
 
 
@@ -127,8 +130,33 @@ def test_sums_of_stored_entries(weighted, rng):
     X, codes = csr_array(x), rng.integers(0, 2, 40)  # the last class has no rows
     w = rng.uniform(0.0, 2.0, 40) if weighted else None
     one = (codes == np.arange(3)[:, None]) * (1.0 if w is None else w)
-    out = np.zeros((6, 3, 2))
+    out = np.zeros((3, 6))
     compiled_sums(X.data, X.indices.astype(np.uint32), X.indptr, codes, w, out)
-    for sums, squares in (sparse_class_sums(X, codes, 3, w), (out[..., 0].T, out[..., 1].T)):
+    for sums in (sparse_class_sums(X, codes, 3, w), out, class_sums(x, codes, 3, w)):
         np.testing.assert_allclose(sums, one @ x, rtol=1e-13, atol=1e-14)
-        np.testing.assert_allclose(squares, one @ x**2, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_counts_of_categories(weighted, missing, rng):
+    x, codes = rng.integers(0, 4, (60, 5)).astype(float), rng.integers(0, 3, 60)
+    x[rng.random(x.shape) < missing] = np.nan
+    w = rng.uniform(0.0, 2.0, 60) if weighted else None
+    one = (codes == np.arange(3)[:, None]) * (1.0 if w is None else w)
+    expected = np.stack([one @ (x == c) for c in range(4)], axis=-1)
+    out = np.zeros((3, 5, 4))
+    compiled_counts(x, codes, w, out)
+    for counts in (category_counts(x, codes, 3, w, 4), out):
+        np.testing.assert_allclose(counts, expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_classes", [3, 40])
+def test_sums_of_many_rows_are_those_of_few(n_classes, rng):
+    x, codes = rng.standard_normal((9000, 8)), rng.integers(0, n_classes, 9000)
+    w = rng.uniform(0.5, 2.0, 9000)
+    blocks = [slice(i, i + 1000) for i in range(0, 9000, 1000)]
+    for weights in (None, w):
+        few = sum(
+            class_sums(x[at], codes[at], n_classes, None if weights is None else w[at]) for at in blocks
+        )
+        np.testing.assert_allclose(class_sums(x, codes, n_classes, weights), few, rtol=1e-11, atol=1e-11)

@@ -330,12 +330,15 @@ def is_out_of_memory(error: Exception) -> bool:
     return named or "RESOURCE_EXHAUSTED" in str(error)
 
 
-@contextmanager
-def clear_device_errors() -> Iterator[None]:
-    """Raise one error that says what to do where a device is full, or lost, in place of its library's."""
-    try:
-        yield
-    except RuntimeError as error:
+class _ClearDeviceErrors:
+    """See `clear_device_errors`; no generator, which takes as long as a small product."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not isinstance(error, RuntimeError):
+            return
         said = str(error).split("\n", 1)[0]
         if is_out_of_memory(error):
             raise MemoryError(
@@ -346,4 +349,11 @@ def clear_device_errors() -> Iterator[None]:
             raise RuntimeError(
                 f"the device failed, and what was on it is lost ({said}): begin in a new process"
             ) from error
-        raise
+
+
+_clear = _ClearDeviceErrors()
+
+
+def clear_device_errors() -> AbstractContextManager[None]:
+    """Raise one error that says what to do where a device is full, or lost, in place of its library's."""
+    return _clear

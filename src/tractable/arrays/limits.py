@@ -3,7 +3,7 @@
 from math import frexp, isnan, ldexp
 from typing import Any
 
-from numpy import dot, errstate, float64, ndarray
+from numpy import errstate, float64, ndarray, vdot
 
 from tractable.arrays.namespace import Array, is_torch_array, namespace_of
 
@@ -64,9 +64,7 @@ def plainly_squarable(x: Any) -> bool:
     """
     if type(x) is not ndarray or x.dtype != float64 or x.size > FEW_ENTRIES:
         return False
-    flat = x.ravel()
-    with errstate(over="ignore", invalid="ignore"):
-        return bool(1e10 / LARGEST**2 < dot(flat, flat) < LARGEST**2)
+    return bool(1e10 / LARGEST**2 < vdot(x, x) < LARGEST**2)
 
 
 def too_large(name: str) -> ValueError:

@@ -5,6 +5,7 @@ a variable.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -14,6 +15,8 @@ from tractable.arrays.foreign import call, routine
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import (
     Array,
+    all_true,
+    any_true,
     as_float_array,
     device,
     is_numpy_array,
@@ -26,6 +29,8 @@ __all__ = [
     "Factor",
     "block_inverse",
     "cholesky",
+    "diagonals",
+    "factor_if_definite",
     "inv_triangular",
     "is_pd",
     "is_psd",
@@ -125,7 +130,7 @@ def cholesky(a: Array, *, name: str = "matrix") -> Array:
     """
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
-    if not bool(xp.all(good)):
+    if not all_true(good):
         raise ValueError(f"{name} must be positive definite{_where(xp, good)}")
     return scale[..., :, None] * lower
 
@@ -154,7 +159,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     """
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
-    if bool(xp.all(good)):
+    if all_true(good):
         return Factor(lower=scale[..., :, None] * lower, jitter=xp.zeros_like(scale))
     d = scaled.shape[-1]
     diagonal = xp.linalg.diagonal(scaled)
@@ -171,6 +176,19 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     if not bool(xp.all(good)):
         raise ValueError(f"{name} must be positive semi-definite{_where(xp, good)}")
     return Factor(lower=scale[..., :, None] * lower, jitter=scale**2 * weight * relative[..., None])
+
+
+def factor_if_definite(a: Array, *, name: str = "matrix") -> tuple[Array, Array]:
+    """Return the lower factor of each matrix of a batch, and whether it has one: `cholesky` without errors.
+
+    Examples
+    --------
+    >>> factor_if_definite(np.array([[4.0, 2.0], [2.0, 5.0]]))[1], factor_if_definite(np.ones((2, 2)))[1]
+    (np.True_, np.False_)
+    """
+    xp, scale, scaled = _symmetric(a, name)
+    lower, good = try_cholesky(xp, scaled)
+    return scale[..., :, None] * lower, good
 
 
 def is_psd(a: Array, *, tol: float | None = None) -> Array:
@@ -248,6 +266,9 @@ def solve_triangular(lower: Array, b: Array, *, transposed: bool = False) -> Arr
     >>> solve_triangular(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [5.0]])).ravel()
     array([1., 1.])
     """
+    plain = type(lower) is np.ndarray and type(b) is np.ndarray and lower.ndim == b.ndim == 2
+    if plain and lower.dtype == b.dtype == np.float64 and lower.shape[0] == lower.shape[1] == b.shape[0]:
+        return _trsm(lower, b, transposed)  # nothing to convert: of small systems, half of the work
     xp = namespace_of(lower, b)
     lower, b = as_float_array(lower, xp), as_float_array(b, xp)
     if lower.ndim < 2 or b.ndim < 2 or not lower.shape[-2] == lower.shape[-1] == b.shape[-2]:
@@ -463,10 +484,25 @@ def equilibrated(a: Array, name: str) -> tuple[Any, Array, Array]:
     a = as_float_array(a, xp)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"{name} must be square, got shape {tuple(a.shape)}")
-    if not bool(xp.all(xp.isfinite(a))):
+    if not all_true(xp.isfinite(a)):
         raise ValueError(f"{name} must be finite")
-    scale = _power_of_two_roots(xp, xp.linalg.diagonal(a))
-    return xp, scale, a / scale[..., :, None] / scale[..., None, :]
+    scale = _power_of_two_roots(xp, diagonals(a))
+    scaled = a / scale[..., :, None]
+    if xp is np:
+        scaled /= scale[..., None, :]
+        return xp, scale, scaled
+    return xp, scale, scaled / scale[..., None, :]
+
+
+def diagonals(a: Array) -> Array:
+    """Return the diagonal of each matrix (..., d, d).
+
+    Examples
+    --------
+    >>> diagonals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [1.0, 4.0]
+    """
+    return a.diagonal(axis1=-2, axis2=-1) if type(a) is np.ndarray else namespace_of(a).linalg.diagonal(a)
 
 
 def asymmetric(xp: Any, scaled: Array) -> Array:
@@ -480,9 +516,9 @@ def try_cholesky(xp: Any, scaled: Array) -> tuple[Array, Array]:
     """Return the factor of each matrix of the batch, and whether all its pivots are above rounding."""
     d = scaled.shape[-1]
     lower = _torch_factor(scaled) if is_torch_array(scaled) else _factor(xp, scaled)
-    pivots = xp.linalg.diagonal(lower) ** 2
-    floor = d * float(xp.finfo(scaled.dtype).eps) * xp.linalg.diagonal(scaled)
-    good = xp.all(xp.isfinite(pivots) & (pivots > floor), axis=-1)
+    pivots = diagonals(lower) ** 2
+    floor = d * float(xp.finfo(scaled.dtype).eps) * diagonals(scaled)
+    good = xp.all((pivots > floor) & (pivots < xp.inf), axis=-1)
     return lower, good
 
 
@@ -493,6 +529,9 @@ def _power_of_two_roots(xp: Any, diagonal: Array) -> Array:
     """
     if not diagonal.shape[-1]:
         return diagonal
+    if type(diagonal) is np.ndarray and diagonal.size and diagonal.min() > 0.0:
+        # The same in two steps, as √2·s is 2^e times a number from ½ to 1.
+        return np.ldexp(diagonal.dtype.type(0.5), np.frexp(2.0**0.5 * np.sqrt(diagonal))[1])
     largest = xp.max(diagonal, axis=-1, keepdims=True)
     largest = xp.where(largest > 0.0, largest, xp.ones_like(largest))
     # √2 rounds to the nearest power, not to the one below.
@@ -509,9 +548,13 @@ def _ladder(d: int, eps: float, max_jitter: float | None) -> Iterator[float]:
 
 def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
     xp, scale, scaled = equilibrated(a, name)
-    if bool(xp.all(scaled == xp.matrix_transpose(scaled))):
+    if 0 in scaled.shape:
         return xp, scale, scaled
-    if bool(xp.any(asymmetric(xp, scaled))):
+    gap = float(xp.max(scaled - xp.matrix_transpose(scaled)))  # each difference is there with both signs
+    if gap == 0.0:
+        return xp, scale, scaled
+    # One so small may be rounding's, whatever the entries.
+    if gap > float(xp.finfo(scaled.dtype).eps) ** 0.5 and any_true(asymmetric(xp, scaled)):
         raise ValueError(f"{name} must be symmetric")
     return xp, scale, symmetrize(scaled)
 
@@ -581,16 +624,22 @@ def _numpy_solve(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarr
     return solved
 
 
-def _trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
+@cache
+def _solver(a: np.dtype, b: np.dtype) -> Any:
+    """Return the routine of BLAS that solves triangular systems of numbers of two types."""
     from scipy.linalg import get_blas_funcs
 
+    return get_blas_funcs("trsm", (np.empty((1, 1), a), np.empty((1, 1), b)))
+
+
+def _trsm(lower: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
     if not b.size:
         return np.empty(b.shape, dtype=np.result_type(lower, b))
     if lower.size * b.shape[1] >= LARGE_SYSTEM and lower.dtype == b.dtype == np.float64:
         solved = _free_trsm(lower, b, transposed)
         if solved is not None:
             return solved
-    trsm = get_blas_funcs("trsm", (lower, b))
+    trsm = _solver(lower.dtype, b.dtype)
     if lower.flags.f_contiguous:
         return trsm(1.0, lower, b, lower=1, trans_a=int(transposed))
     # BLAS reads columns: a factor stored by rows is its own transpose there, and needs no copy.

@@ -24,8 +24,9 @@ def check_number(
     --------
     >>> check_number("tol", 0.1, above=0.0)
     """
-    kind = Integral if whole else Real
-    good = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
+    good = type(given) is int or (type(given) is float and not whole)  # asked first: the others take longer
+    if not good:
+        good = isinstance(given, Integral if whole else Real) and not isinstance(given, (bool, np.bool_))
     good = good and (given > above if above is not None else given >= least)
     if good and given < below and (most is None or given <= most):
         return

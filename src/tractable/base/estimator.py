@@ -205,7 +205,7 @@ def all_or_nothing(*, afresh: bool, square: bool = False) -> Callable[[F], F]:
             narrow = plain_numbers(self)
             work = object.__new__(type(self))
             if afresh:
-                kept = {name: x for name, x in vars(self).items() if not name.endswith("_")}
+                kept = {name: x for name, x in vars(self).items() if name[-1] != "_"}
             else:
                 kept = vars(self) if like is None else _learned_on_host(self)
             work.__dict__ = {**kept, **narrow}
@@ -255,7 +255,10 @@ def _take_over(estimator: Any, work: Any, narrow: dict[str, Any], like: Any) -> 
 def check_fitted(estimator: Any) -> None:
     """Raise scikit-learn's NotFittedError where nothing has been learned: no name ends in ``_``."""
     # Its own check asks for all tags first: half of the work of a prediction of one row.
-    if not any(name.endswith("_") and not name.startswith("__") for name in vars(estimator)):
+    known = vars(estimator)
+    if "n_features_in_" in known:
+        return
+    if not any(name.endswith("_") and not name.startswith("__") for name in known):
         check_is_fitted(estimator)
 
 

@@ -188,6 +188,6 @@ class OnePassEstimator(Estimator):
 
 def check_weight(statistic: Any) -> None:
     """Refuse weights that are all zero, by whatever way they came."""
-    total = getattr(statistic, "total", getattr(statistic, "weight", 1.0))
+    total: Any = getattr(statistic, "total" if hasattr(statistic, "total") else "weight", 1.0)
     if np.ndim(total) == 0 and not float(total) > 0.0:
         raise ValueError("sample_weight must have a positive entry, all are zero")

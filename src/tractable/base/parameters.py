@@ -82,7 +82,7 @@ def check_flags(estimator: Any) -> None:
     """
     for name in _flags(estimator.__class__):
         given = getattr(estimator, name)
-        if not isinstance(given, (bool, np.bool_)):
+        if given is not True and given is not False and not isinstance(given, np.bool_):
             raise ValueError(f"{name} must be True or False, got {given!r}")
 
 
@@ -101,9 +101,10 @@ def plain_numbers(estimator: Any) -> dict[str, Any]:
     >>> plain_numbers(tractable.GaussianMixture(np.int8(2)))
     {'n_components': 2}
     """
-    given = vars(estimator).items()
     return {
         name: x.item()
-        for name, x in given
-        if not name.endswith("_") and isinstance(x, (np.integer, np.floating, np.bool_))
+        for name, x in vars(estimator).items()
+        if isinstance(x, np.generic)  # few are: the rest is asked of these alone
+        and isinstance(x, (np.integer, np.floating, np.bool_))
+        and not name.endswith("_")
     }

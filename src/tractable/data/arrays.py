@@ -91,7 +91,7 @@ class ArraySource(_Matrix):
 
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
-        return replace(self, **given)
+        return replace(self, **given) if given else self
 
 
 @value

@@ -6,7 +6,7 @@ A check is a function of a parameter's name and its array; written so that NaN f
 from typing import Any
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, all_true, namespace_of
 from tractable.arrays.weights import check_weights
 from tractable.statistics.rows import counts
 
@@ -92,8 +92,8 @@ def exactly_one(**given: Any) -> tuple[str, Any]:
 
 
 def _require(good: Array, name: str, what: str, x: Array) -> None:
-    xp = namespace_of(good)
-    if bool(xp.all(good)):
+    if all_true(good):
         return
+    xp = namespace_of(good)
     worst = xp.reshape(x, (-1,))[xp.argmin(xp.astype(xp.reshape(good, (-1,)), xp.int8))]
     raise ValueError(f"{name} must be {what}, got {float(worst)!r}")

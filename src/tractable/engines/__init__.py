@@ -8,7 +8,14 @@ from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softma
 from tractable.engines.inducing_points import InducingPoints, InducingPosterior, Nystrom, nystrom
 from tractable.engines.kmeans import Clusters
 from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
-from tractable.engines.least_squares import LeastSquares, PointSolution, RowSpan, least_squares
+from tractable.engines.least_squares import (
+    ColumnInverse,
+    LeastSquares,
+    PointSolution,
+    RowInverse,
+    RowSpan,
+    least_squares,
+)
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.engines.principal_components import PrincipalComponents, principal_components
@@ -19,6 +26,7 @@ from tractable.engines.state_space import MarkovTerm, StateSpacePosterior
 
 __all__ = [
     "Clusters",
+    "ColumnInverse",
     "DualPosterior",
     "EMResult",
     "EvidenceDecomposition",
@@ -36,6 +44,7 @@ __all__ = [
     "PrimalPosterior",
     "PrincipalComponents",
     "RobbinsMonroResult",
+    "RowInverse",
     "RowSpan",
     "SoftmaxProcess",
     "SoftmaxRegression",

@@ -1,6 +1,7 @@
 """Least squares from the triangular factor of the rows: coefficients, rank, standard errors, refinement."""
 
 from collections.abc import Callable
+from functools import cached_property
 from math import log, pi
 from typing import Any
 
@@ -8,9 +9,10 @@ import numpy as np
 
 from tractable.arrays.double_double import Pair, dd_add, dd_multiply, dd_sum
 from tractable.arrays.limits import check_coefficients
-from tractable.arrays.linalg import column_lengths, solve_triangular
+from tractable.arrays.linalg import SMALLEST_SQUARE, column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import fold
+from tractable.engines.spectrum import row_products
 from tractable.primitives.linear import residual_sums
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
@@ -43,6 +45,49 @@ class RowSpan:
     def determined(self) -> Array:
         """Return which coefficients all solutions share, (d,)."""
         return namespace_of(self.directions).sum(self.directions**2, axis=1) >= 1.0 - self.tol
+
+
+@value
+class ColumnInverse:
+    """(XᵀX)⁻¹ = G Gᵀ, in the directions in which the rows vary."""
+
+    root: Array  # (d, rank), G
+    span: RowSpan | None = None  # of the rows; None where they determine all coefficients
+
+    @property
+    def rank(self) -> int:
+        """Rank of the columns."""
+        return int(self.root.shape[1])
+
+
+@value
+class RowInverse:
+    """The same of rows X that are fewer than their columns, which are decomposed when it is asked for."""
+
+    rows: Array  # (m, d), X
+    scale: Array  # (d,), lengths of the columns about the origin
+    tol: float  # directions in which the columns vary less than this, relative to these, are rounding
+    rank: int
+
+    @cached_property
+    def _inverse(self) -> ColumnInverse:
+        targets = np.zeros_like(self.rows[:, :0])
+        found = _by_qr_of_rows(self.rows, targets, self.scale, self.tol)
+        if found is None:
+            return _in_units(_by_svd(self.rows / self.scale, targets, self.tol), self.scale, self.tol)[1]
+        return ColumnInverse(
+            root=found.root, span=RowSpan(scale=np.ones_like(self.scale), directions=found.directions)
+        )
+
+    @property
+    def root(self) -> Array:
+        """G, (d, rank)."""
+        return self._inverse.root
+
+    @property
+    def span(self) -> RowSpan | None:
+        """The span of the rows; None where they determine all coefficients."""
+        return self._inverse.span
 
 
 class NotComputedError(ValueError, AttributeError):
@@ -95,17 +140,14 @@ class LeastSquares:
         Mean of the rows; zeros without an intercept.
     offset : array (t,)
         The prediction at the centre.
-    root : array (d, rank)
-        G with (XᵀX)⁻¹ = G Gᵀ, X centred where there is an intercept: the covariance of the coefficients is
-        σ² G Gᵀ.
+    inverse : ColumnInverse or RowInverse
+        (XᵀX)⁻¹, X centred where there is an intercept: the covariance of the coefficients is σ² times it.
     rss : array (t,)
         Residual sums of squares.
     weight : float
         Total weight of the rows, n; of their precisions, where their noise variances are unlike.
     has_intercept : bool
         Whether the linear predictor has an intercept.
-    span : RowSpan, optional
-        Of the rows; None where they determine all coefficients.
     count : float, optional
         Number of rows, where it is not their weight.
     log_noise : float
@@ -116,11 +158,10 @@ class LeastSquares:
     intercept: Array
     centre: Array
     offset: Array
-    root: Array
+    inverse: ColumnInverse | RowInverse
     rss: Array
     weight: Any
     has_intercept: bool = True
-    span: RowSpan | None = None
     count: Any = None
     log_noise: float = 0.0
 
@@ -130,9 +171,19 @@ class LeastSquares:
         return float(self.weight if self.count is None else self.count)
 
     @property
+    def root(self) -> Array:
+        """G with (XᵀX)⁻¹ = G Gᵀ, (d, rank)."""
+        return self.inverse.root
+
+    @property
+    def span(self) -> RowSpan | None:
+        """The span of the rows; None where they determine all coefficients."""
+        return self.inverse.span
+
+    @property
     def rank(self) -> int:
         """Rank of the columns, centred where there is an intercept."""
-        return int(self.root.shape[1])
+        return self.inverse.rank
 
     @property
     def residual_dof(self) -> float:
@@ -241,30 +292,17 @@ def least_squares(
     """
     xp = namespace_of(statistic.mean)
     d = statistic.dim
-    with blas_for_columns(d):
+    with blas_for_columns(min(d, statistic.factor.shape[0])):
         # The rounding error of a column is ε times its length about the origin: a constant one has rank 0.
-        scale = xp.hypot(
-            column_lengths(statistic.factor), xp.abs(statistic.mean) * float(statistic.weight) ** 0.5
-        )[:d]
+        scale = statistic.root_mean_square[:d] * float(statistic.weight) ** 0.5
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
-        found, rest, span = None, 0.0, None
-        if solver == "qr" and fit_intercept:
-            found = _by_rows(statistic, scale, tol)
-        if found is not None:
-            coef, root = found.coef, found.root
-            if root.shape[1] < d:
-                span = RowSpan(scale=xp.ones_like(scale), directions=found.directions)
-        else:
+        found = _by_rows(statistic, scale, tol) if solver == "qr" and fit_intercept else None
+        if found is None:
             r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
-            found = SOLVERS[solver](r / scale, z, tol)
-            with np.errstate(over="ignore"):
-                root, coef = found.root / scale[:, None], found.coef / scale[:, None]
-            if root.shape[1] < d:
-                span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
-                # The shortest coefficients, in the units of the data, lie in the span of the rows.
-                basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
-                coef, root = (basis @ (basis.T @ part) for part in (coef, root))
+            solved = SOLVERS[solver](r / scale, z, tol)
+            found = *_in_units(solved, scale, tol), solved.rss + rest
+        coef, inverse, rss = found
         coef = check_coefficients(coef)
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
@@ -273,11 +311,10 @@ def least_squares(
         intercept=offset - centre @ coef,
         centre=centre,
         offset=offset,
-        root=root,
-        rss=found.rss + rest,
+        inverse=inverse,
+        rss=rss,
         weight=statistic.weight,
         has_intercept=bool(fit_intercept),
-        span=span,
         count=statistic.count,
         log_noise=statistic.log_noise,
     )
@@ -308,25 +345,93 @@ class _Solved:
     rss: Array  # (t,), of z
 
 
+def _in_units(found: _Solved, scale: Array, tol: float) -> tuple[Array, ColumnInverse]:
+    """Return coefficients (d, t) and (XᵀX)⁻¹ in the units of the data, whose columns have these lengths."""
+    xp = namespace_of(scale)
+    with np.errstate(over="ignore"):
+        root, coef = found.root / scale[:, None], found.coef / scale[:, None]
+    if root.shape[1] == root.shape[0]:
+        return coef, ColumnInverse(root=root)
+    span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
+    # The shortest coefficients, in the units of the data, lie in the span of the rows.
+    basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
+    return basis @ (basis.T @ coef), ColumnInverse(root=basis @ (basis.T @ root), span=span)
+
+
 #: Up to this ratio of the lengths of columns, their units do not matter to the rank of rows.
 LIKE_UNITS = 1e3
-#: Least condition, as a fraction, of rows that a QR without pivots finds independent.
-INDEPENDENT_ROWS = 1e-9
+#: Least condition, as a fraction, of rows that a QR without pivots finds independent; and of their products.
+INDEPENDENT_ROWS, INDEPENDENT_PRODUCTS = 1e-9, 1e-7
 
 
-def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> _Solved | None:
-    """Return the shortest w of no more rows A than columns, in the units of the data.
+def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, Any, Array] | None:
+    """Return the shortest w of no more rows A than columns, (XᵀX)⁻¹, and residual sums of squares.
 
-    By A = L Qᵀ, and the QR of L: a complete orthogonal decomposition, in a third of the time of singular
-    values. The last rows may depend on those before, as centred rows do. None where others do, where rows
-    are nearly dependent, and where the units of columns are unlike.
+    By the products of the rows, or by their QR where these are nearly dependent; None where rows are, or the
+    units of columns are unlike.
     """
     factor, (m, d) = statistic.factor, (statistic.factor.shape[0], statistic.dim)
     if not (is_numpy_array(factor) and 0 < m <= d) or not scale.max() <= LIKE_UNITS * scale.min():
         return None
+    rows, z = factor[:, :d], factor[:, d:]
+    found = _by_products_of_rows(rows, z, scale, tol)
+    if found is not None:
+        coef, rank, rss = found
+        inverse = RowInverse(rows=rows, scale=scale, tol=tol, rank=rank)
+        return (coef, inverse, rss) if rank < d else (coef, ColumnInverse(root=inverse.root), rss)
+    solved = _by_qr_of_rows(rows, z, scale, tol)
+    if solved is None:
+        return None
+    span = (
+        None
+        if solved.root.shape[1] == d
+        else RowSpan(scale=np.ones_like(scale), directions=solved.directions)
+    )
+    return solved.coef, ColumnInverse(root=solved.root, span=span), solved.rss
+
+
+def _by_products_of_rows(
+    rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: float
+) -> tuple[np.ndarray, int, np.ndarray] | None:
+    """Return w = Aᵀ (A Aᵀ)⁻¹ z, the rank, and residual sums of squares; None where rows are nearly dependent.
+
+    The last row alone may depend on the others, as the last of centred rows does. One step of iterative
+    refinement, by the residuals of the rows, gives w the digits of a QR.
+    """
+    from scipy.linalg import lapack
+
+    m = len(rows)
+    top = scale.max()
+    products = row_products(rows)
+    if not products.diagonal().min() > SMALLEST_SQUARE:
+        return None
+    factor, info = lapack.dpotrf(products.T, lower=0)
+    rank = m if info == 0 and factor[-1, -1] ** 2 > INDEPENDENT_PRODUCTS * products[-1, -1] else m - 1
+    if not rank or info not in (0, m):
+        return None
+    inner, upper, own = products[:rank, :rank], factor[:rank, :rank], rows[:rank]
+    if not lapack.dpocon(upper, np.abs(inner).sum(axis=0).max())[0] > INDEPENDENT_PRODUCTS:
+        return None
+    if rank < m:
+        of_last = lapack.dpotrs(upper, products[:rank, -1])[0]  # the last row, as a sum of the others
+        apart = np.abs(of_last @ own - rows[-1]).max(), np.abs(of_last @ z[:rank] - z[-1]).max(initial=0.0)
+        if apart[0] > tol * top or apart[1] > tol * np.abs(z).max(initial=0.0):
+            return None
+    coef = own.T @ lapack.dpotrs(upper, z[:rank])[0]
+    coef += own.T @ lapack.dpotrs(upper, z[:rank] - own @ coef)[0]
+    return coef, rank, np.sum((z - rows @ coef) ** 2, axis=0)
+
+
+def _by_qr_of_rows(rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: float) -> _Solved | None:
+    """Return the shortest w of no more rows A than columns, in the units of the data.
+
+    By A = L Qᵀ, and the QR of L: a complete orthogonal decomposition, in a third of the time of singular
+    values. The last rows may depend on those before, as centred rows do. None where others do, and where
+    rows are nearly dependent.
+    """
     from scipy.linalg import blas, lapack
 
-    rows, z, top = factor[:, :d], factor[:, d:], scale.max()
+    (m, d), top = rows.shape, scale.max()
     reflectors, taus, _, _ = lapack.dgeqrf((rows / top).T, lwork=32 * d, overwrite_a=1)
     upper = np.triu(reflectors[:m])
     dependent = np.abs(upper.diagonal()) <= tol
@@ -337,8 +442,10 @@ def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> _Solved | Non
         return None
     basis = lapack.dorgqr(reflectors[:, :rank], taus[:rank], lwork=32 * d, overwrite_a=1)[0]
     lower, own_taus, _, _ = lapack.dgeqrf(upper[:rank].T, lwork=32 * rank)
-    along, _, _ = lapack.dormqr("L", "T", lower, own_taus, z, lwork=32 * m)
-    solution = lapack.dtrtrs(lower[:rank], along[:rank])[0]
+    along = solution = z[:rank]
+    if z.shape[1]:
+        along, _, _ = lapack.dormqr("L", "T", lower, own_taus, z, lwork=32 * m)
+        solution = lapack.dtrtrs(lower[:rank], along[:rank])[0]
     return _Solved(
         coef=basis @ solution / top,
         root=blas.dtrmm(1.0 / top, lapack.dtrtri(lower[:rank])[0], basis, side=1),

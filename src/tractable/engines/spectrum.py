@@ -133,6 +133,12 @@ class RowSpectrum:
         """Lengths of the targets, (t,)."""
         return column_lengths(self.projections)
 
+    def nonzero(self) -> tuple[Array, Array]:
+        """Return the basis and the eigenvalues of the directions in which the rows vary, (m, r) and (r,)."""
+        xp = namespace_of(self.rows)
+        varies = xp.nonzero(self.eigenvalues > 0)[0]
+        return xp.take(self.basis, varies, axis=1), xp.take(self.eigenvalues, varies)
+
     def residuals(self, penalties: Array) -> tuple[Array, Array]:
         """Return, for every penalty, residual sums of squares (t, k) and the sum of α/(λ + α), (k,)."""
         shrinkage = residual_shrinkage(self.eigenvalues, penalties)
@@ -172,7 +178,7 @@ def residual_shrinkage(eigenvalues: Array, penalties: Array) -> Array:
 
 def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
     xp = namespace_of(rows)
-    gram = _gram(rows)
+    gram = row_products(rows)
     if not bool(xp.all(xp.isfinite(gram))):
         raise too_large("X")
     if free is not None:
@@ -198,7 +204,7 @@ def reflected(rows: Array, free: Array) -> Array:
     return rows - mirror[:, None] * ((mirror @ rows) / (1.0 + abs(float(free[0]))))[None, :]
 
 
-def _gram(rows: Array) -> Array:
+def row_products(rows: Array) -> Array:
     """Return A Aᵀ, the sum over blocks of columns on all cores."""
     if not is_numpy_array(rows):
         return rows @ rows.T

@@ -34,7 +34,9 @@ from tractable.linear_model.least_squares import LinearRegression
 from tractable.linear_model.noise_floor import NoiseVanishedWarning
 from tractable.linear_model.ridge import (
     Centering,
+    CholeskyInverse,
     DualInverse,
+    OwnPenalties,
     PrimalInverse,
     Ridge,
     RidgeCV,
@@ -76,6 +78,7 @@ __all__ = [
     "BridgeFit",
     "CVCurve",
     "Centering",
+    "CholeskyInverse",
     "CoefficientPosterior",
     "ContrastCoding",
     "Diagnosis",
@@ -104,6 +107,7 @@ __all__ = [
     "NegativeBinomialRegression",
     "NoiseVanishedWarning",
     "OverdispersionTest",
+    "OwnPenalties",
     "PoissonRegression",
     "PolynomialBasis",
     "PrimalInverse",

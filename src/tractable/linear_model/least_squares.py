@@ -207,15 +207,22 @@ class LinearPredictions(RegressorMixin):
         check_fitted(self)
         return self._flat(self._solution_.intercept_std_errors)
 
-    def _set_coefficients(self, fit: Any, *, flat: bool) -> None:
+    @property
+    def noise_variance_(self) -> Array:
+        """Estimate of the noise variance."""
+        check_fitted(self)
+        return self._flat(self._solution_.noise_variance)
+
+    @property
+    def residual_dof_(self) -> Any:
+        """Degrees of freedom of the residuals."""
+        check_fitted(self)
+        return self._solution_.residual_dof
+
+    def _set_solution(self, fit: Any, *, flat: bool) -> None:
         self._solution_ = fit
         self.coef_ = fit.coef[0, :] if flat else fit.coef
         self.intercept_ = self._flat(fit.intercept)
-
-    def _set_solution(self, fit: Any, *, flat: bool) -> None:
-        self._set_coefficients(fit, flat=flat)
-        self.noise_variance_ = self._flat(fit.noise_variance)
-        self.residual_dof_ = fit.residual_dof
 
     def _warn_of_light_weights(self) -> None:
         """Warn that weights are frequencies where they count fewer rows than there are parameters.
@@ -223,6 +230,9 @@ class LinearPredictions(RegressorMixin):
         Residuals tell them from too few rows, which leave none.
         """
         fit, xp = self._solution_, namespace_of(self._solution_.rss)
+        most = min(self.n_features_in_ + 1, self.statistic_.factor.shape[0])
+        if fit.n_rows >= most:  # degrees of freedom may take a while to compute
+            return
         if fit.residual_dof <= -1e-9 * fit.n_rows and bool(xp.any(fit.rss > 0)):
             warnings.warn(
                 f"sample_weight sums to {fit.n_rows:g}, fewer rows than there are parameters, "
@@ -653,14 +663,14 @@ class LinearRegression(LinearPredictions, LinearFit):
     def _iterate(self, rows: Any) -> None:
         refuse_positive(self)
         found = solve_sparse(rows, 0.0, fit_intercept=bool(self.fit_intercept))
-        self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
+        self._set_solution(found, flat=np.ndim(rows.y) == 1)
 
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = check_factor(statistic)
         self.n_refinements_ = 0
         if self.positive:
             found = nonnegative_least_squares(statistic, fit_intercept=bool(self.fit_intercept))
-            self._set_coefficients(found, flat=statistic.flat)
+            self._set_solution(found, flat=statistic.flat)
             return
         self._set_fitted(self._solved(self.solver))
 
@@ -674,7 +684,13 @@ class LinearRegression(LinearPredictions, LinearFit):
         lengths = column_lengths(statistic.factor[:, d:])
         rss = without_rounding(fit.rss, lengths, statistic.mean[d:], statistic.weight)
         self._set_solution(replace(fit, rss=rss), flat=statistic.flat)
-        self.rank_, self.noise_variance_ml_ = fit.rank, self._flat(self._solution_.noise_variance_ml)
+        self.rank_ = fit.rank
+
+    @property
+    def noise_variance_ml_(self) -> Array:
+        """Maximum likelihood estimate of the noise variance."""
+        check_fitted(self)
+        return self._flat(self._solution_.noise_variance_ml)
 
     def _report(self) -> None:
         if self.positive:

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ContextDecorator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -208,17 +208,35 @@ class _BlasGuard:
 _guard = _BlasGuard()
 
 
-@contextmanager
-def single_threaded_blas(when: bool = True) -> Iterator[None]:
-    """Hold BLAS to one thread, `when` that is wanted: the pool's threads already use every core."""
-    if not when:
-        yield
-        return
-    _guard.enter()
-    try:
-        yield
-    finally:
+class _Held(ContextDecorator):
+    """The context in which BLAS has one thread; no generator, which takes as long as a small product."""
+
+    def __enter__(self) -> None:
+        _guard.enter()
+
+    def __exit__(self, *raised: object) -> None:
         _guard.leave()
+
+
+class _AsItIs(ContextDecorator):
+    """The context in which BLAS has the threads that it has."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+
+_held, _as_it_is = _Held(), _AsItIs()
+
+
+def single_threaded_blas(when: bool = True) -> _Held | _AsItIs:
+    """Hold BLAS to one thread, `when` that is wanted: the pool's threads already use every core.
+
+    The result is a context manager, and a decorator of functions.
+    """
+    return _held if when else _as_it_is
 
 
 def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
@@ -239,11 +257,19 @@ def _blas() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
     from threadpoolctl import ThreadpoolController
 
     found = ThreadpoolController().select(user_api="blas").lib_controllers
-    # Newer versions let only the thread that set a limit first set another, and here the last to leave may
-    # be any thread: the guard has a lock of its own.
-    return [
-        (each.get_num_threads, getattr(each, "_real_set_num_threads", each.set_num_threads)) for each in found
-    ]
+    return [_controls(library) for library in found]
+
+
+def _controls(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
+    """Return the functions that tell and set the threads of a library: of OpenBLAS, its own."""
+    # Called by way of threadpoolctl they take a tenth of a small fit. Its newer versions also let only the
+    # thread that set a limit first set another, and here the last to leave may be any: the guard has a lock.
+    if library.internal_api == "openblas" and getattr(library, "threading_layer", "openmp") != "openmp":
+        symbol = getattr(library, "_get_symbol", lambda _name: None)
+        tell, limit = symbol("openblas_get_num_threads"), symbol("openblas_set_num_threads")
+        if tell is not None and limit is not None:
+            return tell, limit
+    return library.get_num_threads, getattr(library, "_real_set_num_threads", library.set_num_threads)
 
 
 def _after_fork() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,7 +131,7 @@ class ByClass(Statistic):
     ----------
     labels : array (K,)
         The classes seen, in order.
-    parts : tuple of K statistics
+    parts : tuple of K statistics, or `SideBySide` of K classes
         What is known of the rows of each.
     dim : int
         Number of columns.
@@ -146,7 +147,7 @@ class ByClass(Statistic):
     _extensive: ClassVar = ("parts",)
 
     labels: np.ndarray
-    parts: tuple[Any, ...]
+    parts: Any
     dim: int
 
     def __post_init__(self) -> None:
@@ -164,7 +165,8 @@ class ByClass(Statistic):
             Rows, their labels, and how often each counts.
         of : callable
             The statistic of a class. Its class may have ``of_groups(x, edges, weights)``, which returns
-            the statistics of consecutive groups of rows, or None where each is to be computed by itself.
+            the statistics of consecutive groups of rows and the `moments` of all, or None where each is to
+            be computed by itself.
         """
         xp = namespace_of(x)
         x = xp.asarray(x)
@@ -180,12 +182,14 @@ class ByClass(Statistic):
         found, order, edges = _grouped(labels)
         x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
         together = getattr(getattr(of, "__self__", None), "of_groups", None)
-        parts = together(x, edges, w) if together else None
-        if parts is None:
-            parts = tuple(
-                of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in pairwise(edges.tolist())
-            )
-        return cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
+        groups = together(x, edges, w) if together else None
+        if groups is None:
+            cuts = pairwise(edges.tolist())
+            parts = tuple(of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in cuts)
+        else:
+            parts = groups[0]
+        whole = cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
+        return whole if groups is None else whole._with_moments(groups[1])
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "ByClass":
@@ -197,6 +201,8 @@ class ByClass(Statistic):
     @cached_property
     def weight(self) -> np.ndarray:
         """Weight of the rows of each class."""
+        if not isinstance(self.parts, tuple):
+            return freeze(self.parts.total)
         found = [getattr(part, "total", None) for part in self.parts]
         each = [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)]
         return freeze(np.array(each, float))
@@ -205,6 +211,28 @@ class ByClass(Statistic):
     def total(self) -> float:
         """Weight of all rows."""
         return float(self.weight.sum())
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Moments of all classes as one batch of K; None where there are none of complete rows."""
+        each = [getattr(part, "moments", getattr(part, "complete", part)) for part in self.parts]
+        if not each or not all(isinstance(part, Moments) for part in each):
+            return None
+        return Moments(
+            weight=np.array([float(m.weight) for m in each]),
+            mean=np.array([m.mean for m in each]),
+            scatter=np.array([m.scatter for m in each]),
+        )
+
+    def _with_moments(self, moments: Moments | None) -> "ByClass":
+        """Return the same, of which the `moments` are known."""
+        if moments is not None:
+            vars(self).update(moments=moments, weight=moments.weight)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the moments of all, of which the parts are views."""
+        return {name: x for name, x in vars(self).items() if name != "moments"}
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over labels and their statistics."""
@@ -215,21 +243,32 @@ class ByClass(Statistic):
         if not (len(self.parts) and len(other.parts)):
             return self if len(self.parts) else other
         if np.array_equal(self.labels, other.labels):
-            parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
+            together = not isinstance(self.parts, tuple)
+            parts = self.parts + other.parts if together else tuple(map(add, self.parts, other.parts))
             return ByClass(labels=self.labels, parts=parts, dim=self.dim)
         return self._joined(other)
 
     def _joined(self, other: "ByClass") -> "ByClass":
         labels = union_of_labels([self.labels, other.labels])
+        if not isinstance(self.parts, tuple):
+            mine, theirs = (each.among(labels) for each in (self, other))
+            return ByClass(labels=labels, parts=mine + theirs, dim=self.dim)
         parts: list[Any] = [None] * len(labels)
         for each in (self, other):
             for k, part in zip(np.searchsorted(labels, each.labels), each.parts, strict=True):
                 parts[k] = part if parts[k] is None else parts[k] + part
         return ByClass(labels=labels, parts=tuple(parts), dim=self.dim)
 
+    def among(self, classes: Array) -> Any:
+        """Return the `SideBySide` of all of some classes, in order; those that are not here have no rows."""
+        if np.array_equal(self.labels, classes):
+            return self.parts
+        return self.parts.placed(np.searchsorted(classes, self.labels), len(classes))
+
     def named(self, names: Array) -> "ByClass":
         """Return the same for codes 0, 1, … that stand for names."""
-        return ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
+        named = ByClass(labels=np.asarray(names)[self.labels.astype(int)], parts=self.parts, dim=self.dim)
+        return named._with_moments(vars(self).get("moments"))
 
 
 def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -240,5 +279,6 @@ def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         order = xp.argsort(labels, stable=True)
         return to_numpy(unique.values), order, np.append(0, np.cumsum(to_numpy(unique.counts)))
     found, codes = label_codes(labels)
-    order = np.argsort(codes, kind="stable")  # of small codes by radix, in linear time
-    return found, order, np.append(0, np.cumsum(np.bincount(codes, minlength=len(found))))
+    edges = np.zeros(len(found) + 1, dtype=np.int64)
+    np.bincount(codes, minlength=len(found)).cumsum(out=edges[1:])
+    return found, codes.argsort(kind="stable"), edges  # small codes are sorted by radix, in linear time

@@ -119,8 +119,9 @@ class Totals(Statistic):
 
     Parameters
     ----------
-    weight : float
-        Total weight of the rows; the number of rows where none were given.
+    weight : float, or array of shape (...)
+        Total weight of the rows; the number of rows where none were given. Of rows with missing entries, the
+        weight of the observed entries of each column.
     total : array of shape (...)
         Sum of ``w x``, one for each column.
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
+from tractable.arrays.linalg import diagonals
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.primitives.linear import grouped_moments, sums_groups
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares, plain_squares
-from tractable.value import value
+from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares, keeps_squares
+from tractable.value import made, value
 
 
 @value
@@ -61,8 +62,10 @@ class IncompleteMoments(Statistic):
     @classmethod
     def of_groups(
         cls, x: Array, edges: np.ndarray, weights: Array | None
-    ) -> "tuple[IncompleteMoments, ...] | None":
+    ) -> "tuple[tuple[IncompleteMoments, ...], Moments] | None":
         """Summarise groups of rows in a few calls, however many; None where each needs a look of its own.
+
+        The second result is the moments of all groups as one batch.
 
         Parameters
         ----------
@@ -75,13 +78,18 @@ class IncompleteMoments(Statistic):
         """
         if not sums_groups(x):
             return None
-        total, mean, scatter = grouped_moments(x, edges, weights)
-        if not plain_squares(np.diagonal(scatter, axis1=1, axis2=2)):
-            return None  # entries are missing, or columns are constant: `of` says what is wrong, if anything
+        total, mean, scatter = found = grouped_moments(x, edges, weights)
+        if not keeps_squares(diagonals(scatter), x, mean, edges):
+            return None  # entries are missing, or squares were lost: `of` says what is wrong, if anything
+        for each in found:
+            each.setflags(write=False)
         dim = x.shape[1]
         everything = tuple(range(dim))
-        parts = (Moments(weight=w, mean=m, scatter=s) for w, m, s in zip(total, mean, scatter, strict=True))
-        return tuple(cls(dim=dim, parts={everything: part}) for part in parts)
+        parts = tuple(
+            made(cls, dim=dim, parts={everything: made(Moments, weight=w, mean=m, scatter=s)})
+            for w, m, s in zip(total, mean, scatter, strict=True)
+        )
+        return parts, made(Moments, weight=total, mean=mean, scatter=scatter)
 
     @property
     def complete(self) -> Moments | None:

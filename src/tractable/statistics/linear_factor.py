@@ -8,13 +8,13 @@ import numpy as np
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.primitives.linear import (
+    centred_rows,
     centred_triangle,
     joint_moments,
     merged_triangle,
     safe_factor,
     triangle,
 )
-from tractable.primitives.linear.agnostic import centred_rows
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import (
     as_rows,

@@ -101,17 +101,17 @@ class DiagonalMoments(MeanStatistic):
     """Weight, mean and scatter of each column: what a diagonal or isotropic Gaussian needs, in linear cost.
 
     A missing entry (NaN) counts for its column alone, so columns carry their own weights and the statistic
-    of incomplete rows is exact.
+    of incomplete rows is exact. Leading axes, where present, are a batch of statistics.
 
     Parameters
     ----------
-    weight : array of shape (d,)
+    weight : array of shape (..., d)
         Weight of the observed entries of each column.
-    mean, scatter : arrays of shape (d,)
+    mean, scatter : arrays of shape (..., d)
         Mean of each column, and the sum of its squared deviations from the mean.
-    total : float
+    total : float or array of shape (...)
         Weight of all rows, observed or not.
-    unseen : float
+    unseen : float or array of shape (...)
         Weight of the rows in which nothing was observed.
 
     Examples

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tractable.arrays.limits import too_large
-from tractable.arrays.namespace import Array, device, freeze, is_sparse, namespace_of
+from tractable.arrays.namespace import Array, all_true, any_true, device, freeze, is_sparse, namespace_of
 from tractable.arrays.weights import check_weights
-from tractable.value import replace, set_fields
+from tractable.value import replace
 
 #: Below, sums of squares may have lost their digits.
 SMALLEST_SQUARES = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
@@ -32,7 +32,8 @@ class Statistic(ABC):
     of: ClassVar[Any]
 
     def __post_init__(self) -> None:
-        set_fields(self, **{name: freeze(getattr(self, name)) for name in self._frozen})
+        for name in self._frozen:
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @classmethod
     def empty(cls, dim: int) -> Self:
@@ -141,6 +142,22 @@ def plain_squares(squares: Array) -> bool:
     """Return whether sums of squares are finite, and none so small that digits may have been lost."""
     some = type(squares) is np.ndarray and squares.size > 0
     return some and bool(squares.min() >= SMALLEST_SQUARES) and bool(squares.max() < np.inf)
+
+
+def keeps_squares(squares: np.ndarray, x: np.ndarray, mean: np.ndarray, edges: np.ndarray) -> bool:
+    """Return whether sums of squares of groups of rows, (K, d), are plain, or 0 where rows are constant.
+
+    Group k has the rows of x from edges[k] to edges[k + 1]. Where not, entries are missing, or too large or
+    too small to square: `check_squares` says which.
+    """
+    if plain_squares(squares):
+        return True
+    if not all_true(np.isfinite(squares)):
+        return False
+    steps = np.abs(x - np.repeat(mean, edges[1:] - edges[:-1], axis=0))
+    step = np.maximum.reduceat(steps, edges[:-1], axis=0)
+    varies = step > 4.0 * float(np.finfo(np.float64).eps) * np.abs(mean)
+    return not any_true((squares < SMALLEST_SQUARES) & varies)
 
 
 def check_squares(squares: Array, x: Array, mean: Array, weights: Array | None = None) -> None:

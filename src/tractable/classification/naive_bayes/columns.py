@@ -80,9 +80,9 @@ class ColumnLikelihoods:
         found = np.array(counts.padded(most).counts)
         for i, (old, new) in enumerate(tables):
             if old is not None and new is not None:
-                found[i], code = 0.0, {v: k for k, v in enumerate(new)}
+                found[..., i, :], code = 0.0, {v: k for k, v in enumerate(new)}
                 codes = [code[v] for v in old][: counts.n_classes]
-                found[i, codes] = counts.counts[i, : len(codes)]
+                found[..., i, codes] = counts.counts[..., i, : len(codes)]
         parts = (*statistic.parts[:at], Counts(counts=found), *statistic.parts[at + 1 :])
         return replace(statistic, parts=parts, about=self)
 
@@ -94,7 +94,7 @@ class ColumnLikelihoods:
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def _one_kind(self) -> str | None:
+    def one_kind(self) -> str | None:
         """The likelihood of all columns, which may be thousands, where it is one of `LIKELIHOODS`."""
         first = self.likelihoods[0] if self.likelihoods else None
         alike = _is_kind(first) and self.likelihoods.count(first) == len(self.likelihoods)
@@ -102,8 +102,8 @@ class ColumnLikelihoods:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        if self._one_kind is not None:
-            return {self._one_kind: np.arange(len(self.likelihoods))}
+        if self.one_kind is not None:
+            return {self.one_kind: np.arange(len(self.likelihoods))}
         found: dict[str, list[int]] = {}
         for j, kind in enumerate(self.likelihoods):
             if isinstance(kind, str):
@@ -119,7 +119,7 @@ class ColumnLikelihoods:
     @cached_property
     def of_families(self) -> list[int]:
         """The positions of the columns whose likelihood is a family or a conjugate model."""
-        if self._one_kind is not None:
+        if self.one_kind is not None:
             return []
         return [j for j, kind in enumerate(self.likelihoods) if not _is_kind(kind)]
 
@@ -136,8 +136,14 @@ class ColumnLikelihoods:
 
     def check_events(self, x: np.ndarray) -> None:
         """Refuse rows with counts, or zeros and ones, that the likelihoods exclude."""
-        if len(self._events):
+        if len(self._events) and not self._admits(x):
             self.check(self._events, some_columns(x, self._events))
+
+    def _admits(self, x: np.ndarray) -> bool:
+        """Whether a look at all entries together shows that none is refused, where columns are alike."""
+        if self.one_kind == "bernoulli":
+            return self.binarize is not None or bool(np.all((x == 0.0) | (x == 1.0)))
+        return self.one_kind == "multinomial" and bool(x.min(initial=0.0) >= 0.0)
 
     @cached_property
     def _events(self) -> np.ndarray:

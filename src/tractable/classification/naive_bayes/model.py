@@ -10,7 +10,7 @@ from copy import copy
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,7 +18,8 @@ from scipy.optimize import brentq
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.gamma import gammaln
 from tractable.arrays.grouping import weighted_counts
-from tractable.arrays.namespace import is_foreign_array, namespace_of
+from tractable.arrays.limits import LARGEST, too_large
+from tractable.arrays.namespace import is_foreign_array, namespace_of, unbroadcast
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
@@ -31,7 +32,7 @@ from tractable.distributions.independent_columns import (
     smoothed_rates,
     some_columns,
 )
-from tractable.primitives.naive_bayes import class_moments, sparse_class_sums
+from tractable.primitives.naive_bayes import category_counts, class_moments, class_sums, sparse_class_sums
 from tractable.smoothing import check_window, select_bandwidth
 from tractable.smoothing.rules import window_factor
 from tractable.statistics import (
@@ -42,12 +43,13 @@ from tractable.statistics import (
     SideBySide,
     Standardizer,
     StoredRows,
+    Totals,
     column_varies,
 )
 from tractable.statistics.by_class import label_codes, labels_beside
 from tractable.statistics.rows import as_rows, as_weights, check_squares
 from tractable.statistics.rows import counts as row_weights
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Below, a sum of squares may have been lost.
 SMALL = 1e-290
@@ -101,42 +103,50 @@ class ClassStatistics:
         if not is_foreign_array(x):
             x, labels = np.asarray(x), np.asarray(labels)
         words, labels = labels_beside(labels, x)
-        x, w = self.layout.prepare(x), as_weights(weights, x)
+        w = as_weights(weights, x)
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, codes = label_codes(labels)
         found = found if words is None else words[found]
-        K, dim = len(found), int(x.shape[1])
-        total = on_host(weighted_counts(codes, row_weights(w, as_rows(x[:, :1])), K))
-        groups = [
-            group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
-        ]
-        parts = tuple(
-            SideBySide(parts=tuple(group[k] for group in groups), total=total[k], dim=dim, about=self.layout)
-            for k in range(K)
+        rows = ClassRows.of(codes, len(found), w)
+        groups = groups_of(self.layout)
+        parts = SideBySide(
+            parts=tuple(group.summarize(some_columns(x, group.where), rows) for group in groups),
+            total=rows.total,
+            dim=int(x.shape[1]),
+            about=self.layout,
         )
-        return ByClass(labels=found, parts=parts, dim=dim)
+        return ByClass(labels=found, parts=parts, dim=parts.dim)
 
 
-def statistics_of_classes(statistic: ByClass, classes: np.ndarray) -> list[SideBySide | None]:
-    """Return the statistic of each class; None of a class without rows."""
-    known = dict(statistic)
-    return [known.get(label) for label in classes.tolist()]
+class ClassRows(NamedTuple):
+    """The class of each row, by its code from 0 to K - 1, how often rows count, and how often classes do."""
+
+    codes: Any
+    n_classes: int
+    weights: Any
+    total: np.ndarray  # (K,)
+
+    @classmethod
+    def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
+        if is_foreign_array(codes):
+            one = namespace_of(codes).ones_like(codes) if weights is None else weights
+            return cls(codes, n_classes, weights, on_host(weighted_counts(codes, one, n_classes)))
+        return cls(codes, n_classes, weights, np.bincount(codes, weights, n_classes).astype(np.float64))
 
 
 def fitted_columns(
     statistic: ByClass, classes: np.ndarray, layout: ColumnLikelihoods, how: Estimation
 ) -> IndependentColumns:
     """Return the likelihood of every column in every class."""
-    found = statistics_of_classes(statistic, classes)
+    found = statistic.among(classes)
     K, none = len(classes), np.zeros(0, dtype=np.int64)
     fields: dict[str, Any] = dict.fromkeys(("normal", "counted", "binary", "categorical", "sizes"), none)
     empty = ("mean", "variance", "rate", "probability", "probabilities")
     fields |= dict.fromkeys(empty, np.zeros((K, 0)))
     parts: list[Any] = [None] * len(layout.likelihoods)
-    for i, group in enumerate(groups_of(layout)):
-        own = group.of_classes(found, i)
+    for group, own in zip(groups_of(layout), found.parts, strict=True):
         group.check_observed(own)
         made = group.estimate(own, how, classes)
         for j, part in made.pop("parts", {}).items():
@@ -149,14 +159,15 @@ def fitted_columns(
 
 def log_evidence(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) -> float:
     """Return Σ_k log p(rows of class k), all parameters integrated out."""
-    found: list[SideBySide | None] = list(statistic.parts)
-    return float(
-        sum(group.log_evidence(group.of_classes(found, i), how) for i, group in enumerate(groups_of(layout)))
-    )
+    each = zip(groups_of(layout), statistic.parts.parts, strict=True)
+    return float(sum(group.log_evidence(own, how) for group, own in each))
 
 
 def groups_of(layout: ColumnLikelihoods) -> list["Group"]:
     """Return the groups of columns that share a statistic, in the order of a statistic's parts."""
+    kind = layout.one_kind
+    if kind is not None and kind in GROUPS:
+        return [GROUPS[kind](layout, layout.where(kind))]
     together = (
         NormalGroup(layout, layout.where("normal")),
         CategoryGroup(layout, layout.where("categorical", "bernoulli")),
@@ -174,40 +185,25 @@ class Group(ABC):
         self.layout, self.where = layout, where
 
     @abstractmethod
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Any]:
-        """Return the statistic of the columns of every class."""
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Any:
+        """Return the statistic of the columns of all classes: arrays (K, …), or a tuple of K."""
 
     @abstractmethod
-    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Any, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return fields of `IndependentColumns`, and ``parts``, distributions by position."""
 
-    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+    def log_evidence(self, found: Any, how: Estimation) -> float:
         """Return Σ_k log p(columns of class k), of likelihoods that have a conjugate prior."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior")
 
-    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Any]:
-        """Return the i-th statistic of every class; of a class without rows, the empty one."""
-        own = [None if part is None else part.parts[i] for part in found]
-        some = next((part for part in own if part is not None), None)
-        if isinstance(some, DiagonalMoments):
-            return [DiagonalMoments.empty(some.dim) if part is None else part for part in own]
-        return own
-
-    def check_observed(self, found: list[Any]) -> None:
+    def check_observed(self, found: Any) -> None:
         """Refuse columns without an observed value in any class."""
-        weight = sum(self._weight(part) for part in found)
+        weight = unbroadcast(found.weight).sum(axis=0)
         if not np.all(weight > 0):
-            label = self.label(int(np.argmin(weight)))
-            raise NotYetDetermined(f"X has no observed value in the column {label!r}")
+            raise self._unobserved(int(np.argmin(weight)))
 
-    def _weight(self, part: Any) -> np.ndarray:
-        """Return the weight of the observed entries of each column, or ones if the statistic has none."""
-        if part is None:
-            return np.zeros(len(self.where))
-        weight: Any = getattr(part, "weight", 1.0)
-        return weight[: len(self.where)] if np.ndim(weight) else np.ones(len(self.where))
+    def _unobserved(self, i: int) -> NotYetDetermined:
+        return NotYetDetermined(f"X has no observed value in the column {self.label(i)!r}")
 
     def label(self, i: int = 0) -> Any:
         """Return the name of the group's i-th column."""
@@ -217,25 +213,28 @@ class Group(ABC):
 class NormalGroup(Group):
     """x_j | C_k ~ N(μ_kj, σ²_kj), from the weight, mean and scatter of each class."""
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
-        return moments_of_classes(x, codes, n_classes, weights)
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
+        return moments_of_classes(x, rows)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: DiagonalMoments, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
-        whole = pooled(found)
-        variance, least = column_variance(whole)
-        weight, mean, scatter = stacked(found, "weight", "mean", "scatter")
+        overall = pooled(found)
+        variance, least = column_variance(*overall)
+        weight, mean, scatter = unbroadcast(found.weight), found.mean, found.scatter
         if not how.bayes:
-            spread = np.where(weight > 0, self._variances(weight, scatter, variance, how), variance)
-            mean = np.where(weight > 0, mean, whole.mean)
-            return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least)}
-        prior, v = how.pseudocounts, np.maximum(variance, least)
-        after, step = prior + weight, np.where(weight > 0, mean - whole.mean, 0.0)
+            spread = self._variances(weight, scatter, variance, how)
+            if not np.all(weight > 0):
+                mean = np.where(weight > 0, mean, overall.mean)
+                spread = np.where(weight > 0, spread, variance)
+            return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least, out=spread)}
+        prior, v, weight = how.pseudocounts, np.maximum(variance, least), found.weight
+        after, step = prior + weight, np.where(weight > 0, mean - overall.mean, 0.0)
         shape = 0.5 * after
         rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
-        location, scale = whole.mean + weight / after * step, np.sqrt(rate * (after + 1.0) / (shape * after))
+        location, scale = (
+            overall.mean + weight / after * step,
+            np.sqrt(rate * (after + 1.0) / (shape * after)),
+        )
         return {
             "parts": {
                 j: StudentT(dof=2.0 * shape[:, i], location=location[:, i], scale=scale[:, i])
@@ -252,23 +251,25 @@ class NormalGroup(Group):
             known = np.asarray(how.variance, dtype=np.float64)
             if known.ndim and known.shape != variance.shape:
                 raise ValueError(f"variance must have one entry a column, {len(variance)}, got {known.shape}")
-            return np.broadcast_to(known, weight.shape)
+            return known + np.zeros_like(scatter)
         added = how.var_smoothing * (variance.max() if how.of_largest else variance)
         if how.shared_variance:
-            weight, scatter = (np.broadcast_to(a.sum(axis=0), a.shape) for a in (weight, scatter))
-        return np.maximum(scatter, 0.0) / np.where(weight > 0, weight, 1.0) + added
+            weight, scatter = weight.sum(axis=0), np.broadcast_to(scatter.sum(axis=0), scatter.shape)
+        found = np.maximum(scatter, 0.0)
+        found /= np.where(weight > 0, weight, 1.0)
+        found += added
+        return found
 
-    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
-        whole = pooled(found)
-        v, a = np.maximum(*column_variance(whole)), 0.5 * how.pseudocounts
+    def log_evidence(self, found: DiagonalMoments, how: Estimation) -> float:
+        overall = pooled(found)
+        v, a = np.maximum(*column_variance(*overall)), 0.5 * how.pseudocounts
         total = 0.0
         for j in range(len(v)):
-            prior = NormalGamma(mean=whole.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
+            prior = NormalGamma(mean=overall.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
             model = NormalModel(prior=prior)
-            for part in found:
-                moments = Moments(
-                    weight=part.weight[j], mean=part.mean[j : j + 1], scatter=part.scatter[j : j + 1, None]
-                )
+            for k in range(len(found.mean)):
+                mean, scatter = found.mean[k, j : j + 1], found.scatter[k, j : j + 1, None]
+                moments = Moments(weight=found.weight[k, j], mean=mean, scatter=scatter)
                 total += model.log_evidence(moments)
         return total
 
@@ -276,36 +277,43 @@ class NormalGroup(Group):
 class CategoryGroup(Group):
     """x_j | C_k ~ Cat(θ_kj), or Bernoulli: θ_kjc = (n_kjc + α) / (n_kj + α C_j)."""
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Counts]:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Counts:
         """Count the categories of each column in every class; missing entries are not counted."""
-        high = self.layout.check(self.where, x)
-        most = int(np.nanmax(high, initial=0.0)) + 1
-        if most > MOST_CATEGORIES:
-            raise many_categories(self.label(int(np.nanargmax(high))), most)
         if len(self.layout.where("bernoulli")) == len(self.where):
-            return _zeros_and_ones(x, codes, n_classes, weights)
-        seen = ~np.isnan(x)
-        d = x.shape[1]
-        cell = (codes.astype(np.int64)[:, None] * d + np.arange(d)) * most
-        cell = (cell + np.where(seen, x, 0.0).astype(np.int64))[seen]
-        one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
-        counts = np.bincount(cell, one, n_classes * d * most).astype(np.float64)
-        return [Counts(counts=part) for part in counts.reshape(n_classes, d, most)]
+            return self._zeros_and_ones(x, rows)
+        largest = x.max(initial=0.0) if x.min(initial=0.0) >= 0.0 else np.nan
+        if not largest < MOST_CATEGORIES:  # or an entry is missing
+            high = self.layout.check(self.where, x)
+            largest = np.nanmax(high, initial=0.0)
+            if not largest < MOST_CATEGORIES:
+                raise many_categories(self.label(int(np.nanargmax(high))), int(largest) + 1)
+        found = category_counts(x, rows.codes, rows.n_classes, rows.weights, int(largest) + 1)
+        if found is None:  # a fraction is no code
+            self.layout.check(self.where, x)
+        return Counts(counts=found)
 
-    def of_classes(self, found: list[SideBySide | None], i: int) -> list[Counts]:
-        none = Counts(counts=np.zeros((len(self.where), 0)))
-        return [none if part is None else part.parts[i] for part in found]
+    def _zeros_and_ones(self, x: np.ndarray, rows: ClassRows) -> Counts:
+        """Count zeros and ones, or the entries on either side of a threshold."""
+        given, threshold = (rows.codes, rows.n_classes, rows.weights), self.layout.binarize
+        if threshold is None:
+            self.layout.check(self.where, x)
+        ones, total = class_sums(x, *given, above=threshold), rows.total[:, None]
+        if not np.all(np.isfinite(ones)):
+            seen = ~np.isnan(x)
+            ones = class_sums(
+                np.where(seen, x, -np.inf if threshold is not None else 0.0), *given, above=threshold
+            )
+            total = class_sums(seen.astype(np.float64), *given)
+        return Counts(counts=np.stack([np.maximum(total - ones, 0.0), ones], axis=-1))
 
-    def counts(self, found: list[Counts], how: Estimation) -> tuple[np.ndarray, Categories]:
+    def counts(self, found: Counts, how: Estimation) -> tuple[np.ndarray, Categories]:
         """Return the counts of all categories of all columns, (K, Σ C_j), and how many each column has."""
-        most = max([1, *(part.n_classes for part in found)])
-        counts = np.stack([part.padded(most).counts for part in found])
+        counts = found.padded(1).counts
+        K, most = len(counts), counts.shape[-1]
         binary = self.layout.among(self.where, "bernoulli")
         if most <= 2 and np.all(binary):
             counts = np.pad(counts, ((0, 0), (0, 0), (0, 2 - most))) if most < 2 else counts
-            return counts.reshape(len(found), -1), Categories(sizes=np.full(len(binary), 2))
+            return counts.reshape(K, -1), Categories(sizes=np.full(len(binary), 2))
         seen = np.where(np.any(counts > 0, axis=0), np.arange(1, most + 1), 1).max(axis=1)
         least = np.atleast_1d(1 if how.min_categories is None else how.min_categories)
         if len(least) not in (1, len(self.where)):
@@ -322,16 +330,19 @@ class CategoryGroup(Group):
         counts = np.pad(counts, ((0, 0), (0, 0), (0, more)))
         return counts[:, np.arange(most + more) < sizes[:, None]], Categories(sizes=sizes)
 
-    def estimate(self, found: list[Counts], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Counts, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return smoothed probabilities; a class without counts of a column has those of all classes."""
         alpha = how.pseudocounts
+        if alpha > 0 and self.layout.one_kind == "bernoulli":
+            zeros, ones = np.moveaxis(found.padded(2).counts, -1, 0)
+            return {"binary": self.where, "probability": (ones + alpha) / (zeros + ones + 2.0 * alpha)}
         counts, categories = self.counts(found, how)
         uniform = np.repeat(1.0 / categories.sizes, categories.sizes)
         overall = categories.probabilities(counts.sum(axis=0, keepdims=True), uniform)
         probabilities = categories.probabilities(counts + alpha, overall)
         binary = self.layout.among(self.where, "bernoulli")
         many = ~binary
-        unseen = np.full((len(found), len(self.where)), -np.inf)
+        unseen = np.full((len(counts), len(self.where)), -np.inf)
         if alpha > 0 and np.any(many):
             unseen = np.log(alpha) - np.log(categories.totals(counts) + alpha * (categories.sizes + 1.0))
         return {
@@ -343,7 +354,7 @@ class CategoryGroup(Group):
             "log_unseen": unseen[:, many],
         }
 
-    def log_evidence(self, found: list[Counts], how: Estimation) -> float:
+    def log_evidence(self, found: Counts, how: Estimation) -> float:
         """Return Σ_k log p(categories of class k), probabilities integrated out under Dirichlet priors."""
         counts, categories = self.counts(found, how)
         return float(
@@ -360,16 +371,14 @@ class PoissonGroup(Group):
     The statistic has the moments of the counts and of log x!, which the evidence needs.
     """
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
         self.layout.check(self.where, x)
         factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
-        return moments_of_classes(np.concatenate([x, factorials], axis=1), codes, n_classes, weights)
+        return totals_of_classes(np.concatenate([x, factorials], axis=1), rows)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates (S + α m) / (n + α); with `bayes` the predictive negative binomials."""
-        sums, weight, average = self._totals(found)
+        sums, weight, average = self._counts(found)
         if not how.bayes:
             rate = smoothed_rates(sums, weight, how.pseudocounts, average, average)
             return {"counted": self.where, "rate": rate}
@@ -381,19 +390,21 @@ class PoissonGroup(Group):
             }
         }
 
-    def log_evidence(self, found: list[DiagonalMoments], how: Estimation) -> float:
-        sums, weight, average = self._totals(found)
+    def log_evidence(self, found: Totals, how: Estimation) -> float:
+        sums, weight, average = self._counts(found)
         d = len(self.where)
         prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
-        factorials = sum(float(np.sum((part.weight * part.mean)[d:])) for part in found)
-        return float(np.sum(gamma_increment(prior, np.stack([sums, weight], axis=-1)))) - factorials
+        evidence = gamma_increment(prior, np.stack([sums, weight], axis=-1))
+        return float(np.sum(evidence)) - float(np.sum(found.total[:, d:]))
 
-    def _totals(self, found: list[DiagonalMoments]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _counts(self, found: Totals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the totals and the weights of counts in each class, (K, d), and the average counts (d,)."""
-        weight, mean = (a[:, : len(self.where)] for a in stacked(found, "weight", "mean"))
-        sums = weight * mean
+        sums, weight = (a[:, : len(self.where)] for a in (found.total, found.weight))
         # Where no class has a count, the average is that of half a count.
         return sums, weight, np.maximum(sums.sum(axis=0), 0.5) / weight.sum(axis=0)
+
+    def check_observed(self, found: Totals) -> None:
+        super().check_observed(replace(found, weight=found.weight[:, : len(self.where)]))
 
 
 class MultinomialGroup(Group):
@@ -403,19 +414,18 @@ class MultinomialGroup(Group):
     has the same distribution in all classes.
     """
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[DiagonalMoments]:
-        self.layout.check(self.where, x)
-        return moments_of_classes(x, codes, n_classes, weights)
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
+        if not x.min(initial=0.0) >= 0.0:  # or an entry is missing
+            self.layout.check(self.where, x)
+        return totals_of_classes(x, rows)
 
-    def estimate(self, found: list[DiagonalMoments], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates λ p_kj, with λ the average total of a row."""
-        whole, a = pooled(found), how.pseudocounts
-        length = max(float(whole.mean.sum()), 0.5 / float(whole.total))
-        overall = multinomial_probabilities(whole.weight * whole.mean, whole.weight, a)
-        each = [multinomial_probabilities(p.weight * p.mean, p.weight, a, overall) for p in found]
-        return {"counted": self.where, "rate": length * np.stack(each)}
+        sums, weight = found.total.sum(axis=0), found.weight.sum(axis=0)
+        length = max(float(np.sum(sums / weight)), 0.5 / float(weight.max()))
+        overall = multinomial_probabilities(sums[None], weight[None], how.pseudocounts)
+        each = multinomial_probabilities(found.total, found.weight, how.pseudocounts, overall)
+        return {"counted": self.where, "rate": length * each}
 
 
 class FittedColumn(Group):
@@ -434,10 +444,8 @@ class FittedColumn(Group):
         """Whether the likelihood is a kernel density estimate."""
         return isinstance(self.kind, str) and self.kind == "kernel"
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> list[Any]:
-        return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> tuple[Any, ...]:
+        return _of_each_class(self._statistic, x[:, 0], rows)
 
     def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
         if isinstance(self.kind, ConjugateModel):
@@ -447,9 +455,13 @@ class FittedColumn(Group):
             return StoredRows.of(x[:, None], weights)
         return statistic.of(x if statistic is Counts else x[:, None], weights)
 
-    def estimate(self, found: list[Any], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
+    def check_observed(self, found: tuple[Any, ...]) -> None:
+        if all(part is None for part in found):
+            raise self._unobserved(0)
+
+    def estimate(self, found: tuple[Any, ...], how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return the distribution of each class; of a class without values, that of all classes together."""
-        whole = pooled([part for part in found if part is not None])
+        whole = reduce(add, [part for part in found if part is not None])
         members = []
         for part, name in zip(found, classes.tolist(), strict=True):
             try:
@@ -472,7 +484,7 @@ class FittedColumn(Group):
             fitted = family.from_statistic(part)
         return fitted[0] if fitted.batch_shape else fitted
 
-    def log_evidence(self, found: list[Any], how: Estimation) -> float:
+    def log_evidence(self, found: tuple[Any, ...], how: Estimation) -> float:
         if not isinstance(self.kind, ConjugateModel):
             raise AttributeError(
                 "log_evidence_ needs conjugate priors, and families that are fitted have none"
@@ -480,68 +492,102 @@ class FittedColumn(Group):
         return float(sum(self.kind.log_evidence(part) for part in found if part is not None))
 
 
-def pooled(found: list[Any]) -> Any:
-    """Return the statistic of all classes together."""
-    return reduce(add, found)
+#: The group of tables whose columns all have one of these likelihoods.
+GROUPS: dict[str, type[Group]] = {
+    "normal": NormalGroup,
+    "categorical": CategoryGroup,
+    "bernoulli": CategoryGroup,
+    "poisson": PoissonGroup,
+    "multinomial": MultinomialGroup,
+}
 
 
-def stacked(found: list[Any], *names: str) -> tuple[np.ndarray, ...]:
-    """Return fields of the statistics of K classes as arrays (K, d)."""
-    return tuple(np.stack([getattr(part, name) for part in found]) for name in names)
+class Overall(NamedTuple):
+    """Weight, mean and scatter of columns, (d,) or (1,) and (d,)."""
+
+    weight: np.ndarray
+    mean: np.ndarray
+    scatter: np.ndarray
 
 
-def moments_of_classes(
-    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[DiagonalMoments]:
-    """Return weight, mean and scatter of the observed entries of every class."""
-    xp = namespace_of(x)
-    with np.errstate(invalid="ignore", over="ignore"):
-        weight, mean, scatter, total = on_host(class_moments(x, codes, n_classes, weights))
-    unseen = np.zeros(n_classes)
-    if np.any(weight != total[:, None]):
-        if bool(xp.any(xp.isinf(x))):
-            raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
-        empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
-        one = xp.take(row_weights(weights, as_rows(x[:, :1])), empty)
-        unseen += on_host(weighted_counts(xp.take(codes, empty), one, n_classes))
-    if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
-        not_negative = on_host(xp.all(x >= 0.0, axis=0))
-        for k in range(n_classes):
-            # Where entries are not negative and their mean is zero, all are: no square was lost.
-            some = ~((scatter[k] > SMALL) & (scatter[k] < np.inf)) & ~(not_negative & (mean[k] == 0.0))
-            if some.any():
-                own = xp.nonzero(codes == k)[0]
-                w = None if weights is None else xp.take(weights, own)
-                columns = xp.take(xp.take(x, own, axis=0), beside(np.flatnonzero(some), x), axis=1)
-                squares, center = beside((scatter[k, some], mean[k, some]), x)
-                check_squares(squares, columns, center, w)
-    return [
-        DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=unseen[k])
-        for k in range(n_classes)
-    ]
+def pooled(found: DiagonalMoments) -> Overall:
+    """Return the moments of all of K classes together: their scatter within and between the classes."""
+    each, mean = unbroadcast(found.weight), found.mean
+    weight = each.sum(axis=0)
+    first = mean[int(each[:, 0].argmax())]  # differences of means keep their digits far from the origin
+    step = mean - first
+    shift = np.einsum("kd,kd->d", each, step) / np.where(weight > 0, weight, 1.0)
+    step -= shift
+    step *= step
+    between = np.einsum("kd,kd->d", each, step)
+    return Overall(weight, first + shift, found.scatter.sum(axis=0) + between)
 
 
-def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, np.ndarray]:
+def column_variance(weight: Any, mean: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, Any]:
     """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
-    found = Standardizer.from_moments(whole)
+    variance = np.maximum(scatter, 0.0) / weight
+    stddev = np.sqrt(variance)
+    if np.all(column_varies(mean, stddev)):
+        return variance, TINY
+    found = Standardizer.from_stddev(mean, stddev)
     variance = 1.0 / found.scale**2
     return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
 
 
-def _zeros_and_ones(
-    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[Counts]:
-    """Return counts of zeros and ones by two matrix products, or one where nothing is missing."""
-    members = np.zeros((n_classes, len(x)))
-    members[codes, np.arange(len(x))] = 1.0 if weights is None else weights
-    x = np.asarray(x, dtype=np.float64)
-    ones = members @ x
-    total = members.sum(axis=1, keepdims=True)
-    if not np.all(np.isfinite(ones)):
-        seen = ~np.isnan(x)
-        ones, total = members @ np.where(seen, x, 0.0), members @ seen.astype(np.float64)
-    zeros = np.maximum(total - ones, 0.0)
-    return [Counts(counts=part) for part in np.stack([zeros, ones], axis=-1)]
+def moments_of_classes(x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
+    """Return weight, mean and scatter of the observed entries of every class, (K, d)."""
+    xp, codes = namespace_of(x), rows.codes
+    found = class_moments(x, codes, rows.n_classes, rows.weights)
+    weight, mean, scatter, total = on_host(found) if is_foreign_array(x) else found
+    unseen = np.zeros(rows.n_classes)
+    if np.any(unbroadcast(weight) != total[:, None]):
+        check_no_infinity(x)
+        empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
+        one = xp.take(row_weights(rows.weights, as_rows(x[:, :1])), empty)
+        unseen += on_host(weighted_counts(xp.take(codes, empty), one, rows.n_classes))
+    if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+        check_class_squares(scatter, mean, x, rows)
+    return DiagonalMoments(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
+
+
+def check_no_infinity(x: Any) -> None:
+    """Refuse rows with an infinite entry."""
+    xp = namespace_of(x)
+    if bool(xp.any(xp.isinf(x))):
+        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+
+
+def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: ClassRows) -> None:
+    """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
+    xp = namespace_of(x)
+    if not np.all(np.isfinite(scatter)):
+        raise too_large("X")
+    several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
+    small = (scatter <= SMALL) & several[:, None]
+    if not np.any(small):
+        return
+    own = xp.nonzero(xp.take(beside(np.any(small, axis=1), x), rows.codes, axis=0))[0]
+    codes, x = xp.take(rows.codes, own), xp.take(x, own, axis=0)
+    center, small = (xp.take(beside(a, x), codes, axis=0) for a in (mean, small))
+    lost = small & (xp.abs(x - center) > 4.0 * float(np.finfo(np.float64).eps) * xp.abs(center))
+    if bool(xp.any(lost)):
+        k = int(codes[xp.nonzero(xp.any(lost, axis=1))[0][0]])
+        w = None if rows.weights is None else xp.take(rows.weights, xp.nonzero(rows.codes == k)[0])
+        check_squares(beside(scatter[k], x), x[codes == k, :], beside(mean[k], x), w)
+
+
+def totals_of_classes(x: np.ndarray, rows: ClassRows) -> Totals:
+    """Return weight and sum of the observed entries of every class, (K, d)."""
+    given = rows.codes, rows.n_classes, rows.weights
+    sums = class_sums(x, *given)
+    if sums.max(initial=0.0) < LARGEST:
+        return Totals(weight=np.broadcast_to(rows.total[:, None], sums.shape), total=sums)
+    check_no_infinity(x)
+    seen = ~np.isnan(x)
+    sums = class_sums(np.where(seen, x, 0.0), *given)
+    if not sums.max(initial=0.0) < LARGEST:
+        raise too_large("X")
+    return Totals(weight=class_sums(seen.astype(np.float64), *given), total=sums)
 
 
 def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weights: Any) -> ByClass | None:
@@ -569,21 +615,13 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
     found, codes = label_codes(labels)
     dim = X.shape[1]
     total = np.bincount(codes, weights, len(found)).astype(np.float64)
-    sums, squares = sparse_class_sums(X, codes, len(found), weights)
+    sums = sparse_class_sums(X, codes, len(found), weights)
     if likelihoods == {"bernoulli"}:
         zeros = np.maximum(total[:, None] - sums, 0.0)
-        each: list[Any] = [Counts(counts=part) for part in np.stack([zeros, sums], axis=-1)]
+        part: Any = Counts(counts=np.stack([zeros, sums], axis=-1))
     else:
-        mean = sums / total[:, None]
-        scatter = np.maximum(squares - sums * mean, 0.0)
-        weight = np.broadcast_to(total[:, None], sums.shape)
-        each = [
-            DiagonalMoments(weight=weight[k], mean=mean[k], scatter=scatter[k], total=total[k], unseen=0.0)
-            for k in range(len(found))
-        ]
-    parts = tuple(
-        SideBySide(parts=(each[k],), total=total[k], dim=dim, about=layout) for k in range(len(found))
-    )
+        part = Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+    parts = SideBySide(parts=(part,), total=total, dim=dim, about=layout)
     return ByClass(labels=found, parts=parts, dim=dim)
 
 
@@ -627,7 +665,7 @@ def sparse_class_scores(columns: IndependentColumns, X: Any, binarize: float | N
 def multinomial_probabilities(
     counts: np.ndarray, weight: np.ndarray, pseudocounts: float, overall: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the probabilities p_j (d,) of totals S_j of which column j was observed in rows of weight n_j.
+    """Return the probabilities p_j, (K, d), of totals S_j whose column was observed in rows of weight n_j.
 
     Totals S_j are Poisson with means λ p_j n_j, where λ, the average total of a row of this class, is free.
     Under a Dirichlet prior of α pseudocounts the posterior mode has
@@ -635,22 +673,38 @@ def multinomial_probabilities(
         p_j = (S_j + α) / (S n_j / E + α d),    E = Σ_j n_j p_j,    S = Σ_j S_j,
 
     which is (S_j + α) / (S + α d) where nothing is missing, and proportional to the mean counts S_j / n_j
-    where α = 0. A column that was never observed has its `overall` probability.
+    where α = 0. A column that was never observed has its `overall` probability, (1, d).
     """
+    d = counts.shape[1]
+    default = np.full((1, d), 1.0 / d) if overall is None else overall
+    found = counts + pseudocounts
+    size = found.sum(axis=1, keepdims=True)
+    observed = unbroadcast(weight)
+    low, high = observed.min(axis=1), observed.max(axis=1)
+    whole = (low == high) & (low > 0)
+    if np.all(whole) and np.all(size > 0):
+        return np.divide(found, size, out=found)
+    found /= np.where(size > 0, size, 1.0)
+    for k in np.flatnonzero(~whole | ~(size[:, 0] > 0)):
+        found[k] = _mode_of_observed(counts[k], weight[k], pseudocounts, default[0], overall is None)
+    return found
+
+
+def _mode_of_observed(
+    counts: np.ndarray, weight: np.ndarray, pseudocounts: float, overall: np.ndarray, alone: bool = False
+) -> np.ndarray:
+    """Return the probabilities (d,) of one class, of which columns were observed in different rows."""
     seen, d = weight > 0, len(counts)
-    default = np.full(d, 1.0 / d) if overall is None else overall
     if not np.all(seen):
-        if overall is None or not np.any(seen):
-            return default
+        if alone or not np.any(seen):
+            return overall
         rest = overall[seen].sum()
         found = np.array(overall)
-        found[seen] = rest * multinomial_probabilities(
-            counts[seen], weight[seen], pseudocounts, overall[seen] / rest
-        )
+        found[seen] = rest * _mode_of_observed(counts[seen], weight[seen], pseudocounts, overall[seen] / rest)
         return found
     total = float(counts.sum())
     if not total + pseudocounts > 0:
-        return default
+        return overall
     low, high = float(weight.min()), float(weight.max())
 
     def at(observed: float) -> np.ndarray:
@@ -673,18 +727,15 @@ def check_rule(bandwidth: Any) -> None:
         raise ValueError(f"bandwidth must be a rule or a positive number, got {bandwidth!r}")
 
 
-def _of_each_class(
-    of: Any, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> list[Any]:
+def _of_each_class(of: Any, x: np.ndarray, rows: ClassRows) -> tuple[Any, ...]:
     """Return the statistic of one column, (n,), in every class; None where nothing was observed."""
-    if np.any(np.isinf(x)):
-        raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
+    check_no_infinity(x)
     seen, found = ~np.isnan(x), list[Any]()
-    for k in range(n_classes):
-        own = seen & (codes == k)
-        w = None if weights is None else weights[own]
+    for k in range(rows.n_classes):
+        own = seen & (rows.codes == k)
+        w = None if rows.weights is None else rows.weights[own]
         found.append(of(np.asarray(x[own], dtype=np.float64), w) if own.any() else None)
-    return found
+    return tuple(found)
 
 
 def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: StoredRows, how: Estimation) -> float:
@@ -696,7 +747,8 @@ def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: StoredRows, how: 
     total = float(own.total)
     if total > 1.0 and column_varies(own.mean, np.sqrt(own.scatter / total))[0]:
         return float(select_bandwidth(points, how.bandwidth, weights=weights, kernel=window).bandwidth[0])
-    variance, least = column_variance(DiagonalMoments.of(whole.values, whole.weights))
+    overall = DiagonalMoments.of(whole.values, whole.weights)
+    variance, least = column_variance(overall.weight, overall.mean, overall.scatter)
     spread = float(np.sqrt(np.maximum(variance, least))[0])
     return spread * (4.0 / (3.0 * max(total, 1.0))) ** 0.2 * window_factor(window, 1)
 
@@ -712,14 +764,15 @@ def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) 
     known = how.shared_variance or how.variance is not None or how.bayes
     if known or not len(layout.where("normal")) or len(statistic.parts) < 2:
         return
-    rigid = [label for label, part in statistic if _is_rigid(part.parts[0].scatter, part.parts[0].weight)]
-    if rigid and len(rigid) < len(statistic.parts):
+    moments = statistic.parts.parts[0]
+    if moments.scatter.min() > 0.0:
+        return
+    unseen = unbroadcast(moments.weight) <= 0
+    rigid = np.all((moments.scatter <= 0.0) | unseen, axis=1) & ~np.all(unseen, axis=1)
+    if np.any(rigid) and not np.all(rigid):
+        name = statistic.labels[rigid].tolist()[0]
         yield (
-            f"y: the class {rigid[0]!r} has a single row, or rows that are all alike: its variances are "
+            f"y: the class {name!r} has a single row, or rows that are all alike: its variances are "
             f"var_smoothing={how.var_smoothing:g} of those of all rows, and a row that differs at all is not "
             'taken for one of it; NaiveBayes(estimate="bayes") learns from few rows'
         )
-
-
-def _is_rigid(scatter: np.ndarray, weight: np.ndarray) -> bool:
-    return bool(np.all(scatter[weight > 0] <= 0.0) and np.any(weight > 0))

@@ -15,7 +15,6 @@ from tractable.classification.naive_bayes.model import (
     check_rule,
     column_variance,
     pooled,
-    statistics_of_classes,
 )
 from tractable.smoothing import WINDOWS, check_window
 from tractable.value import replace
@@ -95,8 +94,8 @@ class GaussianNB(BaseNaiveBayes):
     @property
     def epsilon_(self) -> float:
         """The number that smoothing adds to variances."""
-        whole = pooled([part.parts[0] for part in self.statistic_.parts])
-        return float(self.var_smoothing * column_variance(whole)[0].max())
+        overall = pooled(self.statistic_.parts.parts[0])
+        return float(self.var_smoothing * column_variance(*overall)[0].max())
 
     @property
     def coef_(self) -> np.ndarray:
@@ -222,6 +221,11 @@ class DiscreteNB(BaseNaiveBayes):
         """Log p(C_k), (n_classes,)."""
         return log_priors(self.class_prior_)
 
+    @property
+    def _class_statistic(self) -> Any:
+        """The statistic of the columns, one first entry a class."""
+        return self.statistic_.among(self.classes_).parts[0]
+
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, least=0.0)
 
@@ -297,13 +301,8 @@ class CategoricalNB(DiscreteNB):
     @property
     def category_count_(self) -> list[np.ndarray]:
         """How often each category was seen in each class, one array a column."""
-        found = statistics_of_classes(self.statistic_, self.classes_)
-        counts = [np.zeros((len(self.classes_), n)) for n in self.n_categories_]
-        for k, part in enumerate(found):
-            for j, column in enumerate(counts if part is not None else ()):
-                own = part.parts[0].counts[j][: column.shape[1]]  # type: ignore[union-attr]
-                column[k, : len(own)] = own
-        return counts
+        counts = self._class_statistic.padded(int(self.n_categories_.max())).counts
+        return [counts[:, j, :n].copy() for j, n in enumerate(self.n_categories_)]
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
@@ -369,9 +368,7 @@ class MultinomialNB(DiscreteNB):
     @property
     def feature_count_(self) -> np.ndarray:
         """Total counts of each column in each class."""
-        found = statistics_of_classes(self.statistic_, self.classes_)
-        none = np.zeros(self.n_features_in_)
-        return np.stack([none if p is None else p.parts[0].weight * p.parts[0].mean for p in found])
+        return self._class_statistic.total
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
@@ -430,9 +427,7 @@ class BernoulliNB(DiscreteNB):
     @property
     def feature_count_(self) -> np.ndarray:
         """The number of ones of each column in each class."""
-        found = statistics_of_classes(self.statistic_, self.classes_)
-        none = np.zeros(self.n_features_in_)
-        return np.stack([none if p is None else p.parts[0].padded(2).counts[:, 1] for p in found])
+        return self._class_statistic.padded(2).counts[..., 1]
 
     @property
     def feature_log_prob_(self) -> np.ndarray:

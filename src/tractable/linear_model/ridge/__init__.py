@@ -1,12 +1,20 @@
 """Ridge regression: the penalised least squares, and the choice of its penalty."""
 
-from tractable.linear_model.ridge.estimator import Ridge, RidgeCV
+from tractable.linear_model.ridge.estimator import OwnPenalties, Ridge, RidgeCV
 from tractable.linear_model.ridge.objectives import negative_log_posterior, ridge_objective, tikhonov
-from tractable.linear_model.ridge.solution import Centering, DualInverse, PrimalInverse, RidgeSolution
+from tractable.linear_model.ridge.solution import (
+    Centering,
+    CholeskyInverse,
+    DualInverse,
+    PrimalInverse,
+    RidgeSolution,
+)
 
 __all__ = [
     "Centering",
+    "CholeskyInverse",
     "DualInverse",
+    "OwnPenalties",
     "PrimalInverse",
     "Ridge",
     "RidgeCV",

@@ -38,6 +38,13 @@ from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.statistics import LinearFactor
+from tractable.value import value
+
+
+def _effective_dof(model: Any) -> Any:
+    """Effective number of parameters, the trace of the hat matrix."""
+    check_fitted(model)
+    return model._solution_.effective_dof
 
 
 class Ridge(LinearPredictions, LinearFit):
@@ -105,6 +112,7 @@ class Ridge(LinearPredictions, LinearFit):
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _takes_sparse = True
+    effective_dof_ = property(_effective_dof)
 
     def __init__(
         self,
@@ -168,7 +176,7 @@ class Ridge(LinearPredictions, LinearFit):
             point = nonnegative_least_squares(
                 statistic, float(self.alpha), fit_intercept=bool(self.fit_intercept)
             )
-            self._set_coefficients(point, flat=statistic.flat)
+            self._set_solution(point, flat=statistic.flat)
             return
         found = ridge(
             statistic,
@@ -177,7 +185,6 @@ class Ridge(LinearPredictions, LinearFit):
             penalize_intercept=bool(self.penalize_intercept),
         )
         self._set_solution(found, flat=statistic.flat)
-        self.effective_dof_ = found.effective_dof
 
     def _iterate(self, rows: Any) -> None:
         refuse_positive(self)
@@ -186,7 +193,7 @@ class Ridge(LinearPredictions, LinearFit):
                 f"penalize_intercept=True is not taken with sparse rows of more than {GRAM_COLUMNS} columns"
             )
         found = solve_sparse(rows, float(self.alpha), fit_intercept=bool(self.fit_intercept))
-        self._set_coefficients(found, flat=np.ndim(rows.y) == 1)
+        self._set_solution(found, flat=np.ndim(rows.y) == 1)
 
     def _report(self) -> None:
         if self.positive:
@@ -270,7 +277,7 @@ class RidgeCV(LinearPredictions, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
     alpha_: Any
     best_score_: Any
-    effective_dof_: Any
+    effective_dof_ = property(_effective_dof)
 
     def __init__(
         self,
@@ -320,7 +327,6 @@ class RidgeCV(LinearPredictions, Estimator):
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         self._set_solution(found.solution, flat=found.flat)
-        self.effective_dof_ = found.solution.effective_dof
         return self
 
     def summary(self, *, coverage: float = 0.95, target: int | None = None) -> RegressionSummary:
@@ -413,21 +419,29 @@ class RidgeCV(LinearPredictions, Estimator):
         if len(alphas) == 1:
             [solution] = found.values()
             self._set_solution(solution, flat=statistic.flat)
-            self.effective_dof_ = solution.effective_dof
             return
         each = [found[alpha] for alpha in map(float, alphas)]
-        self._set_coefficients(
-            PointSolution(
+        self._set_solution(
+            OwnPenalties(
                 coef=np.stack([fit.coef[t] for t, fit in enumerate(each)]),
                 intercept=np.array([fit.intercept[t] for t, fit in enumerate(each)]),
                 rss=np.array([fit.rss[t] for t, fit in enumerate(each)]),
                 reason=OWN_PENALTIES,
+                noise_variance=np.array([fit.noise_variance[t] for t, fit in enumerate(each)]),
+                residual_dof=np.array([fit.residual_dof for fit in each]),
+                effective_dof=np.array([fit.effective_dof for fit in each]),
             ),
             flat=False,
         )
-        self.noise_variance_ = np.array([fit.noise_variance[t] for t, fit in enumerate(each)])
-        self.residual_dof_ = np.array([fit.residual_dof for fit in each])
-        self.effective_dof_ = np.array([fit.effective_dof for fit in each])
+
+
+@value
+class OwnPenalties(PointSolution):
+    """The coefficients of targets that each have a penalty of their own, with arrays (t,) of their noise."""
+
+    noise_variance: np.ndarray
+    residual_dof: np.ndarray
+    effective_dof: np.ndarray
 
 
 #: Why a fit with several penalties has no standard errors.

@@ -1,13 +1,14 @@
 """Solving ridge regression: centering, the solution in the space of the columns or of few rows, leverages."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import column_lengths
+from tractable.arrays.linalg import column_lengths, column_squares, solve_triangular
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
-from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, row_products
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import safe_factor, triangle
 from tractable.primitives.threads import blas_for_columns
@@ -81,6 +82,7 @@ class PrimalInverse:
     """(AᵀA + αI)⁻¹ as S Sᵀ, over the directions in which the columns vary."""
 
     factor: Array  # (p, r), S
+    effective_dof: float  # trace of A (AᵀA + αI)⁻¹ Aᵀ
     span: RowSpan | None = None  # of the rows, where there is no penalty and they do not determine all
 
     def quadratic(self, z: Array, size: Array) -> Array:
@@ -101,13 +103,60 @@ class PrimalInverse:
 
 
 @value
+class CholeskyInverse:
+    """(AᵀA + αI)⁻¹ as (UᵀU)⁻¹, by the Cholesky factor of the products of columns."""
+
+    columns: np.ndarray  # (m, p), A
+    upper: np.ndarray  # (p, p), U
+    alpha: float
+
+    @cached_property
+    def effective_dof(self) -> float:
+        """The trace of A (AᵀA + αI)⁻¹ Aᵀ."""
+        from scipy.linalg import lapack
+
+        with blas_for_columns(len(self.upper)):
+            root = lapack.dtrtri(self.upper.T, lower=1)[0].T  # the transpose is in the order of Fortran
+            return _effective_dof(self.columns, root, self.alpha)
+
+    def quadratic(self, z: np.ndarray, size: np.ndarray) -> np.ndarray:
+        """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z."""
+        return np.sum(self._white(z) ** 2, axis=0)
+
+    def inner(self, z: np.ndarray) -> np.ndarray:
+        """Return Z (AᵀA + αI)⁻¹ Zᵀ."""
+        white = self._white(z)
+        return white.T @ white
+
+    def _white(self, z: np.ndarray) -> np.ndarray:
+        return solve_triangular(self.upper.T, z.T)
+
+
+@value
 class DualInverse:
     """(AᵀA + αI)⁻¹ for fewer rows than columns: from A Aᵀ in the span of the rows, 1/α orthogonal to it."""
 
     rows: Array  # (m, p), A
-    basis: Array  # (m, r), Q of A Aᵀ = Q diag(λ) Qᵀ, without the λ that are zero
-    eigenvalues: Array  # (r,), λ
     alpha: float  # where it is zero, nothing determines what is orthogonal to the rows
+    # (m, r) and (r,), Q and λ of A Aᵀ = Q diag(λ) Qᵀ without the λ that are zero, if they are known already
+    known: tuple[Array, Array] | None = None
+
+    @classmethod
+    def of(cls, spectrum: RowSpectrum, alpha: float) -> "DualInverse":
+        """Return the inverse from the spectrum of the rows."""
+        return cls(rows=spectrum.rows, alpha=alpha, known=spectrum.nonzero())
+
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array]:
+        if self.known is not None:
+            return self.known
+        return RowSpectrum.of(self.rows, self.rows[:, :0], self.alpha).nonzero()
+
+    @cached_property
+    def effective_dof(self) -> float:
+        """The trace of A (AᵀA + αI)⁻¹ Aᵀ, Σ λ/(λ + α)."""
+        _, values = self._spectrum
+        return float(namespace_of(values).sum(values / (values + self.alpha)))
 
     def quadratic(self, z: Array, size: Array) -> Array:
         """Return zᵀ (AᵀA + αI)⁻¹ z for each row of z; without a penalty, infinite outside of their span.
@@ -115,12 +164,12 @@ class DualInverse:
         z is the difference of numbers of this size.
         """
         xp = namespace_of(z)
-        along, length = self._along(z), xp.sum(z * z, axis=1)
-        inside = xp.sum(along**2 / (self.eigenvalues + self.alpha), axis=1)
+        (basis, values), along, length = self._spectrum, self._along(z), xp.sum(z * z, axis=1)
+        inside = xp.sum(along**2 / (values + self.alpha), axis=1)
         if self.alpha == 0.0:
-            apart = column_lengths((z - (along / xp.sqrt(self.eigenvalues)) @ self.basis.T @ self.rows).T)
-            known = apart <= OUTSIDE * column_lengths(size.T)
-            return xp.where(known, inside, xp.full_like(inside, float("inf")))
+            apart = column_lengths((z - (along / xp.sqrt(values)) @ basis.T @ self.rows).T)
+            inside_span = apart <= OUTSIDE * column_lengths(size.T)
+            return xp.where(inside_span, inside, xp.full_like(inside, float("inf")))
         outside = length - xp.sum(along**2, axis=1)
         rounding = 10.0 * self.rows.shape[0] * float(xp.finfo(z.dtype).eps) * length
         return inside + xp.where(outside > rounding, outside, xp.zeros_like(outside)) / self.alpha
@@ -128,12 +177,13 @@ class DualInverse:
     def inner(self, z: Array) -> Array:
         """Return Z (AᵀA + αI)⁻¹ Zᵀ."""
         along = self._along(z)
-        inside = (along / (self.eigenvalues + self.alpha)) @ along.T
+        inside = (along / (self._spectrum[1] + self.alpha)) @ along.T
         return inside if self.alpha == 0.0 else inside + (z @ z.T - along @ along.T) / self.alpha
 
     def _along(self, z: Array) -> Array:
         """Return the coordinates of z in the orthonormal basis Aᵀ Q λ^(-1/2) of the span of the rows."""
-        return (z @ self.rows.T) @ self.basis / namespace_of(z).sqrt(self.eigenvalues)
+        basis, values = self._spectrum
+        return (z @ self.rows.T) @ basis / namespace_of(z).sqrt(values)
 
 
 @value
@@ -146,14 +196,13 @@ class RidgeSolution:
     target_squares: Array  # (t,), of the targets, about their means where the intercept is free
     weight: float  # total weight of the rows, n
     alpha: float
-    effective_dof: float  # trace of the hat matrix: the effective number of parameters
     centering: Centering
     inverse: Any  # (XᵀX + αI)⁻¹
     count: Any = None  # number of rows, where it is not their weight
 
     @classmethod
     def at(
-        cls, weights: Array, rss: Array, lengths: Array, dof: float, centering: Centering, **parts: Any
+        cls, weights: Array, rss: Array, lengths: Array, centering: Centering, **parts: Any
     ) -> "RidgeSolution":
         """Return the solution with given coefficients of the columns.
 
@@ -165,8 +214,6 @@ class RidgeSolution:
             Residual sums of squares.
         lengths : array (t,)
             Lengths of the targets.
-        dof : float
-            Σ λ/(λ + α), without a free intercept.
         centering : Centering
             How rows become columns.
         **parts
@@ -178,7 +225,6 @@ class RidgeSolution:
             intercept=intercept,
             rss=without_rounding(rss, lengths, centering.offset, parts["weight"]),
             target_squares=lengths**2,
-            effective_dof=centering.free_intercept + dof,
             centering=centering,
             **parts,
         )
@@ -187,6 +233,11 @@ class RidgeSolution:
     def n_rows(self) -> float:
         """Number of rows, as their frequencies count them."""
         return float(self.weight if self.count is None else self.count)
+
+    @property
+    def effective_dof(self) -> float:
+        """Trace of the hat matrix: the effective number of parameters."""
+        return self.centering.free_intercept + self.inverse.effective_dof
 
     @property
     def residual_dof(self) -> float:
@@ -281,20 +332,25 @@ def ridge(
         fit_intercept=fit_intercept,
         penalize_intercept=penalize_intercept,
     )
-    with blas_for_columns(statistic.dim):
+    with blas_for_columns(min(statistic.dim, statistic.factor.shape[0])):
         return _ridge(statistic, alpha, centering)
 
 
 def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> RidgeSolution:
     factor, weight = centering.factor(statistic), float(statistic.weight)
     p = factor.shape[1] - statistic.n_targets
+    columns, targets = factor[:, :p], factor[:, p:]
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "count": statistic.count}
+    products = alpha > 0.0 and is_numpy_array(factor)
     if alpha > 0.0 and factor.shape[0] < p:
-        spectrum = RowSpectrum.of(factor[:, :p], factor[:, p:], alpha)
-        return replace(dual_solution(spectrum, centering, weight, alpha), count=statistic.count)
-    xp = namespace_of(factor)
-    columns, targets, span = factor[:, :p], factor[:, p:], None
-    solved = _by_products(columns, targets, alpha) if alpha > 0.0 and is_numpy_array(factor) else None
+        solved = _by_products_of_rows(columns, targets, alpha) if products else None
+        if solved is None:
+            spectrum = RowSpectrum.of(columns, targets, alpha)
+            return replace(dual_solution(spectrum, centering, weight, alpha), count=statistic.count)
+    else:
+        solved = _by_products(columns, targets, alpha) if products else None
     if solved is None:
+        xp = namespace_of(factor)
         fit = least_squares(
             LinearFactor(
                 weight=statistic.weight,
@@ -303,13 +359,11 @@ def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> Ridge
                 n_targets=statistic.n_targets,
             )
         )
-        solved, span = (fit.coef.T, fit.root), fit.span
-    coef, root = solved
-    rss = xp.sum((targets - columns @ coef) ** 2, axis=0) if alpha > 0.0 else fit.rss
-    inverse = PrimalInverse(factor=root, span=span)
-    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse, "count": statistic.count}
-    dof = _effective_dof(columns, root, alpha)
-    return RidgeSolution.at(coef, rss, column_lengths(targets), dof, centering, **of)
+        dof = _effective_dof(columns, fit.root, alpha)
+        solved = fit.coef.T, PrimalInverse(factor=fit.root, effective_dof=dof, span=fit.span)
+    coef, inverse = solved
+    rss = column_squares(targets - columns @ coef) if alpha > 0.0 else fit.rss
+    return RidgeSolution.at(coef, rss, column_lengths(targets), centering, inverse=inverse, **of)
 
 
 #: The most digits, as a factor, that products of columns lose in the inverse; coefficients are refined.
@@ -317,21 +371,36 @@ INFLATION = 1e5
 
 
 def _by_products(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
-    """Return w of (AᵀA + αI) w = Aᵀy, and S with SSᵀ = (AᵀA + αI)⁻¹; None where they would lose digits.
+    """Return w of (AᵀA + αI) w = Aᵀy, and (AᵀA + αI)⁻¹; None where they would lose digits.
 
     One step of iterative refinement, by the residuals of the rows, gives w the digits of a QR.
     """
-    from scipy.linalg import lapack
-
     scatter = columns.T @ columns
     scatter.flat[:: len(scatter) + 1] += alpha
-    factor = safe_factor(scatter, inflation=INFLATION)
-    if factor is None:
+    upper = safe_factor(scatter, inflation=INFLATION)
+    if upper is None:
         return None
-    root = lapack.dtrtri(factor.T, lower=1)[0].T  # the transpose is in the order of Fortran
-    w = root @ (root.T @ (columns.T @ targets))
-    slope = columns.T @ (targets - columns @ w) - alpha * w
-    return w + root @ (root.T @ slope), root
+    w = _solve(upper, columns.T @ targets)
+    w += _solve(upper, columns.T @ (targets - columns @ w) - alpha * w)
+    return w, CholeskyInverse(columns=columns, upper=upper, alpha=alpha)
+
+
+def _by_products_of_rows(rows: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
+    """Return w = Aᵀ (A Aᵀ + αI)⁻¹ y of few rows, refined likewise, and (AᵀA + αI)⁻¹."""
+    products = row_products(rows)
+    products.flat[:: len(products) + 1] += alpha
+    upper = safe_factor(products, inflation=INFLATION)
+    if upper is None:
+        return None
+    dual = _solve(upper, targets)
+    dual += _solve(upper, targets - rows @ (rows.T @ dual) - alpha * dual)
+    return rows.T @ dual, DualInverse(rows=rows, alpha=alpha)
+
+
+def _solve(upper: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return (UᵀU)⁻¹ b."""
+    lower = upper.T
+    return solve_triangular(lower, solve_triangular(lower, b), transposed=True)
 
 
 def _effective_dof(columns: Array, root: Array, alpha: float) -> float:
@@ -366,20 +435,15 @@ def primal_solution(
     span = None
     if seen.shape[1] < seen.shape[0] and alpha == 0.0:
         span = RowSpan(scale=xp.ones_like(seen[:, 0]), directions=seen)
-    root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse), span=span)
+    root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse), effective_dof=dof, span=span)
     of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": root}
-    return RidgeSolution.at(weights, rss, spectrum.target_lengths, dof, centering, **of)
+    return RidgeSolution.at(weights, rss, spectrum.target_lengths, centering, **of)
 
 
 def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, alpha: float) -> RidgeSolution:
     """Return the solution for one penalty, w = Aᵀ (A Aᵀ + αI)⁻¹ y, from the spectrum of the rows."""
     xp = namespace_of(spectrum.rows)
-    nonzero = xp.nonzero(spectrum.eigenvalues > 0)[0]
-    basis = xp.take(spectrum.basis, nonzero, axis=1)
-    values = xp.take(spectrum.eigenvalues, nonzero)
-    weights = spectrum.coefficients(alpha)
     penalty = xp.asarray([alpha], dtype=spectrum.rows.dtype, device=device(spectrum.rows))
-    rss, dof = spectrum.residuals(penalty)[0][:, 0], float(xp.sum(values / (values + alpha)))
-    inverse = DualInverse(rows=spectrum.rows, basis=basis, eigenvalues=values, alpha=alpha)
-    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse}
-    return RidgeSolution.at(weights, rss, spectrum.target_lengths, dof, centering, **of)
+    rss = spectrum.residuals(penalty)[0][:, 0]
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": DualInverse.of(spectrum, alpha)}
+    return RidgeSolution.at(spectrum.coefficients(alpha), rss, spectrum.target_lengths, centering, **of)

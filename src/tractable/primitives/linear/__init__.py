@@ -14,6 +14,7 @@ from tractable.primitives.linear import agnostic
 from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
 
 __all__ = [
+    "centred_rows",
     "centred_triangle",
     "diagonal_moments",
     "gradient_pass",
@@ -145,6 +146,38 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
     return weight, centre + rest / safe, factor
 
 
+@SILENT
+def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the weight and the mean of rows [x, y], and the rows √w ([x, y] - mean), (n, d + t).
+
+    Parameters
+    ----------
+    x : array (n, d)
+    y : array (n, t)
+    weights : array (n,), optional
+
+    Examples
+    --------
+    >>> weight, mean, rows = centred_rows(np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]]))
+    >>> float(weight), mean.tolist(), rows.tolist()
+    (2.0, [2.0, 2.0], [[-1.0, 0.0], [1.0, 0.0]])
+    """
+    if not is_numpy_array(x):
+        return agnostic.centred_rows(x, y, weights)
+    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
+    rows, rest = np.empty((n, d + y.shape[1])), np.zeros(len(centre))
+    step = max(1, PRODUCT_ENTRIES // len(centre))  # what rounding left of the mean, while they are in cache
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        np.subtract(x[part], centre[:d], out=rows[part, :d])
+        np.subtract(y[part], centre[d:], out=rows[part, d:])
+        rest += product(one[part], rows[part])
+    rest /= safe
+    if weights is not None:
+        rows *= np.sqrt(weights)[:, None]
+    return weight, centre + rest, rows
+
+
 def _weights_and_centre(
     x: np.ndarray, y: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, Any, Any, np.ndarray]:
@@ -228,8 +261,9 @@ def _upright(factor: np.ndarray) -> np.ndarray:
     return upright
 
 
-#: Columns up to which the moments of a block are compiled.
-COMPILED_COLUMNS = 128
+#: Columns up to which the moments of a block are compiled: the products of more are symmetric to NumPy, half
+#: of the operations.
+COMPILED_COLUMNS = 64
 
 #: Bytes of the rows that are centred at a time: they stay in the cache of a core.
 CENTRED_BYTES = 2**16
@@ -252,11 +286,19 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
-    if not runs_compiled(x, 4 * x.shape[0] * x.shape[1]) or x.shape[1] > COMPILED_COLUMNS:
+    if not _sums_compiled(x, x.shape[1]):
         return agnostic.moments(x, weights)
+    return _compiled_moments(x, x[:, :0], weights)
+
+
+def _sums_compiled(x: Array, width: int) -> bool:
+    return runs_compiled(x, 4 * x.shape[0] * width) and width <= COMPILED_COLUMNS
+
+
+def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
     from tractable.primitives.linear.compiled import moments as compiled
 
-    return compiled(x, weights, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+    return compiled(x, y, weights, max(64, CENTRED_BYTES // (8 * (x.shape[1] + y.shape[1]))))
 
 
 #: Entries of the rows whose products are added at a time: they stay in the cache of a core. And of those that
@@ -282,6 +324,8 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     """
     if not is_numpy_array(x):
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
+    if _sums_compiled(x, x.shape[1] + y.shape[1]):
+        return _compiled_moments(x, y, weights)
     (n, d), n_targets = x.shape, y.shape[1]
     one, weight, safe, centre = _weights_and_centre(x, y, weights)
     tile = max(1, TILE // max(d, 1))

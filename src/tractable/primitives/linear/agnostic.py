@@ -9,6 +9,12 @@ from tractable.arrays.linalg import product, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives import SILENT
 
+#: Groups from which on their products are one call, and how many times the rows it may take with zeros.
+FEW_GROUPS, PADDING = 8, 4
+
+#: Entries up to which an array of the size of all products is made.
+FEW_PRODUCTS = 2**17
+
 
 def triangle(rows: Array) -> Array:
     xp = namespace_of(rows)
@@ -47,7 +53,7 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
 def grouped_moments(
     x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
 ) -> tuple[Array, Array, Array]:
-    starts, sizes = edges[:-1], np.diff(edges)
+    starts, sizes = edges[:-1], edges[1:] - edges[:-1]
     total = sizes.astype(np.float64) if weights is None else np.add.reduceat(weights, starts)
 
     def means(rows: np.ndarray) -> np.ndarray:
@@ -55,14 +61,31 @@ def grouped_moments(
         return np.add.reduceat(weighted, starts, axis=0) / total[:, None]
 
     mean = means(x)
-    centred = x - np.repeat(mean, sizes, axis=0)
+    centred = x - mean.repeat(sizes, axis=0)
     remainder = means(centred)
     root = centred if weights is None else centred * np.sqrt(weights)[:, None]
-    scatter = np.empty((len(sizes), x.shape[1], x.shape[1]))
+    scatter = _grouped_products(root, edges, sizes)
+    moved = total[:, None] * remainder
+    if scatter.size <= FEW_PRODUCTS:
+        scatter -= moved[:, :, None] * remainder[:, None, :]
+    else:  # one after the other: no second array of this size
+        for k in range(len(scatter)):
+            scatter[k] -= np.outer(moved[k], remainder[k])
+    return total, mean + remainder, scatter
+
+
+def _grouped_products(root: np.ndarray, edges: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return RᵀR of the rows of each group, (K, d, d)."""
+    n_groups, most, d = len(sizes), int(sizes.max()), root.shape[1]
+    if n_groups >= FEW_GROUPS and n_groups * most <= PADDING * len(root):
+        # Many small products are one call where every group is given as many rows, of zeros.
+        padded = np.zeros((n_groups, most, d))
+        padded[np.arange(most) < sizes[:, None]] = root
+        return padded.transpose(0, 2, 1) @ padded
+    scatter = np.empty((n_groups, d, d))
     for k, (a, b) in enumerate(pairwise(edges.tolist())):
         np.dot(root[a:b].T, root[a:b], out=scatter[k])
-    scatter -= (total[:, None] * remainder)[:, :, None] * remainder[:, None, :]
-    return total, mean + remainder, scatter
+    return scatter
 
 
 @SILENT
@@ -136,4 +159,4 @@ def gradient_pass(
 def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
     xp = namespace_of(x, mean, lower)
     white = solve_triangular(lower, (x - mean).T)
-    return xp.sum(white * white, axis=0)
+    return np.add.reduce(white * white) if xp is np else xp.sum(white * white, axis=0)

@@ -5,16 +5,16 @@ import numpy as np
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
 
-@entry("ROWS VECTOR INT")
-def moments(x, weights, rows):  # type: ignore[no-untyped-def]
-    n, d = x.shape
+@entry("ROWS ROWS VECTOR INT")
+def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
+    (n, n_columns), d = x.shape, x.shape[1] + y.shape[1]
     total, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
     centred, center, product = np.empty((rows, d)), np.empty(d), np.empty((d, d))
     remainder = np.empty(d)
     # Means are about the first row: far from the origin, their differences would have few digits.
     shift = np.empty(d)
     for j in range(d):
-        shift[j] = x[0, j]
+        shift[j] = x[0, j] if j < n_columns else y[0, j - n_columns]
     for start in range(0, n, rows):
         m = min(rows, n - start)
         z = centred[:m]
@@ -23,8 +23,11 @@ def moments(x, weights, rows):  # type: ignore[no-untyped-def]
         for i in range(m):
             w = weights[start + i] if len(weights) else 1.0
             weight += w
-            for j in range(d):
+            for j in range(n_columns):
                 z[i, j] = x[start + i, j] - shift[j]
+            for j in range(n_columns, d):
+                z[i, j] = y[start + i, j - n_columns] - shift[j]
+            for j in range(d):
                 center[j] += w * z[i, j]
         if weight == 0.0:
             continue

@@ -8,7 +8,15 @@ from tractable.arrays.namespace import Array
 from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.naive_bayes import agnostic
 
-__all__ = ["category_scores", "class_moments", "diagonal_scores", "softmax_rows", "sparse_class_sums"]
+__all__ = [
+    "category_counts",
+    "category_scores",
+    "class_moments",
+    "class_sums",
+    "diagonal_scores",
+    "softmax_rows",
+    "sparse_class_sums",
+]
 
 
 def class_moments(
@@ -48,13 +56,74 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    return compiled(x, codes, weights, n_classes)
+    weight, mean, scatter, total = compiled(x, codes, weights, n_classes)
+    return np.broadcast_to(weight, mean.shape), mean, scatter, total
+
+
+def class_sums(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any = None, *, above: float | None = None
+) -> np.ndarray:
+    """Return the sum of every column class by class, (K, d), without sorting the rows.
+
+    Not every sum is finite where an entry is missing (NaN).
+
+    Parameters
+    ----------
+    x, codes, n_classes, weights
+        As in `class_moments`.
+    above : float, optional
+        A threshold: entries above count one, and others zero.
+
+    Examples
+    --------
+    >>> x, codes = np.array([[1.0, 5.0], [3.0, 0.0], [7.0, 2.0]]), np.array([0, 0, 1])
+    >>> class_sums(x, codes, 2).tolist(), class_sums(x, codes, 2, above=2.5).tolist()
+    ([[4.0, 5.0], [7.0, 2.0]], [[1.0, 1.0], [1.0, 0.0]])
+    """
+    if not runs_compiled(x, 16 * x.shape[0] * x.shape[1]):
+        return agnostic.class_sums(x, codes, n_classes, weights, above=above)
+    from tractable.primitives.naive_bayes import compiled
+
+    out = np.zeros((n_classes, x.shape[1]))
+    if above is None:
+        compiled.class_sums(x, codes, weights, out)
+    else:
+        compiled.class_sums_above(x, codes, weights, above, out)
+    return out
+
+
+def category_counts(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any, n_categories: int
+) -> np.ndarray | None:
+    """Return how often each column has each category class by class, (K, d, C); None if x has fractions.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Codes 0, …, C - 1 of categories; a missing entry (NaN) counts for nothing.
+    codes, n_classes, weights
+        As in `class_moments`.
+    n_categories : int
+        C.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 0.0]])
+    >>> category_counts(x, np.array([0, 0, 1]), 2, None, 2).tolist()
+    [[[1.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
+    """
+    if not runs_compiled(x, 16 * x.shape[0] * x.shape[1]):
+        return agnostic.category_counts(x, codes, n_classes, weights, n_categories)
+    from tractable.primitives.naive_bayes.compiled import category_counts as compiled
+
+    out = np.zeros((n_classes, x.shape[1], n_categories))
+    return out if compiled(x, codes, weights, out) else None
 
 
 def sparse_class_sums(
     X: Any, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of every column, and of its squares, class by class, in one walk over stored entries.
+) -> np.ndarray:
+    """Return the sum of every column class by class, (K, d), in one walk over stored entries.
 
     Parameters
     ----------
@@ -62,27 +131,21 @@ def sparse_class_sums(
     codes, n_classes, weights
         As in `class_moments`.
 
-    Returns
-    -------
-    sums, squares : arrays (K, d)
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
     >>> X = csr_array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0]])
-    >>> sums, squares = sparse_class_sums(X, np.array([0, 0, 1]), 2)
-    >>> sums.tolist(), squares.tolist()
-    ([[4.0, 0.0], [0.0, 2.0]], [[10.0, 0.0], [0.0, 4.0]])
+    >>> sparse_class_sums(X, np.array([0, 0, 1]), 2).tolist()
+    [[4.0, 0.0], [0.0, 2.0]]
     """
     if not runs_compiled(X.data, 32 * X.nnz):
         return agnostic.sparse_class_sums(X, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import sparse_class_sums as compiled
 
-    out = np.zeros((X.shape[1], n_classes, 2))
+    out = np.zeros((n_classes, X.shape[1]))
     columns = X.indices.astype(np.int32, copy=False).view(np.uint32)
     compiled(X.data, columns, X.indptr, codes, weights, out)
-    sums, squares = np.ascontiguousarray(out.transpose(2, 1, 0))
-    return sums, squares
+    return out
 
 
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:

@@ -3,10 +3,14 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from tractable.arrays.log_space import softmax
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.primitives import SILENT
+
+#: Products that a matrix of zeros and ones may take more than one of SciPy's with its ones alone.
+FEW_PRODUCTS = 2**18
 
 
 @SILENT
@@ -14,25 +18,62 @@ def class_moments(
     x: Array, codes: Array, n_classes: int, weights: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
     xp = namespace_of(x)
-    x = xp.astype(x, xp.float64)
-    codes = xp.astype(codes, xp.int64)
-    one = codes[:, None] == xp.arange(n_classes, dtype=xp.int64, device=device(x))
-    indicator = xp.astype(one, xp.float64)
-    indicator = indicator if weights is None else indicator * weights[:, None]
-    seen = ~xp.isnan(x)
-    nothing = xp.zeros_like(x)
-    weight = indicator.T @ xp.astype(seen, xp.float64)
-    safe = xp.where(weight > 0, weight, xp.ones_like(weight))
-    mean = indicator.T @ xp.where(seen, x, nothing) / safe
-    centred = xp.where(seen, x - xp.take(mean, codes, axis=0), nothing)
-    rounding = indicator.T @ centred / safe
-    scatter = indicator.T @ (centred * centred) - weight * rounding * rounding
-    return weight, mean + rounding, scatter, xp.sum(indicator, axis=0)
+    x = xp.astype(x, xp.float64, copy=False)
+    codes = codes if is_numpy_array(codes) else xp.astype(codes, xp.int64)
+    members = class_members(x, codes, n_classes, weights)
+    sums, total = members @ x, members @ xp.ones(x.shape[0], dtype=xp.float64, device=device(x))
+    weight, seen, nothing = total[:, None], None, None
+    if not bool(xp.all(xp.isfinite(sums))):  # a missing entry spoils its sum
+        seen, nothing = ~xp.isnan(x), xp.zeros_like(x)
+        weight, sums = members @ xp.astype(seen, xp.float64), members @ xp.where(seen, x, nothing)
+    each = weight if bool(xp.all(weight > 0)) else xp.where(weight > 0, weight, xp.ones_like(weight))
+    mean = sums / each
+    centred = x - xp.take(mean, codes, axis=0)
+    centred = centred if seen is None else xp.where(seen, centred, nothing)
+    rounding = members @ centred / each
+    scatter = members @ (centred * centred) - weight * rounding * rounding
+    return xp.broadcast_to(weight, mean.shape), mean + rounding, scatter, total
 
 
-def sparse_class_sums(X: Any, codes: Any, n_classes: int, weights: Any = None) -> tuple[Any, Any]:
+def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None = None) -> Any:
+    """Return the weight of each row, in the row of its class, (K, n): sparse where products are quicker."""
+    if is_numpy_array(x) and n_classes * x.size > FEW_PRODUCTS:
+        n = len(x)
+        one = np.ones(n) if weights is None else weights
+        return csc_array((one, codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)), (n_classes, n))
+    xp = namespace_of(x)
+    of = xp.arange(n_classes, dtype=codes.dtype, device=device(x))
+    found = xp.astype(codes[None, :] == of[:, None], xp.float64)
+    return found if weights is None else found * weights
+
+
+@SILENT
+def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None, *, above: float | None = None) -> Any:
+    if above is not None:
+        if np.isnan(x.min(initial=0.0)):
+            return np.full((n_classes, x.shape[1]), np.nan)
+        x = x > above
+    return class_members(x, codes, n_classes, weights) @ x.astype(np.float64, copy=False)
+
+
+def category_counts(x: Any, codes: Any, n_classes: int, weights: Any, n_categories: int) -> Any:
+    d = x.shape[1]
+    cell = n_categories * (codes.astype(np.int64)[:, None] * d + np.arange(d))
+    seen = ~np.isnan(x)
+    one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
+    x = x if seen.all() else np.where(seen, x, 0.0)
+    category = x.astype(np.int64)
+    if np.any(category != x):
+        return None
+    cell = cell + category
+    cell = cell.ravel() if seen.all() else cell[seen]
+    found = np.bincount(cell, one, n_classes * d * n_categories)
+    return found.astype(np.float64, copy=False).reshape(n_classes, d, n_categories)
+
+
+def sparse_class_sums(X: Any, codes: Any, n_classes: int, weights: Any = None) -> Any:
     indicator = np.equal.outer(np.arange(n_classes), codes) * (1.0 if weights is None else weights)
-    return indicator @ X, indicator @ X.power(2)
+    return indicator @ X
 
 
 @SILENT
@@ -40,7 +81,10 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     if is_numpy_array(x):
-        return _diagonal_terms(x[:, None, :], means, scales, log_norms)
+        z = (x[:, None, :] - means) * scales
+        found = log_norms.sum(axis=1) - 0.5 * (z * z).sum(axis=-1)
+        complete = not np.isnan(found).any()
+        return found if complete else _diagonal_terms(x[:, None, :], means, scales, log_norms)
     each = range(means.shape[0])  # one class after the other: no array is larger than the rows
     return xp.stack([_diagonal_terms(x, means[k, :], scales[k, :], log_norms[k, :]) for k in each], axis=1)
 
@@ -54,7 +98,11 @@ def _diagonal_terms(x: Array, means: Array, scales: Array, log_norms: Array) -> 
 
 @SILENT
 def softmax_rows(scores: Array) -> Array:
-    return softmax(scores)
+    if not is_numpy_array(scores):
+        return softmax(scores)
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    total = raised.sum(axis=1, keepdims=True)
+    return softmax(scores) if np.isnan(total).any() else raised / total
 
 
 @SILENT
