@@ -35,7 +35,10 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed, around):  
     Nodes come in preorder: the left child follows its parent. A row of `nodes` is first point, last + 1,
     right child (0 for a leaf), depth; `around` is the box of all points.
     """
-    rows = points.copy()  # in the order of `order`, so that parts are read one after another
+    # Where leaves will be packed lie the rows that are not yet, in the order of `order`: parts are read one
+    # after another.
+    rows = packed.reshape(points.shape)
+    rows[:] = points
     made, waiting, todo = 0, 1, np.empty((_WAITING + 1, 4), np.int64)
     boxes = np.empty((_WAITING + 1, 2, points.shape[1]))
     todo[0, 0], todo[0, 1], todo[0, 2], todo[0, 3] = 0, len(points), -1, 0
