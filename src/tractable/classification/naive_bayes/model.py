@@ -5,7 +5,7 @@ parameters of all classes from these statistics, and integrates them out under c
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
 from numbers import Real
@@ -205,6 +205,10 @@ class Group(ABC):
     def _unobserved(self, i: int) -> NotYetDetermined:
         return NotYetDetermined(f"X has no observed value in the column {self.label(i)!r}")
 
+    def check(self, x: np.ndarray) -> np.ndarray:
+        """Refuse entries that the likelihoods exclude; return the largest of each column."""
+        return self.layout.check(self.where, x)
+
     def label(self, i: int = 0) -> Any:
         """Return the name of the group's i-th column."""
         return self.layout.columns.label(int(self.where[i]))
@@ -283,25 +287,26 @@ class CategoryGroup(Group):
             return self._zeros_and_ones(x, rows)
         largest = x.max(initial=0.0) if x.min(initial=0.0) >= 0.0 else np.nan
         if not largest < MOST_CATEGORIES:  # or an entry is missing
-            high = self.layout.check(self.where, x)
+            high = self.check(x)
             largest = np.nanmax(high, initial=0.0)
             if not largest < MOST_CATEGORIES:
                 raise many_categories(self.label(int(np.nanargmax(high))), int(largest) + 1)
         found = category_counts(x, rows.codes, rows.n_classes, rows.weights, int(largest) + 1)
         if found is None:  # a fraction is no code
-            self.layout.check(self.where, x)
+            self.check(x)
         return Counts(counts=found)
 
     def _zeros_and_ones(self, x: np.ndarray, rows: ClassRows) -> Counts:
         """Count zeros and ones, or the entries on either side of a threshold."""
         given, threshold = (rows.codes, rows.n_classes, rows.weights), self.layout.binarize
         if threshold is None:
-            self.layout.check(self.where, x)
-        ones, total = class_sums(x, *given, above=threshold), rows.total[:, None]
+            self.check(x)
+        ones = class_sums(x, *given, within=(-LARGEST, LARGEST), above=threshold)
+        total = rows.total[:, None]
         if not np.all(np.isfinite(ones)):
-            seen = ~np.isnan(x)
+            seen = observed(x)
             ones = class_sums(
-                np.where(seen, x, -np.inf if threshold is not None else 0.0), *given, above=threshold
+                np.where(seen, x, 0.0 if threshold is None else threshold), *given, above=threshold
             )
             total = class_sums(seen.astype(np.float64), *given)
         return Counts(counts=np.stack([np.maximum(total - ones, 0.0), ones], axis=-1))
@@ -372,7 +377,7 @@ class PoissonGroup(Group):
     """
 
     def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
-        self.layout.check(self.where, x)
+        self.check(x)
         factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
         return totals_of_classes(np.concatenate([x, factorials], axis=1), rows)
 
@@ -415,9 +420,7 @@ class MultinomialGroup(Group):
     """
 
     def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
-        if not x.min(initial=0.0) >= 0.0:  # or an entry is missing
-            self.layout.check(self.where, x)
-        return totals_of_classes(x, rows)
+        return totals_of_classes(x, rows, self.check)
 
     def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates λ p_kj, with λ the average total of a row."""
@@ -557,6 +560,15 @@ def check_no_infinity(x: Any) -> None:
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
 
 
+def observed(x: np.ndarray) -> np.ndarray:
+    """Return which entries are not missing; refuse those that are infinite or too large to square."""
+    check_no_infinity(x)
+    seen = ~np.isnan(x)
+    if np.max(np.abs(x), where=seen, initial=0.0) > LARGEST:
+        raise too_large("X")
+    return seen
+
+
 def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: ClassRows) -> None:
     """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
     xp = namespace_of(x)
@@ -576,16 +588,19 @@ def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: Cla
         check_squares(beside(scatter[k], x), x[codes == k, :], beside(mean[k], x), w)
 
 
-def totals_of_classes(x: np.ndarray, rows: ClassRows) -> Totals:
-    """Return weight and sum of the observed entries of every class, (K, d)."""
+def totals_of_classes(x: np.ndarray, rows: ClassRows, check: Callable[[Any], Any] = observed) -> Totals:
+    """Return weight and sum of the observed entries of every class, (K, d).
+
+    None is negative: `check` refuses these, where an entry is missing, negative or too large.
+    """
     given = rows.codes, rows.n_classes, rows.weights
-    sums = class_sums(x, *given)
-    if sums.max(initial=0.0) < LARGEST:
+    sums = class_sums(x, *given, within=(0.0, LARGEST))
+    if np.all(np.isfinite(sums)):
         return Totals(weight=np.broadcast_to(rows.total[:, None], sums.shape), total=sums)
-    check_no_infinity(x)
-    seen = ~np.isnan(x)
+    check(x)
+    seen = observed(x)
     sums = class_sums(np.where(seen, x, 0.0), *given)
-    if not sums.max(initial=0.0) < LARGEST:
+    if not np.all(np.isfinite(sums)):
         raise too_large("X")
     return Totals(weight=class_sums(seen.astype(np.float64), *given), total=sums)
 

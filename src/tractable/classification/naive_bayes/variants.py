@@ -206,6 +206,8 @@ class KernelNB(BaseNaiveBayes):
 class DiscreteNB(BaseNaiveBayes):
     """Naive Bayes of discrete columns: `alpha`, `fit_prior` and `class_prior` as scikit-learn has them."""
 
+    _finds_infinity = True
+
     def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
         self.alpha = alpha
         self.fit_prior = fit_prior
