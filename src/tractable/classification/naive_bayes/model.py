@@ -19,7 +19,7 @@ from tractable.arrays.devices import beside, on_host
 from tractable.arrays.gamma import gammaln
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import LARGEST, too_large
-from tractable.arrays.namespace import is_foreign_array, namespace_of, unbroadcast
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
@@ -132,7 +132,8 @@ class ClassRows(NamedTuple):
     def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
         if is_foreign_array(codes):
             one = namespace_of(codes).ones_like(codes) if weights is None else weights
-            return cls(codes, n_classes, weights, on_host(weighted_counts(codes, one, n_classes)))
+            total = on_host(weighted_counts(codes, one, n_classes)).astype(np.float64)
+            return cls(codes, n_classes, weights, total)
         return cls(codes, n_classes, weights, np.bincount(codes, weights, n_classes).astype(np.float64))
 
 
@@ -198,7 +199,7 @@ class Group(ABC):
 
     def check_observed(self, found: Any) -> None:
         """Refuse columns without an observed value in any class."""
-        weight = unbroadcast(found.weight).sum(axis=0)
+        weight = found.weight.sum(axis=0)
         if not np.all(weight > 0):
             raise self._unobserved(int(np.argmin(weight)))
 
@@ -224,14 +225,15 @@ class NormalGroup(Group):
         """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
         overall = pooled(found)
         variance, least = column_variance(*overall)
-        weight, mean, scatter = unbroadcast(found.weight), found.mean, found.scatter
+        weight, mean, scatter = found.weight, found.mean, found.scatter
         if not how.bayes:
             spread = self._variances(weight, scatter, variance, how)
             if not np.all(weight > 0):
                 mean = np.where(weight > 0, mean, overall.mean)
                 spread = np.where(weight > 0, spread, variance)
             return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least, out=spread)}
-        prior, v, weight = how.pseudocounts, np.maximum(variance, least), found.weight
+        prior, v = how.pseudocounts, np.maximum(variance, least)
+        weight = np.broadcast_to(weight, mean.shape)
         after, step = prior + weight, np.where(weight > 0, mean - overall.mean, 0.0)
         shape = 0.5 * after
         rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
@@ -271,9 +273,9 @@ class NormalGroup(Group):
         for j in range(len(v)):
             prior = NormalGamma(mean=overall.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
             model = NormalModel(prior=prior)
-            for k in range(len(found.mean)):
+            for k, weight in enumerate(np.broadcast_to(found.weight, found.mean.shape)[:, j]):
                 mean, scatter = found.mean[k, j : j + 1], found.scatter[k, j : j + 1, None]
-                moments = Moments(weight=found.weight[k, j], mean=mean, scatter=scatter)
+                moments = Moments(weight=weight, mean=mean, scatter=scatter)
                 total += model.log_evidence(moments)
         return total
 
@@ -399,7 +401,7 @@ class PoissonGroup(Group):
         sums, weight, average = self._counts(found)
         d = len(self.where)
         prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
-        evidence = gamma_increment(prior, np.stack([sums, weight], axis=-1))
+        evidence = gamma_increment(prior, np.stack(np.broadcast_arrays(sums, weight), axis=-1))
         return float(np.sum(evidence)) - float(np.sum(found.total[:, d:]))
 
     def _counts(self, found: Totals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -515,15 +517,19 @@ class Overall(NamedTuple):
 
 def pooled(found: DiagonalMoments) -> Overall:
     """Return the moments of all of K classes together: their scatter within and between the classes."""
-    each, mean = unbroadcast(found.weight), found.mean
-    weight = each.sum(axis=0)
-    first = mean[int(each[:, 0].argmax())]  # differences of means keep their digits far from the origin
+    each, mean = found.weight, found.mean
+    weight, of_all = each.sum(axis=0), each[:, 0]
+    one = each.shape[1] == 1  # weight of all columns
+
+    def total(x: np.ndarray) -> np.ndarray:
+        return of_all @ x if one else np.einsum("kd,kd->d", each, x)
+
+    first = mean[int(of_all.argmax())]  # differences of means keep their digits far from the origin
     step = mean - first
-    shift = np.einsum("kd,kd->d", each, step) / np.where(weight > 0, weight, 1.0)
+    shift = total(step) / np.where(weight > 0, weight, 1.0)
     step -= shift
     step *= step
-    between = np.einsum("kd,kd->d", each, step)
-    return Overall(weight, first + shift, found.scatter.sum(axis=0) + between)
+    return Overall(weight, first + shift, found.scatter.sum(axis=0) + total(step))
 
 
 def column_variance(weight: Any, mean: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -543,12 +549,12 @@ def moments_of_classes(x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
     found = class_moments(x, codes, rows.n_classes, rows.weights)
     weight, mean, scatter, total = on_host(found) if is_foreign_array(x) else found
     unseen = np.zeros(rows.n_classes)
-    if np.any(unbroadcast(weight) != total[:, None]):
+    if weight.shape[1] > 1 and np.any(weight != total[:, None]):
         check_no_infinity(x)
         empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
         one = xp.take(row_weights(rows.weights, as_rows(x[:, :1])), empty)
         unseen += on_host(weighted_counts(xp.take(codes, empty), one, rows.n_classes))
-    if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+    if not (scatter.min(initial=1.0) > SMALL and are_moderate(mean, scatter)):
         check_class_squares(scatter, mean, x, rows)
     return DiagonalMoments(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
 
@@ -569,10 +575,17 @@ def observed(x: np.ndarray) -> np.ndarray:
     return seen
 
 
+def are_moderate(mean: np.ndarray, scatter: np.ndarray) -> bool:
+    """Whether no entry is infinite or too large to square, by the moments of all entries."""
+    far = max(mean.max(initial=0.0), -mean.min(initial=0.0))
+    return bool(far < LARGEST and scatter.max(initial=0.0) < LARGEST**2)
+
+
 def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: ClassRows) -> None:
     """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
     xp = namespace_of(x)
-    if not np.all(np.isfinite(scatter)):
+    check_no_infinity(x)
+    if not are_moderate(mean, scatter):
         raise too_large("X")
     several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
     small = (scatter <= SMALL) & several[:, None]
@@ -596,7 +609,7 @@ def totals_of_classes(x: np.ndarray, rows: ClassRows, check: Callable[[Any], Any
     given = rows.codes, rows.n_classes, rows.weights
     sums = class_sums(x, *given, within=(0.0, LARGEST))
     if np.all(np.isfinite(sums)):
-        return Totals(weight=np.broadcast_to(rows.total[:, None], sums.shape), total=sums)
+        return Totals(weight=rows.total[:, None], total=sums)
     check(x)
     seen = observed(x)
     sums = class_sums(np.where(seen, x, 0.0), *given)
@@ -635,7 +648,7 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
         zeros = np.maximum(total[:, None] - sums, 0.0)
         part: Any = Counts(counts=np.stack([zeros, sums], axis=-1))
     else:
-        part = Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+        part = Totals(weight=total[:, None], total=sums)
     parts = SideBySide(parts=(part,), total=total, dim=dim, about=layout)
     return ByClass(labels=found, parts=parts, dim=dim)
 
@@ -694,13 +707,14 @@ def multinomial_probabilities(
     default = np.full((1, d), 1.0 / d) if overall is None else overall
     found = counts + pseudocounts
     size = found.sum(axis=1, keepdims=True)
-    observed = unbroadcast(weight)
-    low, high = observed.min(axis=1), observed.max(axis=1)
-    whole = (low == high) & (low > 0)
-    if np.all(whole) and np.all(size > 0):
-        return np.divide(found, size, out=found)
+    low = weight.min(axis=1)
+    whole = (low == weight.max(axis=1)) & (low > 0) & (size[:, 0] > 0)
+    if np.all(whole):
+        found /= size
+        return found
     found /= np.where(size > 0, size, 1.0)
-    for k in np.flatnonzero(~whole | ~(size[:, 0] > 0)):
+    weight = np.broadcast_to(weight, counts.shape)
+    for k in np.flatnonzero(~whole):
         found[k] = _mode_of_observed(counts[k], weight[k], pseudocounts, default[0], overall is None)
     return found
 
@@ -782,7 +796,7 @@ def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) 
     moments = statistic.parts.parts[0]
     if moments.scatter.min() > 0.0:
         return
-    unseen = unbroadcast(moments.weight) <= 0
+    unseen = moments.weight <= 0
     rigid = np.all((moments.scatter <= 0.0) | unseen, axis=1) & ~np.all(unseen, axis=1)
     if np.any(rigid) and not np.all(rigid):
         name = statistic.labels[rigid].tolist()[0]

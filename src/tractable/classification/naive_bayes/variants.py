@@ -66,7 +66,7 @@ class GaussianNB(BaseNaiveBayes):
     (array([[7.5]]), array([-37.905]))
     """
 
-    _learns_on_host = True
+    _learns_on_host = _finds_infinity = True
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ def class_moments(
     Returns
     -------
     weight, mean, scatter : arrays (K, d)
-        Of the observed entries.
+        Of the observed entries; the weight is (K, 1) where none is missing.
     total : array (K,)
         Weight of the rows of each class.
 
@@ -56,8 +56,7 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    weight, mean, scatter, total = compiled(x, codes, weights, n_classes)
-    return np.broadcast_to(weight, mean.shape), mean, scatter, total
+    return compiled(x, codes, weights, n_classes)
 
 
 def class_sums(

@@ -32,7 +32,7 @@ def class_moments(
     centred = centred if seen is None else xp.where(seen, centred, nothing)
     rounding = members @ centred / each
     scatter = members @ (centred * centred) - weight * rounding * rounding
-    return xp.broadcast_to(weight, mean.shape), mean + rounding, scatter, total
+    return weight, mean + rounding, scatter, total
 
 
 def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None = None) -> Any:
