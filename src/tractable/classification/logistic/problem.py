@@ -548,7 +548,7 @@ class DesignRows:
 
     @SILENT
     def gradient_terms(self, link: Logit | Probit, coef: np.ndarray) -> np.ndarray:
-        """Return Σ w |r| |z| for every coefficient, the absolute values of the terms of the gradient, about."""
+        """Return Σ w |r| |z| for every coefficient, up to the rounding of single precision."""
 
         def task(blocks: list[slice]) -> np.ndarray:
             found = np.zeros(coef.shape)
