@@ -38,6 +38,11 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     larger than memory. Missing entries (NaN) are marginalised, in learning by maximum likelihood (EM on the
     statistic) and in every prediction.
 
+    With no more rows than columns the covariance is singular: a millionth (2⁻²⁰) of the variances within
+    classes is added, which is warned of and stored in `jitter_`, and means decide along directions in which
+    no class varies. Of fewer rows than columns the covariance is held by the rows, and no matrix of columns
+    is formed; ``shrinkage="auto"`` or ``estimate="bayes"`` are the better answers there.
+
     Parameters
     ----------
     shrinkage : None, float or "auto"
