@@ -28,8 +28,7 @@ def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> 
 
 
 def _target_variance(statistic: LinearFactor) -> float:
-    xp = namespace_of(statistic.mean)
-    return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / (float(statistic.weight) or 1.0)
+    return float(statistic.stddev[statistic.dim]) ** 2
 
 
 def _mean_square(statistic: LinearFactor) -> float:

@@ -185,6 +185,8 @@ def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     """Return the statistic with zeros in place of columns that vary by rounding alone."""
     xp = namespace_of(statistic.mean)
     varies = column_varies(statistic.mean, statistic.stddev)
+    if bool(xp.all(varies)):
+        return statistic
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
 
 
