@@ -375,9 +375,7 @@ class EvidenceStep:
 
     def __call__(self, spectrum: ColumnSpectrum) -> EvidencePoint:
         at = self.params
-        return evidence_at(
-            spectrum, self.dof, at.prior, at.noise, self.hyper.log_density(at.prior, at.noise)
-        )
+        return evidence_at(spectrum, self.dof, at.prior, at.noise, self.hyper.log_density(at.prior, at.noise))
 
 
 @value
@@ -502,8 +500,8 @@ def bounded_ratio(above: Any, below: Any, most: Any, before: Any) -> Any:
     if plain and isinstance(below, float) and isinstance(before, float):
         ratio = above / below if above < most * below else most
         return float(ratio) if above > 0 else before
-    if plain and type(below) is np.ndarray and above > 0:
-        return np.divide(above, below, out=np.full(below.shape, most), where=above < most * below)
+    if type(below) is np.ndarray and np.all(above > 0.0):
+        return above / np.maximum(below, above / most)
     xp = namespace_of(above, below, most, before)
     above, below, most, before = (xp.asarray(part, dtype=xp.float64) for part in (above, below, most, before))
     within = above < most * below
