@@ -70,7 +70,21 @@ OPTIONS = {
     "TableMixture": "n_components=3, random_state=0",
 }
 #: Models of codes of categories, or of counts.
-COUNTED = ("BernoulliMixture", "BernoulliNB", "CategoricalMixture", "CategoricalNB", "MultinomialNB")
+COUNTED = (
+    "BayesianNetworkDensity",
+    "BernoulliMixture",
+    "BernoulliNB",
+    "CategoricalMixture",
+    "CategoricalNB",
+    "MultinomialNB",
+)
+#: Models of counts, or of amounts, as the target.
+POSITIVE = (
+    "GammaRegression",
+    "GaussianProcessPoissonRegressor",
+    "NegativeBinomialRegression",
+    "PoissonRegression",
+)
 
 FIRST = """
 import sys, time, warnings
@@ -81,6 +95,8 @@ X = rng.standard_normal((500, 5)) @ rng.standard_normal((5, 5)) + 3.0 * rng.inte
 y = X @ np.arange(1.0, 6.0) + rng.standard_normal(500)
 if {classes}:
     y = (y > np.median(y)).astype(int)
+if {positive}:
+    y = rng.poisson(np.exp(1.0 + 0.1 * X[:, 0])) + 1.0
 if {counted}:
     X = (X > X.mean(axis=0)).astype({entries})
 def clocks():
@@ -140,13 +156,15 @@ def once(module, name, *, kind, of):
         name=name,
         classes=kind == "classification",
         counted=of in COUNTED,
-        entries="int" if of.startswith("Categorical") else "float",
+        positive=of in POSITIVE,
+        entries="int" if of.startswith(("Categorical", "BayesianNetwork")) else "float",
         options=OPTIONS.get(of, ""),
         rows="X[:, :1], y" if of == "FlattenedEmpirical" else "X, y",
     )
     with tempfile.TemporaryDirectory(prefix="tractable-first-") as folder:
         path = os.pathsep.join(filter(None, sys.path))
         environment = {**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": folder}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # packages that are installed have theirs
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
         )

@@ -179,6 +179,10 @@ def test_far_from_the_origin_nothing_is_lost(rng):
         near = Lasso(0.1, precompute=precompute).fit(X, y)
         far = Lasso(0.1, precompute=precompute).fit(X + 1e7, y - 1e7)
         np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6)
+        # So near that rows are not copied, and one column a little too far for that.
+        for shift in (2.0, np.where(np.arange(X.shape[1]) == 1, 1e3, 2.0)):
+            moved = Lasso(0.1, precompute=precompute).fit(X + shift, y)
+            np.testing.assert_allclose(moved.coef_, near.coef_, atol=1e-10)
 
 
 @pytest.mark.parametrize("model", MODELS)

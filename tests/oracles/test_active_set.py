@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import linear_model
 
-from tractable.engines.sparse.active_set import active_set
+from tractable.engines.sparse.active_set import active_set, crowded
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
 from tractable.engines.sparse.working_set import sparse_path
 
@@ -65,3 +65,42 @@ def test_a_large_penalty_leaves_no_column():
         coefs, gaps, _ = active_set(problem, np.array([1e6]), np.zeros(1), 1e-8 * problem.square)
         assert not coefs.any()
         assert abs(gaps[0]) <= 1e-14 * problem.square  # of sums that large
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_centre_within_products_is_that_of_centred_columns(order):
+    X, y = table(700, 90)
+    X, y = X + 3.0, y - y.mean()
+    centre = X.mean(axis=0)
+    plain = ColumnProblem(X=X - centre, y=y)
+    problem = ColumnProblem(X=np.asarray(X, order=order), y=y, centre=centre, deviations=plain.lengths)
+    new = np.array([5, 2, 80])
+    some = problem.gather(problem.gather(None, new[:1]), new[1:])
+    np.testing.assert_allclose(some, plain.X[:, new], atol=1e-13)
+    np.testing.assert_allclose(problem.keep(some, np.array([0, 2])), plain.X[:, [5, 80]], atol=1e-13)
+    np.testing.assert_allclose(problem.moment, plain.moment, atol=1e-10)
+    coefs = np.array([[1.0, 0.5], [-2.0, 0.0], [0.0, 0.0]])
+    for mine, theirs in zip(
+        problem.correlations(some, new, coefs), plain.correlations(plain.X[:, new], new, coefs), strict=True
+    ):
+        np.testing.assert_allclose(mine, theirs, atol=1e-9)
+    by_columns = problem.by_columns()
+    assert by_columns.X.flags.f_contiguous
+    np.testing.assert_allclose(by_columns.X, plain.X, atol=1e-13)
+    np.testing.assert_array_equal(by_columns.lengths, plain.lengths)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-10])
+@pytest.mark.parametrize(("alpha", "many"), [(2.5, False), (0.1, True)])
+def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the_active_set(alpha, many, tol):
+    X, y = table(200, 180)
+    problem, penalty = ColumnProblem(X=X, y=y), len(y) * alpha
+    assert crowded(problem, penalty, False) is many
+    exact = active_set(problem, np.array([penalty]), np.zeros(1), 1e-12 * problem.square)
+    path = sparse_path(problem, [penalty], tol=tol)
+
+    def objective(w):
+        return 0.5 * np.sum((y - X @ w) ** 2) + penalty * np.abs(w).sum()
+
+    assert path.gaps[0] <= tol * problem.square
+    assert objective(path.coefs[:, 0]) - objective(exact[0][:, 0]) <= path.gaps[0] + 1e-10 * problem.square

@@ -205,32 +205,45 @@ class ColumnScores:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows (n, d), categories by their codes."""
-        columns = self.columns
+        columns, found = self.columns, list[Any]()
         if columns.normal.shape[0]:
-            scores = diagonal_scores(some_columns(x, columns.normal), columns.mean, self.scale, self.log_norm)
-            scores += self.log_weights
-        else:
-            scores = np.repeat(self.log_weights[None], len(x), axis=0)
+            some = some_columns(x, columns.normal)
+            found.append(diagonal_scores(some, columns.mean, self.scale, self.log_norm))
         if columns.categorical.shape[0]:
-            scores += category_scores(some_columns(x, columns.categorical), self.tables, self.starts)
+            found.append(category_scores(some_columns(x, columns.categorical), self.tables, self.starts))
         if columns.binary.shape[0]:
-            scores += self._of_binary(some_columns(x, columns.binary))
+            found.append(self._of_binary(some_columns(x, columns.binary)))
         if columns.counted.shape[0]:
-            scores += self._of_counts(some_columns(x, columns.counted))
-        for j, part in enumerate(columns.parts):
-            if part is not None:
-                seen = ~np.isnan(x[:, j])
-                scores[seen] += part.log_prob(np.asarray(x[seen, j], dtype=np.float64)[:, None])
+            found.append(self._of_counts(some_columns(x, columns.counted)))
+        scores = sum(found[1:], found[0]) if found else np.zeros((len(x), columns.n_components))
+        scores += self.log_weights
+        for j, part in self._others:
+            seen = ~np.isnan(x[:, j])
+            scores[seen] += part.log_prob(np.asarray(x[seen, j], dtype=np.float64)[:, None])
         return scores
+
+    @cached_property
+    def _others(self) -> list[tuple[int, Any]]:
+        """Positions and distributions of the columns of other families."""
+        return [(j, part) for j, part in enumerate(self.columns.parts) if part is not None]
 
     def _of_binary(self, x: np.ndarray) -> np.ndarray:
         one, zero = self.log_one, self.log_zero
-        if np.all(np.isfinite(one)) and np.all(np.isfinite(zero)):
-            found = x @ (one - zero).T + zero.sum(axis=1)
-            if np.all(np.isfinite(found)):  # nothing is missing
-                return found
+        slopes, total = self._binary_constants
+        found = x @ slopes
+        found += total
+        if np.all(np.isfinite(found)):  # nothing is missing, and no probability is zero
+            return found
         codes = np.stack([zero, one], axis=-1).reshape(len(zero), -1).T
         return category_scores(x, codes, 2 * np.arange(x.shape[1]))
+
+    @cached_property
+    def _binary_constants(self) -> tuple[np.ndarray, np.ndarray]:
+        """log(p_kj / (1 - p_kj)), (b, K), and Σ_j log(1 - p_kj), (K,); NaN where these are infinite."""
+        one, zero = self.log_one, self.log_zero
+        if np.all(np.isfinite(one)) and np.all(np.isfinite(zero)):
+            return (one - zero).T, zero.sum(axis=1)
+        return np.full(one.T.shape, np.nan), np.full(len(one), np.nan)
 
     def _of_counts(self, x: np.ndarray) -> np.ndarray:
         less, never, slopes, total = self._count_constants

@@ -136,8 +136,14 @@ class ColumnLikelihoods:
 
     def check_events(self, x: np.ndarray) -> None:
         """Refuse rows with counts, or zeros and ones, that the likelihoods exclude."""
-        if len(self._events):
+        if len(self._events) and not self._admits(x):
             self.check(self._events, some_columns(x, self._events))
+
+    def _admits(self, x: np.ndarray) -> bool:
+        """Whether a look at all entries together shows that none is refused, where columns are alike."""
+        if self.one_kind == "bernoulli":
+            return self.binarize is not None or bool(np.all((x == 0.0) | (x == 1.0)))
+        return self.one_kind == "multinomial" and bool(x.min(initial=0.0) >= 0.0)
 
     @cached_property
     def _events(self) -> np.ndarray:

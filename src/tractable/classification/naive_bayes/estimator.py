@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.devices import beside, on_host
-from tractable.arrays.namespace import is_foreign_array, is_sparse
+from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.arrays.random import either_seed_name
 from tractable.base import (
     ClassifierMixin,
@@ -231,14 +231,13 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _joint(self, X: Any, *, relative: bool) -> np.ndarray:
         x = self._events(X)
-        log_weights = log_priors(self.class_prior_)
-        if relative:
-            scores = self._fitted_columns_.relative_scores
-        else:
+        with np.errstate(over="ignore", divide="ignore"):
+            log_weights = namespace_of(self.class_prior_).log(self.class_prior_)
+            if relative:
+                found = map_rows(self._with_classes(self._fitted_columns_.relative_scores), x)
+                return found + log_weights
             scores = ColumnScores.of(self._fitted_columns_, on_host(log_weights))
-        with np.errstate(over="ignore"):
-            found = map_rows(self._with_classes(scores), x)
-            return found + log_weights if relative else found
+            return map_rows(self._with_classes(scores), x)
 
     def _events(self, X: Any) -> np.ndarray:
         """Return rows as the numbers that the distributions are of."""
@@ -251,6 +250,9 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         x = self._layout_.prepare(check_columns(self, X))
         self._layout_.check_events(x)
         if not len(fitted.categorical):
+            return x
+        codes = some_columns(x, fitted.categorical)
+        if np.all((codes >= 0.0) & (codes < fitted.sizes)) and np.all(codes == np.floor(codes)):
             return x
         smoothed = np.all(fitted.log_unseen > -np.inf, axis=0)  # type: ignore[operator]
         for which, how in ((~smoothed, "error" if unseen == "extra" else unseen), (smoothed, unseen)):

@@ -10,7 +10,7 @@ from copy import copy
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -103,29 +103,37 @@ class ClassStatistics:
         if not is_foreign_array(x):
             x, labels = np.asarray(x), np.asarray(labels)
         words, labels = labels_beside(labels, x)
-        x, w = self.layout.prepare(x), as_weights(weights, x)
+        w = as_weights(weights, x)
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, codes = label_codes(labels)
         found = found if words is None else words[found]
-        K, dim = len(found), int(x.shape[1])
+        rows = ClassRows.of(codes, len(found), w)
+        groups = groups_of(self.layout)
         parts = SideBySide(
-            parts=tuple(
-                group.summarize(some_columns(x, group.where), codes, K, w) for group in groups_of(self.layout)
-            ),
-            total=class_totals(codes, w, K, x),
-            dim=dim,
+            parts=tuple(group.summarize(some_columns(x, group.where), rows) for group in groups),
+            total=rows.total,
+            dim=int(x.shape[1]),
             about=self.layout,
         )
-        return ByClass(labels=found, parts=parts, dim=dim)
+        return ByClass(labels=found, parts=parts, dim=parts.dim)
 
 
-def class_totals(codes: Any, weights: Any, n_classes: int, x: Any) -> np.ndarray:
-    """Return the weight of the rows of each class, (K,), on the host."""
-    if weights is None and not is_foreign_array(codes):
-        return np.bincount(codes, minlength=n_classes).astype(np.float64)
-    return on_host(weighted_counts(codes, row_weights(weights, as_rows(x[:, :1])), n_classes))
+class ClassRows(NamedTuple):
+    """The class of each row, by its code from 0 to K - 1, how often rows count, and how often classes do."""
+
+    codes: Any
+    n_classes: int
+    weights: Any
+    total: np.ndarray  # (K,)
+
+    @classmethod
+    def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
+        if is_foreign_array(codes):
+            one = namespace_of(codes).ones_like(codes) if weights is None else weights
+            return cls(codes, n_classes, weights, on_host(weighted_counts(codes, one, n_classes)))
+        return cls(codes, n_classes, weights, np.bincount(codes, weights, n_classes).astype(np.float64))
 
 
 def fitted_columns(
@@ -177,7 +185,7 @@ class Group(ABC):
         self.layout, self.where = layout, where
 
     @abstractmethod
-    def summarize(self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> Any:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Any:
         """Return the statistic of the columns of all classes: arrays (K, …), or a tuple of K."""
 
     @abstractmethod
@@ -205,27 +213,28 @@ class Group(ABC):
 class NormalGroup(Group):
     """x_j | C_k ~ N(μ_kj, σ²_kj), from the weight, mean and scatter of each class."""
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> DiagonalMoments:
-        return moments_of_classes(x, codes, n_classes, weights)
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
+        return moments_of_classes(x, rows)
 
     def estimate(self, found: DiagonalMoments, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
-        whole = pooled(found)
-        variance, least = column_variance(whole)
+        overall = pooled(found)
+        variance, least = column_variance(*overall)
         weight, mean, scatter = unbroadcast(found.weight), found.mean, found.scatter
         if not how.bayes:
             spread = self._variances(weight, scatter, variance, how)
             if not np.all(weight > 0):
-                mean = np.where(weight > 0, mean, whole.mean)
+                mean = np.where(weight > 0, mean, overall.mean)
                 spread = np.where(weight > 0, spread, variance)
-            return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least)}
+            return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least, out=spread)}
         prior, v, weight = how.pseudocounts, np.maximum(variance, least), found.weight
-        after, step = prior + weight, np.where(weight > 0, mean - whole.mean, 0.0)
+        after, step = prior + weight, np.where(weight > 0, mean - overall.mean, 0.0)
         shape = 0.5 * after
         rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
-        location, scale = whole.mean + weight / after * step, np.sqrt(rate * (after + 1.0) / (shape * after))
+        location, scale = (
+            overall.mean + weight / after * step,
+            np.sqrt(rate * (after + 1.0) / (shape * after)),
+        )
         return {
             "parts": {
                 j: StudentT(dof=2.0 * shape[:, i], location=location[:, i], scale=scale[:, i])
@@ -242,18 +251,21 @@ class NormalGroup(Group):
             known = np.asarray(how.variance, dtype=np.float64)
             if known.ndim and known.shape != variance.shape:
                 raise ValueError(f"variance must have one entry a column, {len(variance)}, got {known.shape}")
-            return np.broadcast_to(known, scatter.shape)
+            return known + np.zeros_like(scatter)
         added = how.var_smoothing * (variance.max() if how.of_largest else variance)
         if how.shared_variance:
             weight, scatter = weight.sum(axis=0), np.broadcast_to(scatter.sum(axis=0), scatter.shape)
-        return np.maximum(scatter, 0.0) / np.where(weight > 0, weight, 1.0) + added
+        found = np.maximum(scatter, 0.0)
+        found /= np.where(weight > 0, weight, 1.0)
+        found += added
+        return found
 
     def log_evidence(self, found: DiagonalMoments, how: Estimation) -> float:
-        whole = pooled(found)
-        v, a = np.maximum(*column_variance(whole)), 0.5 * how.pseudocounts
+        overall = pooled(found)
+        v, a = np.maximum(*column_variance(*overall)), 0.5 * how.pseudocounts
         total = 0.0
         for j in range(len(v)):
-            prior = NormalGamma(mean=whole.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
+            prior = NormalGamma(mean=overall.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
             model = NormalModel(prior=prior)
             for k in range(len(found.mean)):
                 mean, scatter = found.mean[k, j : j + 1], found.scatter[k, j : j + 1, None]
@@ -265,29 +277,33 @@ class NormalGroup(Group):
 class CategoryGroup(Group):
     """x_j | C_k ~ Cat(θ_kj), or Bernoulli: θ_kjc = (n_kjc + α) / (n_kj + α C_j)."""
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> Counts:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Counts:
         """Count the categories of each column in every class; missing entries are not counted."""
         if len(self.layout.where("bernoulli")) == len(self.where):
-            return self._zeros_and_ones(x, codes, n_classes, weights)
-        high = self.layout.check(self.where, x)
-        most = int(np.nanmax(high, initial=0.0)) + 1
-        if most > MOST_CATEGORIES:
-            raise many_categories(self.label(int(np.nanargmax(high))), most)
-        return Counts(counts=category_counts(x, codes, n_classes, weights, most))
+            return self._zeros_and_ones(x, rows)
+        largest = x.max(initial=0.0) if x.min(initial=0.0) >= 0.0 else np.nan
+        if not largest < MOST_CATEGORIES:  # or an entry is missing
+            high = self.layout.check(self.where, x)
+            largest = np.nanmax(high, initial=0.0)
+            if not largest < MOST_CATEGORIES:
+                raise many_categories(self.label(int(np.nanargmax(high))), int(largest) + 1)
+        found = category_counts(x, rows.codes, rows.n_classes, rows.weights, int(largest) + 1)
+        if found is None:  # a fraction is no code
+            self.layout.check(self.where, x)
+        return Counts(counts=found)
 
-    def _zeros_and_ones(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> Counts:
-        """Count zeros and ones: ones are the sums of the columns."""
-        self.layout.check(self.where, x)
-        ones = class_sums(x, codes, n_classes, weights)
-        total = class_totals(codes, weights, n_classes, x)[:, None]
+    def _zeros_and_ones(self, x: np.ndarray, rows: ClassRows) -> Counts:
+        """Count zeros and ones, or the entries on either side of a threshold."""
+        given, threshold = (rows.codes, rows.n_classes, rows.weights), self.layout.binarize
+        if threshold is None:
+            self.layout.check(self.where, x)
+        ones, total = class_sums(x, *given, above=threshold), rows.total[:, None]
         if not np.all(np.isfinite(ones)):
             seen = ~np.isnan(x)
-            ones = class_sums(np.where(seen, x, 0.0), codes, n_classes, weights)
-            total = class_sums(seen.astype(np.float64), codes, n_classes, weights)
+            ones = class_sums(
+                np.where(seen, x, -np.inf if threshold is not None else 0.0), *given, above=threshold
+            )
+            total = class_sums(seen.astype(np.float64), *given)
         return Counts(counts=np.stack([np.maximum(total - ones, 0.0), ones], axis=-1))
 
     def counts(self, found: Counts, how: Estimation) -> tuple[np.ndarray, Categories]:
@@ -317,6 +333,9 @@ class CategoryGroup(Group):
     def estimate(self, found: Counts, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return smoothed probabilities; a class without counts of a column has those of all classes."""
         alpha = how.pseudocounts
+        if alpha > 0 and self.layout.one_kind == "bernoulli":
+            zeros, ones = np.moveaxis(found.padded(2).counts, -1, 0)
+            return {"binary": self.where, "probability": (ones + alpha) / (zeros + ones + 2.0 * alpha)}
         counts, categories = self.counts(found, how)
         uniform = np.repeat(1.0 / categories.sizes, categories.sizes)
         overall = categories.probabilities(counts.sum(axis=0, keepdims=True), uniform)
@@ -352,12 +371,10 @@ class PoissonGroup(Group):
     The statistic has the moments of the counts and of log x!, which the evidence needs.
     """
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> Totals:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
         self.layout.check(self.where, x)
         factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
-        return totals_of_classes(np.concatenate([x, factorials], axis=1), codes, n_classes, weights)
+        return totals_of_classes(np.concatenate([x, factorials], axis=1), rows)
 
     def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates (S + α m) / (n + α); with `bayes` the predictive negative binomials."""
@@ -397,12 +414,10 @@ class MultinomialGroup(Group):
     has the same distribution in all classes.
     """
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> Totals:
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
         if not x.min(initial=0.0) >= 0.0:  # or an entry is missing
             self.layout.check(self.where, x)
-        return totals_of_classes(x, codes, n_classes, weights)
+        return totals_of_classes(x, rows)
 
     def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates λ p_kj, with λ the average total of a row."""
@@ -429,10 +444,8 @@ class FittedColumn(Group):
         """Whether the likelihood is a kernel density estimate."""
         return isinstance(self.kind, str) and self.kind == "kernel"
 
-    def summarize(
-        self, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-    ) -> tuple[Any, ...]:
-        return _of_each_class(self._statistic, x[:, 0], codes, n_classes, weights)
+    def summarize(self, x: np.ndarray, rows: ClassRows) -> tuple[Any, ...]:
+        return _of_each_class(self._statistic, x[:, 0], rows)
 
     def _statistic(self, x: np.ndarray, weights: np.ndarray | None) -> Any:
         if isinstance(self.kind, ConjugateModel):
@@ -489,38 +502,51 @@ GROUPS: dict[str, type[Group]] = {
 }
 
 
-def pooled(found: DiagonalMoments) -> DiagonalMoments:
+class Overall(NamedTuple):
+    """Weight, mean and scatter of columns, (d,) or (1,) and (d,)."""
+
+    weight: np.ndarray
+    mean: np.ndarray
+    scatter: np.ndarray
+
+
+def pooled(found: DiagonalMoments) -> Overall:
     """Return the moments of all of K classes together: their scatter within and between the classes."""
-    each = unbroadcast(found.weight)
+    each, mean = unbroadcast(found.weight), found.mean
     weight = each.sum(axis=0)
-    first = found.mean[np.argmax(each > 0, axis=0), np.arange(found.dim)]
-    step = np.where(each > 0, found.mean - first, 0.0)
-    shift = (each * step).sum(axis=0) / np.where(weight > 0, weight, 1.0)
-    step = np.where(each > 0, step - shift, 0.0)
-    return DiagonalMoments(
-        weight=np.broadcast_to(weight, shift.shape),
-        mean=first + shift,
-        scatter=found.scatter.sum(axis=0) + (each * step * step).sum(axis=0),
-        total=found.total.sum(),
-        unseen=found.unseen.sum(),
-    )
+    first = mean[int(each[:, 0].argmax())]  # differences of means keep their digits far from the origin
+    step = mean - first
+    shift = np.einsum("kd,kd->d", each, step) / np.where(weight > 0, weight, 1.0)
+    step -= shift
+    step *= step
+    between = np.einsum("kd,kd->d", each, step)
+    return Overall(weight, first + shift, found.scatter.sum(axis=0) + between)
 
 
-def moments_of_classes(
-    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> DiagonalMoments:
+def column_variance(weight: Any, mean: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
+    variance = np.maximum(scatter, 0.0) / weight
+    stddev = np.sqrt(variance)
+    if np.all(column_varies(mean, stddev)):
+        return variance, TINY
+    found = Standardizer.from_stddev(mean, stddev)
+    variance = 1.0 / found.scale**2
+    return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
+
+
+def moments_of_classes(x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
     """Return weight, mean and scatter of the observed entries of every class, (K, d)."""
-    xp = namespace_of(x)
-    with np.errstate(invalid="ignore", over="ignore"):
-        weight, mean, scatter, total = on_host(class_moments(x, codes, n_classes, weights))
-    unseen = np.zeros(n_classes)
+    xp, codes = namespace_of(x), rows.codes
+    found = class_moments(x, codes, rows.n_classes, rows.weights)
+    weight, mean, scatter, total = on_host(found) if is_foreign_array(x) else found
+    unseen = np.zeros(rows.n_classes)
     if np.any(unbroadcast(weight) != total[:, None]):
         check_no_infinity(x)
         empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
-        one = xp.take(row_weights(weights, as_rows(x[:, :1])), empty)
-        unseen += on_host(weighted_counts(xp.take(codes, empty), one, n_classes))
+        one = xp.take(row_weights(rows.weights, as_rows(x[:, :1])), empty)
+        unseen += on_host(weighted_counts(xp.take(codes, empty), one, rows.n_classes))
     if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
-        check_class_squares(scatter, x, mean, codes, weights)
+        check_class_squares(scatter, mean, x, rows)
     return DiagonalMoments(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
 
 
@@ -531,47 +557,37 @@ def check_no_infinity(x: Any) -> None:
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
 
 
-def check_class_squares(
-    scatter: np.ndarray, x: Any, mean: np.ndarray, codes: Any, weights: Any = None
-) -> None:
+def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: ClassRows) -> None:
     """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
     xp = namespace_of(x)
     if not np.all(np.isfinite(scatter)):
         raise too_large("X")
-    small = np.any(scatter <= SMALL, axis=1)
-    own = xp.nonzero(xp.take(beside(small, x), codes, axis=0))[0]
-    codes, x = xp.take(codes, own), xp.take(x, own, axis=0)
-    center, lost = (xp.take(beside(a, x), codes, axis=0) for a in (mean, scatter <= SMALL))
-    lost = lost & (xp.abs(x - center) > 4.0 * np.finfo(np.float64).eps * xp.abs(center))
+    several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
+    small = (scatter <= SMALL) & several[:, None]
+    if not np.any(small):
+        return
+    own = xp.nonzero(xp.take(beside(np.any(small, axis=1), x), rows.codes, axis=0))[0]
+    codes, x = xp.take(rows.codes, own), xp.take(x, own, axis=0)
+    center, small = (xp.take(beside(a, x), codes, axis=0) for a in (mean, small))
+    lost = small & (xp.abs(x - center) > 4.0 * float(np.finfo(np.float64).eps) * xp.abs(center))
     if bool(xp.any(lost)):
         k = int(codes[xp.nonzero(xp.any(lost, axis=1))[0][0]])
-        rows = xp.nonzero(codes == k)[0]
-        w = None if weights is None else xp.take(xp.take(weights, own), rows)
-        check_squares(beside(scatter[k], x), xp.take(x, rows, axis=0), beside(mean[k], x), w)
+        w = None if rows.weights is None else xp.take(rows.weights, xp.nonzero(rows.codes == k)[0])
+        check_squares(beside(scatter[k], x), x[codes == k, :], beside(mean[k], x), w)
 
 
-def totals_of_classes(x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> Totals:
+def totals_of_classes(x: np.ndarray, rows: ClassRows) -> Totals:
     """Return weight and sum of the observed entries of every class, (K, d)."""
-    sums = class_sums(x, codes, n_classes, weights)
+    given = rows.codes, rows.n_classes, rows.weights
+    sums = class_sums(x, *given)
     if sums.max(initial=0.0) < LARGEST:
-        total = class_totals(codes, weights, n_classes, x)
-        return Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+        return Totals(weight=np.broadcast_to(rows.total[:, None], sums.shape), total=sums)
     check_no_infinity(x)
     seen = ~np.isnan(x)
-    sums = class_sums(np.where(seen, x, 0.0), codes, n_classes, weights)
+    sums = class_sums(np.where(seen, x, 0.0), *given)
     if not sums.max(initial=0.0) < LARGEST:
         raise too_large("X")
-    return Totals(weight=class_sums(seen.astype(np.float64), codes, n_classes, weights), total=sums)
-
-
-def column_variance(whole: DiagonalMoments) -> tuple[np.ndarray, Any]:
-    """Return the variance of each column over all classes, 0 if it is constant, and the least of a class."""
-    variance = whole.scatter / whole.weight
-    if np.all(column_varies(whole.mean, np.sqrt(variance))):
-        return variance, TINY
-    found = Standardizer.from_moments(whole)
-    variance = 1.0 / found.scale**2
-    return np.where(found.varies, variance, 0.0), np.where(found.varies, TINY, variance)
+    return Totals(weight=class_sums(seen.astype(np.float64), *given), total=sums)
 
 
 def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weights: Any) -> ByClass | None:
@@ -711,15 +727,13 @@ def check_rule(bandwidth: Any) -> None:
         raise ValueError(f"bandwidth must be a rule or a positive number, got {bandwidth!r}")
 
 
-def _of_each_class(
-    of: Any, x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None
-) -> tuple[Any, ...]:
+def _of_each_class(of: Any, x: np.ndarray, rows: ClassRows) -> tuple[Any, ...]:
     """Return the statistic of one column, (n,), in every class; None where nothing was observed."""
     check_no_infinity(x)
     seen, found = ~np.isnan(x), list[Any]()
-    for k in range(n_classes):
-        own = seen & (codes == k)
-        w = None if weights is None else weights[own]
+    for k in range(rows.n_classes):
+        own = seen & (rows.codes == k)
+        w = None if rows.weights is None else rows.weights[own]
         found.append(of(np.asarray(x[own], dtype=np.float64), w) if own.any() else None)
     return tuple(found)
 
@@ -733,7 +747,8 @@ def _bandwidth(points: np.ndarray, weights: np.ndarray, whole: StoredRows, how: 
     total = float(own.total)
     if total > 1.0 and column_varies(own.mean, np.sqrt(own.scatter / total))[0]:
         return float(select_bandwidth(points, how.bandwidth, weights=weights, kernel=window).bandwidth[0])
-    variance, least = column_variance(DiagonalMoments.of(whole.values, whole.weights))
+    overall = DiagonalMoments.of(whole.values, whole.weights)
+    variance, least = column_variance(overall.weight, overall.mean, overall.scatter)
     spread = float(np.sqrt(np.maximum(variance, least))[0])
     return spread * (4.0 / (3.0 * max(total, 1.0))) ** 0.2 * window_factor(window, 1)
 
@@ -750,6 +765,8 @@ def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) 
     if known or not len(layout.where("normal")) or len(statistic.parts) < 2:
         return
     moments = statistic.parts.parts[0]
+    if moments.scatter.min() > 0.0:
+        return
     unseen = unbroadcast(moments.weight) <= 0
     rigid = np.all((moments.scatter <= 0.0) | unseen, axis=1) & ~np.all(unseen, axis=1)
     if np.any(rigid) and not np.all(rigid):

@@ -94,8 +94,8 @@ class GaussianNB(BaseNaiveBayes):
     @property
     def epsilon_(self) -> float:
         """The number that smoothing adds to variances."""
-        whole = pooled(self.statistic_.parts.parts[0])
-        return float(self.var_smoothing * column_variance(whole)[0].max())
+        overall = pooled(self.statistic_.parts.parts[0])
+        return float(self.var_smoothing * column_variance(*overall)[0].max())
 
     @property
     def coef_(self) -> np.ndarray:

@@ -4,7 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.problem import SparseProblem, duality_gaps, gaps_of, size_of
+from tractable.engines.sparse.problem import (
+    ColumnProblem,
+    SparseProblem,
+    duality_gaps,
+    gaps_of,
+    size_of,
+)
 from tractable.primitives.sparse import column_sweeps
 
 #: Columns enter whose correlation is at least this share of the largest one outside the active set: fewer
@@ -62,7 +68,7 @@ def active_set(
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
     share = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gaps = np.empty(0, dtype=np.int64), np.empty(0), 0, None
-    some, gram = None, np.empty((0, 0))
+    some, gram = problem.gather(None, active), np.empty((0, 0))
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
@@ -78,16 +84,18 @@ def active_set(
         if len(active) > most:
             return None
         some, gram = _grown(problem, some, gram, active, new)
-        while True:
-            solved = _solve(gram, ridge, moment[active] - penalty * signs)
-            n_steps += 1
-            if solved is None or n_steps > max_iter:
-                return None
-            agree = solved * signs > 0.0
-            if agree.all():
-                break
-            active, signs, gram, some = active[agree], signs[agree], gram[agree][:, agree], None
-        some = problem.gather(None, active) if some is None else some
+        found = _of_their_signs(gram, ridge, moment[active], penalty, signs)
+        n_steps += found[2] if found else 0
+        if found is None or n_steps > max_iter:
+            return None
+        kept, solved, _ = found
+        if len(kept) < len(active):
+            active, signs, gram, some = (
+                active[kept],
+                signs[kept],
+                gram[kept][:, kept],
+                problem.keep(some, kept),
+            )
         correlations, gaps = duality_gaps(problem, some, active, solved[:, None], penalties, ridges, size)
         if gaps[0] <= tol:
             break
@@ -103,6 +111,18 @@ def active_set(
 SWEEPS, MOST_LOOKS = 2, 8
 #: Duality gaps, relative to |y|², that are asked for as those of a rough solution: descent is the answer.
 ROUGH = 1e-5
+
+
+#: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
+#: of the rows, or if their products with each other take as long as so many passes over all columns.
+MANY_ENTRIES, CROWDED, PASSES = 2**15, 0.3, 400
+
+
+def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
+    """Return whether so many columns are above the penalty that coordinate descent is the better start."""
+    n, p = problem.X.shape
+    above = int(np.count_nonzero(size_of(positive)(problem.moment) > penalty))
+    return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > PASSES * p)
 
 
 def descent(
@@ -206,6 +226,25 @@ def _grown(
     grown = np.empty((len(active), len(active)))
     grown[:k, :k], grown[:, k:], grown[k:, :k] = gram, products, products[:k].T
     return some, grown
+
+
+def _of_their_signs(
+    gram: np.ndarray, ridge: float, moment: np.ndarray, penalty: float, signs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """Return which columns are left once those whose coefficient has another sign have left, all at once.
+
+    Returns their coefficients, and how many systems were solved, too; None where one is nearly singular.
+    """
+    kept, n_solved = np.arange(len(signs)), 0
+    while True:
+        solved = _solve(gram, ridge, moment[kept] - penalty * signs[kept])
+        n_solved += 1
+        if solved is None:
+            return None
+        agree = solved * signs[kept] > 0.0
+        if agree.all():
+            return kept, solved, n_solved
+        kept, gram = kept[agree], gram[agree][:, agree]
 
 
 def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.sparse import row_products, weighted_rows
+from tractable.primitives.sparse import weighted_rows
 from tractable.primitives.sparse_rows import StandardizedSparse
-from tractable.primitives.threads import ordered_map
-from tractable.value import value
+from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.value import replace, value
 
-#: Numbers in the panel of columns that a thread multiplies at a time.
-PANEL = 2**20
+#: Entries that a thread multiplies at a time, and that change their memory order at a time, in its cache.
+PANEL, BLOCK = 2**20, 2**16
+#: Rows from which columns are gathered at a time.
+GATHERED = 512
 
 
 @value
@@ -54,6 +57,10 @@ class GramProblem:
         """Return the inner products of column j with others, and with itself."""
         return self.gram[j, others], float(self.gram[j, j])
 
+    def keep(self, some: Array, kept: Array) -> Array:
+        """Return what was gathered of the columns numbered `kept` among them."""
+        return some[:, kept]
+
     def correlations(self, some: Array, which: Array, coefs: Array) -> tuple[Array, Array]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
         left = self.moment[:, None] - some @ coefs
@@ -64,10 +71,18 @@ class GramProblem:
 
 @value
 class ColumnProblem:
-    """½ |y - Xw|²: least squares by its columns, of which most are never multiplied with each other."""
+    """½ |y - Xw|²: least squares by its columns, of which most are never multiplied with each other.
 
-    X: np.ndarray  # (n, p), in column order, where it is to be fast
-    y: np.ndarray  # (n,)
+    Rows that still have a `centre` are not copied: it is subtracted from the columns in use, and within
+    products with all of them. That loses no digits where it is not much larger than the columns vary.
+    """
+
+    X: np.ndarray  # (n, p), of either memory order
+    y: np.ndarray  # (n,), its mean zero where the columns have a centre
+    centre: np.ndarray | None = None  # (p,), means of the columns; None where they are zero
+    # (p,), lengths of the columns, and their products with y, where known already
+    deviations: np.ndarray | None = None
+    products_with_y: np.ndarray | None = None
     formed = False
 
     @property
@@ -88,63 +103,74 @@ class ColumnProblem:
     @cached_property
     def lengths(self) -> np.ndarray:
         """Lengths (p,) of the columns."""
+        if self.deviations is not None:
+            return self.deviations
         return np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
 
     @cached_property
     def moment(self) -> np.ndarray:
         """Correlations of the columns with y."""
-        return self.with_all(self.y)
+        return self.with_all(self.y) if self.products_with_y is None else self.products_with_y
+
+    def by_columns(self) -> "ColumnProblem":
+        """Return the problem with its columns centred, and each of them contiguous."""
+        if self.centre is None and self.X.flags.f_contiguous:
+            return self
+        columns = np.empty(self.X.shape, order="F")
+
+        def fill(part: slice) -> None:  # in two steps: NumPy changes the order of what it copies faster
+            columns[part] = self.X[part] if self.centre is None else self.X[part] - self.centre
+
+        for _ in ordered_map(fill, even_blocks(len(columns), max(1, BLOCK // max(1, self.n_columns)))):
+            pass
+        return replace(self, X=columns, centre=None)
 
     def gather(self, some: np.ndarray | None, new: np.ndarray) -> np.ndarray:
         """Return what the other methods need of some columns, once `new` ones are among them."""
-        if some is None and len(new) == self.n_columns:
-            return self.X
-        if not self.X.flags.f_contiguous:
-            columns = np.take(self.X, new, axis=1)
-            return columns if some is None else np.concatenate([some, columns], axis=1)
         m = 0 if some is None else some.shape[1]
-        columns = np.empty((m + len(new), len(self.y)))
+        if m == 0 and len(new) == self.n_columns and self.centre is None:
+            return self.X
+        columns = np.empty((m + len(new), len(self.y))).T  # each of them contiguous
         if some is not None:
-            columns[:m] = some.T
-        np.take(self.X.T, new, axis=0, out=columns[m:], mode="clip")  # which copies once
-        return columns.T
+            columns[:, :m] = some
+        if self.X.flags.f_contiguous:
+            np.take(self.X.T, new, axis=0, out=columns.T[m:], mode="clip")  # which copies once
+        else:
+            for part in even_blocks(len(self.y), GATHERED):
+                columns[part, m:] = np.take(self.X[part], new, axis=1)
+        if self.centre is not None:
+            columns[:, m:] -= self.centre[new]
+        return columns
+
+    def keep(self, some: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Return what was gathered of the columns numbered `kept` among them."""
+        return some[:, kept]
 
     def products(self, some: np.ndarray, which: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""
         del which
         return some.T @ some[:, some.shape[1] - len(others) :]
 
-    def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
-        """Return the correlations (p,) of all columns with a sum of some of them."""
-        fitted = weighted_rows(self.X.T, np.asarray(which, dtype=np.int64), weights)
-        return self.with_all(fitted)
-
-    def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
-        """Return the inner products of column j with others, and with itself."""
-        column = self.X[:, j]
-        return row_products(self.X.T, np.asarray(others, dtype=np.int64), column), float(column @ column)
-
     def correlations(
         self, some: np.ndarray, which: np.ndarray, coefs: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
         del which
-        used = np.flatnonzero(coefs.any(axis=1))
-        residuals = np.asfortranarray(self.y[:, None] - some[:, used] @ coefs[used])
+        used = coefs.any(axis=1)
+        fitted = some @ coefs if used.all() else some[:, used] @ coefs[used]
+        residuals = np.subtract(self.y[:, None], fitted, order="F")
         return self.with_all(residuals), np.einsum("ij,ij->j", residuals, residuals)
 
     def with_all(self, vectors: np.ndarray) -> np.ndarray:
-        """Return Xᵀ vectors, (n,) or (n, m), a panel of columns at a time on every core."""
-        step = max(1, PANEL // max(1, len(self.y)))
-        out = np.empty((self.n_columns, *vectors.shape[1:]))
-
-        def multiply(start: int) -> None:
-            part = slice(start, start + step)
-            out[part] = self.X[:, part].T @ vectors
-
-        for _ in ordered_map(multiply, range(0, self.n_columns, step)):
-            pass
-        return out
+        """Return Xᵀ vectors, (n,) or (n, m), a block of rows, or of columns, at a time on every core."""
+        X, (n, p) = self.X, self.X.shape
+        if X.flags.f_contiguous:
+            panels = even_blocks(p, max(1, PANEL // max(1, n)))
+            found = np.concatenate(list(ordered_map(lambda part: product(X[:, part].T, vectors), panels)))
+        else:
+            blocks = even_blocks(n, max(1, PANEL // max(1, p)))
+            found = sum(ordered_map(lambda part: product(vectors[part].T, X[part]), blocks)).T
+        return found if self.centre is None else found - np.multiply.outer(self.centre, vectors.sum(axis=0))
 
 
 @value
@@ -163,6 +189,10 @@ class SparseColumnProblem(ColumnProblem):
         """Return some columns, once `new` ones are among them."""
         columns = self.X.columns(new)
         return columns if some is None else some.beside(columns)
+
+    def keep(self, some: Any, kept: np.ndarray) -> Any:
+        """Return what was gathered of the columns numbered `kept` among them."""
+        return some.columns(kept)
 
     def products(self, some: Any, which: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the inner products of all of `which`, given as `some`, with the last of them, `others`."""

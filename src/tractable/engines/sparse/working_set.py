@@ -4,7 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tractable.engines.sparse.active_set import ROUGH, active_set, descent, leading, same_active_set
+from tractable.engines.sparse.active_set import (
+    ROUGH,
+    active_set,
+    crowded,
+    descent,
+    leading,
+    same_active_set,
+)
 from tractable.engines.sparse.problem import ColumnProblem, Size, SparseProblem, duality_gaps, size_of
 from tractable.primitives.sparse import SignedSupport, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
@@ -112,7 +119,8 @@ def _one_by_one(
     while i < len(penalties):
         one = slice(i, i + 1)
         start = found[-1][0][:, -1] if found else None
-        if type(problem) is ColumnProblem and problem.X.flags.f_contiguous:
+        if type(problem) is ColumnProblem and crowded(problem, float(penalties[i]), positive):
+            problem = problem.by_columns()
             rough = descent(problem, penalties[one], ridges[one], tol, positive=positive)
             if rough[1][0] <= tol and tol >= 0.5 * ROUGH * problem.square:
                 found.append(rough)

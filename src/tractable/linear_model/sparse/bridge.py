@@ -214,7 +214,7 @@ def absolute(problem: BridgeProblem, tol: float, max_iter: int) -> Solved:
     """Solve q = 1, the lasso."""
     A, b = problem.A, problem.b
     origin = np.zeros(A.shape[1] + 1)
-    columns = Columns(X=A, Y=b[:, None], centre=origin[1:], offset=origin[:1], weight=1.0)
+    columns = Columns(rows=A, Y=b[:, None], centre=origin[1:], offset=origin[:1], weight=1.0)
     tol = max(tol, 1e-12)
     path = solve_path(columns, np.array([problem.a]), tol=tol, max_iter=max_iter)
     return path.coefs[:, 0], int(path.n_iter[0]), bool(path.gaps[0] <= tol * (b @ b))

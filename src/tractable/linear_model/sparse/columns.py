@@ -1,6 +1,7 @@
 """Centred, weighted columns of rows or of a statistic: what the sparse solvers work on."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -16,7 +17,9 @@ from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem, SparseColumnProblem
 from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
+from tractable.primitives import SILENT
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
@@ -32,16 +35,25 @@ LARGE = 1e60
 class Columns:
     """Columns and targets less their means, times the roots of the weights.
 
-    Any rows with the same inner products serve, such as the triangular factor of the rows.
+    Any rows with the same inner products serve, such as the triangular factor of the rows. Rows in memory
+    near the origin are not copied: they have `sums`, and their means are subtracted within products.
     """
 
-    X: Any  # (m, p), an array or a `StandardizedSparse`
+    rows: Any  # (m, p), an array or a `StandardizedSparse`
     Y: Array  # (m, t)
     centre: Array  # (p,)
     # (t,), means that were subtracted from the columns and the targets; zeros without an intercept
     offset: Array
     weight: float  # total weight of the rows
     flat: bool = True  # whether there is one target, given as a vector
+    # (1 + t, p), lengths of the columns about the centre and products with the targets, where the rows still
+    # have that centre; else None
+    sums: np.ndarray | None = None
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802  (as everywhere)
+        """The columns (m, p), centred; an array or a `StandardizedSparse`."""
+        return self.rows if self.sums is None else self.rows - self.centre
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
@@ -50,6 +62,7 @@ class Columns:
         Those of sparse rows are centred within products.
         """
         flat, Y = y.ndim == 1, np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        sums = None
         weight = float(len(Y)) if weights is None else float(weights.sum())
         centre, offset = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         root = None if weights is None else np.sqrt(weights)
@@ -61,10 +74,13 @@ class Columns:
         else:
             columns = np.asarray(X, dtype=np.float64)
             if fit_intercept:
-                columns, centre = _centred(columns, weights)
+                if weights is None:
+                    centre, sums = _near_the_origin(columns, Y)
+                if sums is None:
+                    columns, centre = _centred(columns, weights)
             columns = columns if root is None else columns * root[:, None]
         Y = Y if root is None else Y * root[:, None]
-        return cls(X=columns, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat)
+        return cls(rows=columns, Y=Y, centre=centre, offset=offset, weight=weight, flat=flat, sums=sums)
 
     @classmethod
     def of_statistic(cls, statistic: LinearFactor, *, fit_intercept: bool) -> "Columns":
@@ -74,7 +90,7 @@ class Columns:
         mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
         d = statistic.dim
         return cls(
-            X=factor[:, :d],
+            rows=factor[:, :d],
             Y=factor[:, d:],
             centre=mean[:d],
             offset=mean[d:],
@@ -91,17 +107,27 @@ class Columns:
         """Return the least-squares problem of one target: by its Gram matrix, or by its columns.
 
         Without `precompute` the Gram matrix is formed where there are at least as many rows as columns. The
-        columns of a problem that is solved `once`, for one penalty, stay as they are in memory.
+        columns of a problem that is solved `once`, for one penalty or from knot to knot, stay as they are in
+        memory.
         """
-        X, y = self.X, self.Y[:, target]
-        m, p = X.shape
-        if isinstance(X, StandardizedSparse):
-            return SparseColumnProblem(X=X, y=np.ascontiguousarray(y))
+        rows, y = self.rows, self.Y[:, target]
+        m, p = rows.shape
+        if isinstance(rows, StandardizedSparse):
+            return SparseColumnProblem(X=rows, y=np.ascontiguousarray(y))
         if precompute is None:
             precompute = p <= min(m, LARGEST_GRAM)
-        if not precompute and is_numpy_array(X):
-            return ColumnProblem(X=X if once else _by_columns(X), y=np.ascontiguousarray(y))
+        if not precompute and is_numpy_array(rows):
+            problem = ColumnProblem(X=rows, y=np.ascontiguousarray(y))
+            if self.sums is not None:
+                known = {"deviations": self.sums[0], "products_with_y": self.sums[1 + target]}
+                problem = replace(problem, centre=self.centre, **known)
+            return problem if once else problem.by_columns()
+        X = self.X
         return GramProblem(gram=X.T @ X, moment=X.T @ y, square=float(y @ y), rank=min(m, p))
+
+    def moments(self) -> Array:
+        """Return the inner products (t, p) of targets and columns."""
+        return self.Y.T @ self.rows if self.sums is None else self.sums[1:]
 
     def rescaled(self) -> tuple["Columns", float, float]:
         """Return columns and targets over powers of two, and these: both are one for data of common size.
@@ -109,14 +135,22 @@ class Columns:
         The solvers multiply correlations of columns and targets, fourth powers of the data, which validation
         cannot keep in range: of numbers of 1e100 they overflow, of 1e-100 they vanish.
         """
-        wide, tall = (_scale(part) for part in (self.X, self.Y))
+        wide = _scale(self.rows) if self.sums is None else 1.0
+        tall = _scale(self.Y)
         if not tall / wide < inf:
             refuse_scales(wide, tall, "coefficients")
         if wide == tall == 1.0:
             return self, 1.0, 1.0
         X = self.X
         X = replace(X, X=X.X / wide, shift=X.shift / wide) if isinstance(X, StandardizedSparse) else X / wide
-        scaled = replace(self, X=X, Y=self.Y / tall, centre=self.centre / wide, offset=self.offset / tall)
+        scaled = replace(
+            self,
+            rows=X,
+            Y=self.Y / tall,
+            centre=self.centre / wide,
+            offset=self.offset / tall,
+            sums=None,
+        )
         return scaled, wide, tall
 
     def intercepts(self, coefs: Array, target: int = 0) -> Array:
@@ -152,6 +186,8 @@ def _sparse_columns(X: Any, weights: Any, root: Any, *, centred: bool) -> Standa
     return StandardizedSparse(X=X, shift=shift, scale=scale, root=root)
 
 
+#: Entries whose sums a thread adds up at a time.
+SUMMED = 2**17
 #: Rows a column from which few columns, as a rule, are multiplied with each other: they stay in row order.
 TALL = 4
 #: Entries from which columns are read one by one.
@@ -164,14 +200,34 @@ def _blocks(x: np.ndarray) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, len(x), step))
 
 
-def _by_columns(x: np.ndarray) -> np.ndarray:
-    """Return the same array in column order."""
-    if x.flags.f_contiguous:
-        return x
-    out = np.empty(x.shape, order="F")
-    for part in _blocks(x):
-        out[part] = x[part]
-    return out
+#: The largest ratio of the mean of a column to its standard deviation where rows are not copied: products
+#: with their columns lose no more digits than one.
+NEAR = 10.0
+
+
+@SILENT
+def _near_the_origin(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the means of columns, and lengths about these and products with centred targets: `Columns.sums`.
+
+    The latter are None where a column is far from the origin, for what it varies; constant ones are so, and
+    where entries are far from one.
+    """
+    with_ones = np.vstack([np.ones(len(Y)), Y.T])
+
+    def sums(part: slice) -> np.ndarray:
+        x = columns[part]
+        return np.vstack([np.einsum("ij,ij->j", x, x), product(with_ones[:, part], x)])
+
+    n, p = columns.shape
+    blocks = even_blocks(n, max(1, SUMMED // max(1, p)))
+    found = sum(ordered_map(sums, blocks), np.zeros((2 + Y.shape[1], p)))
+    squares, total, products = found[0], found[1], found[2:]
+    mean = total / n
+    rest = squares - total * mean
+    near = (rest * NEAR**2 >= total * mean).all() and rest.min(initial=1.0) > 1.0 / LARGE
+    if not (near and squares.max(initial=1.0) < LARGE):
+        return mean, None
+    return mean, np.vstack([np.sqrt(rest), products - np.multiply.outer(Y.sum(axis=0), mean)])
 
 
 def _centred(columns: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

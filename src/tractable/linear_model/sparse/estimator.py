@@ -29,7 +29,7 @@ from tractable.linear_model.sparse.path import solve_path
 from tractable.statistics import LinearFactor
 
 #: Up to so many columns, rows in memory are folded into a statistic.
-FEW_COLUMNS = 200
+FEW_COLUMNS = 100
 
 
 def support(model: Any) -> np.ndarray:
@@ -124,12 +124,12 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         self.statistic_ = statistic = check_factor(statistic)
         self.solver_ = "statistic"
         columns = Columns.of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
-        few = statistic.dim <= 2 * FEW_COLUMNS or columns.X.shape[0] >= statistic.dim
+        few = statistic.dim <= 4 * FEW_COLUMNS or columns.rows.shape[0] >= statistic.dim
         self._solve(columns, precompute=True if few else None)
 
     def _set_coef(self, columns: Columns, coefs: list[Array]) -> None:
         """Set `coef_` and `intercept_` from the coefficients of every target."""
-        xp = namespace_of(columns.X)
+        xp = namespace_of(columns.Y)
         intercepts = [columns.intercepts(w, t) for t, w in enumerate(coefs)]
         if columns.flat:
             self.coef_, self.intercept_ = coefs[0], float(intercepts[0])
@@ -165,7 +165,7 @@ class ElasticNet(SparseModel):
     fit_intercept : bool
         Whether to fit an intercept.
     precompute : {"auto", True, False}
-        Whether rows in memory are folded into a statistic; by default up to 200 columns.
+        Whether rows in memory are folded into a statistic; by default up to 100 columns.
     positive : bool
         Whether negative coefficients are forbidden.
     tol : float

@@ -156,13 +156,13 @@ class LarsPath(CoefficientPath):
         **options
             Those of `lars`.
         """
-        if not isinstance(columns.X, np.ndarray):
+        if not isinstance(columns.rows, np.ndarray):
             raise ValueError("X must be a NumPy array for least-angle regression; Lasso takes others")
         scaled, scale, target_scale = columns.rescaled()
         n = columns.weight / scale / target_scale
         if n == 0.0 or (n == inf and alpha_min == 0.0):
             refuse_scales(scale, target_scale, "penalties")
-        problem = scaled.problem(target, precompute=precompute)
+        problem = scaled.problem(target, precompute=precompute, once=True)
         knots: Knots = lars(problem, least=n * alpha_min, drop=method == "lasso", **options)
         alphas = knots.penalties / n
         if knots.penalties[-1] == n * alpha_min:

@@ -156,7 +156,7 @@ def alpha_grid(
     if l1_ratio == 0.0:
         raise ValueError("l1_ratio must be positive for penalties to be chosen; give alphas, or use Ridge")
     scaled, scale, target_scale = columns.rescaled()
-    moments = (scaled.Y.T @ scaled.X).T
+    moments = scaled.moments()
     most = float(np.max(moments if positive else np.abs(moments), initial=0.0))
     top = most * scale / columns.weight * target_scale / l1_ratio
     if most > 0.0 and not 0.0 < eps * top < inf:
@@ -189,8 +189,8 @@ def solve_path(
     found = []
     if sparse.any():
         problem = columns.problem(target, precompute=precompute, once=len(alphas) == 1)
-        stored = isinstance(columns.X, StandardizedSparse)
-        walk = sparse_path if stored or is_numpy_array(columns.X) else _one_by_one
+        stored = isinstance(columns.rows, StandardizedSparse)
+        walk = sparse_path if stored or is_numpy_array(columns.rows) else _one_by_one
         path = walk(problem, penalties[sparse], ridges[sparse], **options)
         top = float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
         if penalties[sparse][-1] <= HIDDEN * top and not stored:

@@ -56,10 +56,13 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    return compiled(x, codes, weights, n_classes)
+    weight, mean, scatter, total = compiled(x, codes, weights, n_classes)
+    return np.broadcast_to(weight, mean.shape), mean, scatter, total
 
 
-def class_sums(x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any = None) -> np.ndarray:
+def class_sums(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any = None, *, above: float | None = None
+) -> np.ndarray:
     """Return the sum of every column class by class, (K, d), without sorting the rows.
 
     Not every sum is finite where an entry is missing (NaN).
@@ -68,25 +71,31 @@ def class_sums(x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any = 
     ----------
     x, codes, n_classes, weights
         As in `class_moments`.
+    above : float, optional
+        A threshold: entries above count one, and others zero.
 
     Examples
     --------
-    >>> class_sums(np.array([[1.0, 5.0], [3.0, 0.0], [7.0, 2.0]]), np.array([0, 0, 1]), 2).tolist()
-    [[4.0, 5.0], [7.0, 2.0]]
+    >>> x, codes = np.array([[1.0, 5.0], [3.0, 0.0], [7.0, 2.0]]), np.array([0, 0, 1])
+    >>> class_sums(x, codes, 2).tolist(), class_sums(x, codes, 2, above=2.5).tolist()
+    ([[4.0, 5.0], [7.0, 2.0]], [[1.0, 1.0], [1.0, 0.0]])
     """
     if not runs_compiled(x, 16 * x.shape[0] * x.shape[1]):
-        return agnostic.class_sums(x, codes, n_classes, weights)
-    from tractable.primitives.naive_bayes.compiled import class_sums as compiled
+        return agnostic.class_sums(x, codes, n_classes, weights, above=above)
+    from tractable.primitives.naive_bayes import compiled
 
     out = np.zeros((n_classes, x.shape[1]))
-    compiled(x, codes, weights, out)
+    if above is None:
+        compiled.class_sums(x, codes, weights, out)
+    else:
+        compiled.class_sums_above(x, codes, weights, above, out)
     return out
 
 
 def category_counts(
     x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any, n_categories: int
-) -> np.ndarray:
-    """Return how often each column has each category class by class, (K, d, C).
+) -> np.ndarray | None:
+    """Return how often each column has each category class by class, (K, d, C); None if x has fractions.
 
     Parameters
     ----------
@@ -108,8 +117,7 @@ def category_counts(
     from tractable.primitives.naive_bayes.compiled import category_counts as compiled
 
     out = np.zeros((n_classes, x.shape[1], n_categories))
-    compiled(x, codes, weights, out)
-    return out
+    return out if compiled(x, codes, weights, out) else None
 
 
 def sparse_class_sums(

@@ -22,19 +22,17 @@ def class_moments(
     codes = codes if is_numpy_array(codes) else xp.astype(codes, xp.int64)
     members = class_members(x, codes, n_classes, weights)
     sums, total = members @ x, members @ xp.ones(x.shape[0], dtype=xp.float64, device=device(x))
-    if bool(xp.all(xp.isfinite(sums))):
-        weight = xp.broadcast_to(total[:, None], sums.shape)
-        seen = None
-    else:  # a missing entry spoils its sum
+    weight, seen, nothing = total[:, None], None, None
+    if not bool(xp.all(xp.isfinite(sums))):  # a missing entry spoils its sum
         seen, nothing = ~xp.isnan(x), xp.zeros_like(x)
         weight, sums = members @ xp.astype(seen, xp.float64), members @ xp.where(seen, x, nothing)
-    safe = xp.where(weight > 0, weight, xp.ones_like(weight))
-    mean = sums / safe
+    each = weight if bool(xp.all(weight > 0)) else xp.where(weight > 0, weight, xp.ones_like(weight))
+    mean = sums / each
     centred = x - xp.take(mean, codes, axis=0)
     centred = centred if seen is None else xp.where(seen, centred, nothing)
-    rounding = members @ centred / safe
+    rounding = members @ centred / each
     scatter = members @ (centred * centred) - weight * rounding * rounding
-    return weight, mean + rounding, scatter, total
+    return xp.broadcast_to(weight, mean.shape), mean + rounding, scatter, total
 
 
 def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None = None) -> Any:
@@ -49,8 +47,13 @@ def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None 
     return found if weights is None else found * weights
 
 
-def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None) -> Any:
-    return class_members(x, codes, n_classes, weights) @ x
+@SILENT
+def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None, *, above: float | None = None) -> Any:
+    if above is not None:
+        if np.isnan(x.min(initial=0.0)):
+            return np.full((n_classes, x.shape[1]), np.nan)
+        x = x > above
+    return class_members(x, codes, n_classes, weights) @ x.astype(np.float64, copy=False)
 
 
 def category_counts(x: Any, codes: Any, n_classes: int, weights: Any, n_categories: int) -> Any:
@@ -58,10 +61,12 @@ def category_counts(x: Any, codes: Any, n_classes: int, weights: Any, n_categori
     cell = n_categories * (codes.astype(np.int64)[:, None] * d + np.arange(d))
     seen = ~np.isnan(x)
     one = None if weights is None else np.broadcast_to(weights[:, None], x.shape)[seen]
-    if seen.all():
-        cell = (cell + x.astype(np.int64)).ravel()
-    else:
-        cell = (cell + np.where(seen, x, 0.0).astype(np.int64))[seen]
+    x = x if seen.all() else np.where(seen, x, 0.0)
+    category = x.astype(np.int64)
+    if np.any(category != x):
+        return None
+    cell = cell + category
+    cell = cell.ravel() if seen.all() else cell[seen]
     found = np.bincount(cell, one, n_classes * d * n_categories)
     return found.astype(np.float64, copy=False).reshape(n_classes, d, n_categories)
 
@@ -76,7 +81,10 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     if is_numpy_array(x):
-        return _diagonal_terms(x[:, None, :], means, scales, log_norms)
+        z = (x[:, None, :] - means) * scales
+        found = log_norms.sum(axis=1) - 0.5 * (z * z).sum(axis=-1)
+        complete = not np.isnan(found).any()
+        return found if complete else _diagonal_terms(x[:, None, :], means, scales, log_norms)
     each = range(means.shape[0])  # one class after the other: no array is larger than the rows
     return xp.stack([_diagonal_terms(x, means[k, :], scales[k, :], log_norms[k, :]) for k in each], axis=1)
 
@@ -90,7 +98,11 @@ def _diagonal_terms(x: Array, means: Array, scales: Array, log_norms: Array) -> 
 
 @SILENT
 def softmax_rows(scores: Array) -> Array:
-    return softmax(scores)
+    if not is_numpy_array(scores):
+        return softmax(scores)
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    total = raised.sum(axis=1, keepdims=True)
+    return softmax(scores) if np.isnan(total).any() else raised / total
 
 
 @SILENT

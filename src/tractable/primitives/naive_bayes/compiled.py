@@ -19,17 +19,20 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
         into = sums[c]
         for j in range(d):
             into[j] += one * row[j]
-    weight = np.empty((K, d))
     complete = True
     for c in range(K):
         for j in range(d):
-            weight[c, j] = total[c]
             complete &= np.isfinite(sums[c, j])
-    if not complete:  # a missing entry spoils its sum, so complete blocks pay nothing for the question
+    weight = np.zeros((K, 1 if complete else d))
+    if complete:  # a missing entry spoils its sum, so complete blocks pay nothing for the question
+        weight[:, 0] = total
+    else:
         _observed_sums(x, codes, w, weight, sums)
     for c in range(K):
+        own = weight[c]
         for j in range(d):
-            sums[c, j] /= weight[c, j] if weight[c, j] > 0.0 else 1.0
+            n_c = own[0] if complete else own[j]
+            sums[c, j] /= n_c if n_c > 0.0 else 1.0
     left, scatter = np.zeros((K, d)), np.zeros((K, d))
     for i in range(n):
         c, row = codes[i], x[i]
@@ -41,10 +44,12 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
             first[j] += one * step
             second[j] += one * step * step
     for c in range(K):
+        own = weight[c]
         for j in range(d):
-            step = left[c, j] / (weight[c, j] if weight[c, j] > 0.0 else 1.0)
+            n_c = own[0] if complete else own[j]
+            step = left[c, j] / (n_c if n_c > 0.0 else 1.0)
             sums[c, j] += step
-            scatter[c, j] -= weight[c, j] * step * step
+            scatter[c, j] -= n_c * step * step
     return weight, sums, scatter, total
 
 
@@ -72,16 +77,35 @@ def class_sums(x, codes, w, out):  # type: ignore[no-untyped-def]
             into[j] += one * row[j]
 
 
+@entry("MATRIX INDICES DENSE_VECTOR FLOAT OUT_MATRIX", fastmath=_FAST)
+def class_sums_above(x, codes, w, threshold, out):  # type: ignore[no-untyped-def]
+    """Add to `out`, (K, d), the weight of the entries above a threshold; NaN if an entry is missing."""
+    n, d = x.shape
+    missing = False
+    for i in range(n):
+        into, row = out[codes[i]], x[i]
+        one = 1.0 if w.size == 0 else w[i]
+        for j in range(d):
+            into[j] += one if row[j] > threshold else 0.0
+            missing |= row[j] != row[j]
+    if missing:
+        out[:] = np.nan
+
+
 @entry("MATRIX INDICES DENSE_VECTOR OUT_MATRICES", fastmath=_FAST)
 def category_counts(x, codes, w, out):  # type: ignore[no-untyped-def]
-    """Add to `out`, (K, d, C), the weight of the rows with each category."""
+    """Add to `out`, (K, d, C), the weight of the rows with each category; return if all codes are whole."""
     n, d = x.shape
+    whole = True
     for i in range(n):
         into, row = out[codes[i]], x[i]
         one = 1.0 if w.size == 0 else w[i]
         for j in range(d):
             if not np.isnan(row[j]):
-                into[j, np.int64(row[j])] += one
+                category = np.int64(row[j])
+                whole &= row[j] == category
+                into[j, category] += one
+    return whole
 
 
 @entry("DENSE_VECTOR UNSIGNED INDICES INDICES DENSE_VECTOR OUT_MATRIX", fastmath=_FAST)
