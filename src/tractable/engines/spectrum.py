@@ -61,7 +61,7 @@ class ColumnSpectrum:
 
     @classmethod
     def from_products(cls, columns: Array, targets: Array) -> "ColumnSpectrum | None":
-        """Decompose many columns (m, p) by their products, in a third of the time; None where digits are lost.
+        """Decompose many columns (m, p) by their products, in a third of the time; None where that is unsafe.
 
         All but four digits of the squares of the singular values are right, and all of what is orthogonal.
         """

@@ -399,8 +399,9 @@ def _by_products_of_rows(rows: np.ndarray, targets: np.ndarray, alpha: float) ->
 
 def _solve(upper: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return (UᵀU)⁻¹ b."""
-    lower = upper.T
-    return solve_triangular(lower, solve_triangular(lower, b), transposed=True)
+    from scipy.linalg import lapack
+
+    return lapack.dpotrs(upper.T, b, lower=1)[0]  # the transpose is in the order of Fortran
 
 
 def _effective_dof(columns: Array, root: Array, alpha: float) -> float:

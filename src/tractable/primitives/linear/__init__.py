@@ -301,9 +301,8 @@ def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array,
     return compiled(x, y, weights, max(64, CENTRED_BYTES // (8 * (x.shape[1] + y.shape[1]))))
 
 
-#: Entries of the rows whose products are added at a time: they stay in the cache of a core. And of those that
-#: the mean is subtracted from in one loop.
-PRODUCT_ENTRIES, TILE = 2**15, 512
+#: Entries of the rows whose products are added at a time: they stay in the cache of a core.
+PRODUCT_ENTRIES = 2**15
 
 
 @SILENT
@@ -326,37 +325,22 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
     if _sums_compiled(x, x.shape[1] + y.shape[1]):
         return _compiled_moments(x, y, weights)
-    (n, d), n_targets = x.shape, y.shape[1]
-    one, weight, safe, centre = _weights_and_centre(x, y, weights)
-    tile = max(1, TILE // max(d, 1))
-    step = tile * -(-max(4 * d, PRODUCT_ENTRIES // max(d, 1)) // tile)  # products of few rows are slow
-    panel, beside = np.empty((min(step, n), d)), np.empty((min(step, n), n_targets + 1))
-    # A column of ones, whose products are what rounding left of the mean.
-    products = np.zeros((d + n_targets + 1, d + n_targets + 1))
-    for start in range(0, n, step):
+    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
+    width = len(centre) + 1  # a column of ones, whose products are what rounding left of the mean
+    step = max(4 * width, PRODUCT_ENTRIES // width)  # products of few rows are slow
+    panel = np.empty((min(step, n), width))
+    products: Any = None
+    for start in range(0, max(n, 1), step):
         part = slice(start, min(start + step, n))
-        z, u = panel[: part.stop - start], beside[: part.stop - start]
-        _subtract_from_rows(x[part], centre[:d], z, tile)
-        np.subtract(y[part], centre[d:], out=u[:, :-1])
-        u[:, -1] = 1.0
+        z = panel[: part.stop - start]
+        np.subtract(x[part], centre[:d], out=z[:, :d])
+        np.subtract(y[part], centre[d:], out=z[:, d:-1])
+        z[:, -1] = 1.0
         if weights is not None:
-            root = np.sqrt(one[part])[:, None]
-            z *= root
-            u *= root
-        products[:d, :d] += product(z.T, z)
-        products[:d, d:] += product(z.T, u)
-        products[d:, d:] += product(u.T, u)
-    products[d:, :d] = products[:d, d:].T
+            z *= np.sqrt(one[part])[:, None]
+        own = product(z.T, z)
+        products = own if products is None else np.add(products, own, out=products)
     return weight, centre + products[:-1, -1] / safe, products[:-1, :-1]
-
-
-def _subtract_from_rows(rows: np.ndarray, centre: np.ndarray, out: np.ndarray, tile: int) -> None:
-    """Write rows - centre to `out`, in C order, `tile` rows at a time: loops over few columns are short."""
-    whole = len(rows) - len(rows) % tile if rows.flags.c_contiguous and tile > 1 else 0
-    if whole:
-        shape = whole // tile, tile * len(centre)
-        np.subtract(rows[:whole].reshape(shape), np.tile(centre, tile), out=out[:whole].reshape(shape))
-    np.subtract(rows[whole:], centre, out=out[whole:])
 
 
 #: Column sums of the inverse correlations up to which their Cholesky factor is taken for that of the rows: it
