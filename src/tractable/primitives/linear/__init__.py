@@ -384,12 +384,15 @@ def safe_factor(
     correlations = scatter * (1.0 / lengths)
     correlations *= (1.0 / lengths)[:, None]
     # Its transpose, which is in the order of Fortran, is the same matrix.
-    factor, info = lapack.dpotrf(correlations.T, lower=0, clean=1, overwrite_a=1)
-    pivots = factor.diagonal()
+    lower, info = lapack.dpotrf(correlations.T, lower=1, clean=1, overwrite_a=1)
+    pivots = lower.diagonal()
     if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
         return None
-    inverse_sum = 1.0 / lapack.dpocon(factor[:d, :d], 1.0, uplo="U")[0]
-    return np.multiply(factor, lengths, order="C") if inverse_sum <= inflation else None
+    if not inflation * lapack.dpocon(lower[:d, :d], 1.0, uplo="L")[0] >= 1.0:
+        return None
+    factor = lower.T
+    factor *= lengths
+    return factor
 
 
 def sums_groups(x: Array) -> bool:
