@@ -54,7 +54,7 @@ def linear_factor(rows: Rows) -> LinearFactor:
 
 
 #: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it.
-SOME_ROWS, MANY_ENTRIES = 8, 2**18
+SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 
 def _factor_of_products(rows: Rows) -> LinearFactor | None:

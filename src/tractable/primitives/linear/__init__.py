@@ -325,9 +325,27 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
     if _sums_compiled(x, x.shape[1] + y.shape[1]):
         return _compiled_moments(x, y, weights)
-    (n, d), (one, weight, safe, centre) = x.shape, _weights_and_centre(x, y, weights)
-    width = len(centre) + 1  # a column of ones, whose products are what rounding left of the mean
-    step = max(4 * width, PRODUCT_ENTRIES // width)  # products of few rows are slow
+    step = max(4 * (x.shape[1] + y.shape[1]), PRODUCT_ENTRIES // (x.shape[1] + y.shape[1]))
+    some = slice(0, step)  # products of fewer rows are slow
+    _, _, _, centre = _weights_and_centre(x[some], y[some], None if weights is None else weights[some])
+    products = _products_about(centre, x, y, weights, step)
+    weight, rest = np.float64(len(x)) if weights is None else weights.sum(), products[:-1, -1]
+    safe = weight if weight > 0 else 1.0
+    if len(x) > step:  # about the mean of the first rows, not of all
+        scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
+        if not (rest * (rest / safe) <= scatter.diagonal()).all():  # which differ by more than rows do
+            centre = centre + rest / safe
+            products = _products_about(centre, x, y, weights, step)
+            rest, scatter = products[:-1, -1], products[:-1, :-1]
+        return weight, centre + rest / safe, scatter
+    return weight, centre + rest / safe, products[:-1, :-1]
+
+
+def _products_about(
+    centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, step: int
+) -> np.ndarray:
+    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time."""
+    (n, d), width = x.shape, len(centre) + 1
     panel = np.empty((min(step, n), width))
     products: Any = None
     for start in range(0, max(n, 1), step):
@@ -337,10 +355,10 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
         np.subtract(y[part], centre[d:], out=z[:, d:-1])
         z[:, -1] = 1.0
         if weights is not None:
-            z *= np.sqrt(one[part])[:, None]
+            z *= np.sqrt(weights[part])[:, None]
         own = product(z.T, z)
         products = own if products is None else np.add(products, own, out=products)
-    return weight, centre + products[:-1, -1] / safe, products[:-1, :-1]
+    return products
 
 
 #: Column sums of the inverse correlations up to which their Cholesky factor is taken for that of the rows: it
