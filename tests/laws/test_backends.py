@@ -63,6 +63,7 @@ FUNCTIONS = {
     "thin_svd": (svd.thin_svd, lambda rng: (rng.standard_normal((3, 5)),)),
     "truncated_svd": (lambda a: svd.truncated_svd(a, 2), lambda rng: (rng.standard_normal((5, 3)),)),
     "diagonals": (linalg.diagonals, lambda rng: (matrix(rng),)),
+    "factor_if_definite": (lambda a: linalg.factor_if_definite(a)[0], lambda rng: (positive_definite(rng),)),
     "symmetrize": (linalg.symmetrize, lambda rng: (matrix(rng),)),
     "betaln": (special.betaln, lambda rng: (*positive(rng), *positive(rng))),
     "count_deviance": (saddle_point.count_deviance, lambda rng: (*positive(rng), *positive(rng))),

@@ -144,3 +144,33 @@ def test_nothing_to_explain_is_a_path_of_one_knot():
     knots = lars(by_columns(np.eye(3), np.zeros(3)))
     assert knots.penalties.tolist() == [0.0]
     assert knots.coefs.tolist() == [[0.0]] * 3
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"positive": True}, {"drop": False}, {"max_knots": 20}, {"least": 9.0}]
+)
+@pytest.mark.parametrize("shape", [(40, 60), (90, 60)])
+def test_compiled_knots_are_those_of_steps_one_by_one(rng, monkeypatch, shape, options):
+    X = rng.standard_normal(shape)
+    X[:, 1:] += 0.9 * X[:, :-1]  # so that columns leave, too
+    y = X[:, ::7].sum(axis=1) + rng.standard_normal(len(X))
+    found = lars(by_columns(X, y), **options)
+    if options.get("drop", True):
+        for penalty, coef in zip(found.penalties, found.coefs.T, strict=True):
+            positive = options.get("positive", False)
+            alpha = penalty / len(y)
+            assert_lasso_optimal(X, y, coef, alpha, positive=positive, fit_intercept=False, tol=1e-8)
+    monkeypatch.setattr(lars_module.LarsState, "_go_on", lambda *_: False)
+    expected = lars(by_columns(X, y), **options)
+    assert found.active == expected.active
+    np.testing.assert_allclose(found.penalties, expected.penalties, atol=1e-9 * expected.penalties[0])
+    np.testing.assert_allclose(found.coefs, expected.coefs, atol=1e-7)
+
+
+def test_columns_of_few_digits_are_left_to_steps_one_by_one(rng):
+    X = rng.standard_normal((80, 50))
+    X[:, 25:] = X[:, :25] + 1e-6 * X[:, 25:]
+    y = X[:, :3].sum(axis=1) + X[:, 25:28].sum(axis=1) + 0.1 * rng.standard_normal(80)
+    knots = lars(by_columns(X, y))
+    for penalty, coef in zip(knots.penalties, knots.coefs.T, strict=True):
+        assert_lasso_optimal(X, y, coef, penalty / len(y), fit_intercept=False, tol=1e-8)

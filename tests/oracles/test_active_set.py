@@ -36,14 +36,14 @@ def test_the_minimum_is_that_of_coordinate_descent(n, p, ridge, positive):
         positive=positive,
     ).fit(X, y)
     for problem in problems(X, y):
-        given = problem, np.array([n * alpha]), np.array([n * alpha * ridge])
+        given = problem, n * alpha, n * alpha * ridge
         found = active_set(*given, 1e-10 * problem.square, positive=positive)
         assert found is not None
-        coefs, gaps, n_steps = found
-        np.testing.assert_allclose(coefs[:, 0], peer.coef_, atol=1e-5)
-        assert gaps[0] <= 1e-10 * problem.square
+        coefs, gap, n_steps = found
+        np.testing.assert_allclose(coefs, peer.coef_, atol=1e-5)
+        assert gap <= 1e-10 * problem.square
         assert n_steps >= 1
-        near = active_set(*given, 1e-10 * problem.square, positive=positive, start=coefs[:, 0])
+        near = active_set(*given, 1e-10 * problem.square, positive=positive, start=coefs)
         np.testing.assert_allclose(near[0], coefs, atol=1e-12)
         assert near[2] == 1
 
@@ -52,19 +52,19 @@ def test_dependent_columns_and_too_few_steps_are_left_to_the_path():
     X, y = table(60, 10)
     twice = np.column_stack([X, X[:, 0]])
     for problem in problems(twice, y):
-        assert active_set(problem, np.array([6.0]), np.zeros(1), 1e-8 * problem.square) is None
+        assert active_set(problem, 6.0, 0.0, 1e-8 * problem.square) is None
         path = sparse_path(problem, [6.0], tol=1e-10)
         assert path.gaps[0] <= 1e-10 * problem.square
     for problem in problems(X, y):
-        assert active_set(problem, np.array([0.5]), np.zeros(1), 1e-8 * problem.square, max_iter=0) is None
+        assert active_set(problem, 0.5, 0.0, 1e-8 * problem.square, max_iter=0) is None
 
 
 def test_a_large_penalty_leaves_no_column():
     X, y = table(60, 10)
     for problem in problems(X, y):
-        coefs, gaps, _ = active_set(problem, np.array([1e6]), np.zeros(1), 1e-8 * problem.square)
+        coefs, gap, _ = active_set(problem, 1e6, 0.0, 1e-8 * problem.square)
         assert not coefs.any()
-        assert abs(gaps[0]) <= 1e-14 * problem.square  # of sums that large
+        assert abs(gap) <= 1e-14 * problem.square  # of sums that large
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -96,11 +96,11 @@ def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the
     X, y = table(200, 180)
     problem, penalty = ColumnProblem(X=X, y=y), len(y) * alpha
     assert crowded(problem, penalty, False) is many
-    exact = active_set(problem, np.array([penalty]), np.zeros(1), 1e-12 * problem.square)
+    exact = active_set(problem, penalty, 0.0, 1e-12 * problem.square)
     path = sparse_path(problem, [penalty], tol=tol)
 
     def objective(w):
         return 0.5 * np.sum((y - X @ w) ** 2) + penalty * np.abs(w).sum()
 
     assert path.gaps[0] <= tol * problem.square
-    assert objective(path.coefs[:, 0]) - objective(exact[0][:, 0]) <= path.gaps[0] + 1e-10 * problem.square
+    assert objective(path.coefs[:, 0]) - objective(exact[0]) <= path.gaps[0] + 1e-10 * problem.square

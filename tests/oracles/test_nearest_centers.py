@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from tractable import KMeans
 from tractable.arrays.namespace import to_numpy
 from tractable.primitives.kmeans import (
     assign,
     cluster_sums,
     kmeans_plus_plus,
+    lloyd,
     movement_of,
     n_trials,
     reassign,
@@ -77,6 +79,35 @@ def test_bounds_change_nothing(d, step, rng):
         before, centers = centers, centers + step * rng.standard_normal(centers.shape)
 
 
+@pytest.mark.parametrize(("columns", "n_clusters"), [(2, 8), (5, 40), (40, 7)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_in_one_call_is_that_of_its_steps(columns, n_clusters, weighted, rng):
+    """With few centres, whose distances are all measured, and with bounds."""
+    x = 3.0 * rng.standard_normal((n_clusters, columns))[rng.integers(n_clusters, size=4000)]
+    x += rng.standard_normal(x.shape)
+    w = rng.random(4000) if weighted else None
+    given, centers = (x, w, np.full(columns, 0.3), 0.5), 0.5 * (x[:n_clusters] - 0.3)
+    few = lloyd(*given, centers, max_iter=1, least=0.0)
+    found, labels, costs, settled = lloyd(*given, centers, max_iter=200, least=1e-12)
+    for cost in costs:
+        last = assign(*given, centers)
+        np.testing.assert_allclose(cost, last.cost, rtol=1e-9)
+        before, centers = centers, last.sums / last.counts[:, None]
+    assert settled
+    np.testing.assert_allclose(found, before, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(labels, last.labels)
+    assert len(few[2]) == 2
+    assert not few[3]
+
+
+def test_a_search_in_one_call_leaves_empty_clusters_to_others(rng):
+    x = rng.standard_normal((4000, 3))
+    centers = np.concatenate([x[:5], np.full((1, 3), 99.0)])
+    assert lloyd(x, None, np.zeros(3), 1.0, centers, max_iter=9, least=0.0) is None
+    model = KMeans(6, init=centers).fit(x)
+    assert np.all(model.counts_ > 0.0)
+
+
 def test_memory_order_precision_and_protection_do_not_matter(rng):
     x, centers = rng.standard_normal((300, 3)).astype(np.float32), rng.standard_normal((4, 3))
     expected = obvious(x.astype(float), None, np.zeros(3), 1.0, centers)
@@ -102,6 +133,20 @@ def test_seeds(n, d, k, weighted, rng):
     found = kmeans_plus_plus(x, w, k, uniforms)
     np.testing.assert_array_equal(found, obvious_seeds(x, w, uniforms))
     assert len(set(found.tolist())) == min(n, k)
+
+
+@pytest.mark.parametrize("columns", [2, 12])
+@pytest.mark.parametrize("n", [900, 40_000])
+def test_seeds_of_clusters_that_lie_apart(n, columns, rng):
+    """Distances that the triangle inequality spares change no seed, on one thread or by blocks."""
+    centers = 9.0 * rng.standard_normal((30, columns))
+    x, w = (
+        np.repeat(centers, n // 30, axis=0) + rng.standard_normal((n // 30 * 30, columns)),
+        rng.random(n // 30 * 30),
+    )
+    uniforms = rng.random((40, 5))
+    found = kmeans_plus_plus(x, w, 40, uniforms)
+    np.testing.assert_array_equal(found, obvious_seeds(x, w, uniforms))
 
 
 def test_seeds_of_weighted_rows_are_those_of_repeated_rows(rng):

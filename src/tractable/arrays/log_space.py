@@ -3,7 +3,9 @@
 import math
 from typing import Any
 
-from tractable.arrays.namespace import Array
+import numpy as np
+
+from tractable.arrays.namespace import Array, all_true
 from tractable.arrays.native import floats, special_function
 
 __all__ = [
@@ -70,7 +72,9 @@ def softmax(x: Array, axis: int = -1) -> Array:
     >>> softmax(np.array([0.0, np.log(3.0)]))
     array([0.25, 0.75])
     """
-    return softmax_and_log_sum(x, axis)[0]
+    xp, x = floats(x)
+    raised = xp.exp(_below_peak(xp, x, axis)[1])
+    return raised / _sum(xp, raised, axis)
 
 
 def softmax_and_log_sum(x: Array, axis: int = -1) -> tuple[Array, Array]:
@@ -86,7 +90,7 @@ def softmax_and_log_sum(x: Array, axis: int = -1) -> tuple[Array, Array]:
     xp, x = floats(x)
     peak, gap = _below_peak(xp, x, axis)
     raised = xp.exp(gap)
-    total = xp.sum(raised, axis=axis, keepdims=True)
+    total = _sum(xp, raised, axis)
     return raised / total, xp.squeeze(peak + xp.log(total), axis=axis)
 
 
@@ -101,7 +105,7 @@ def log_softmax(x: Array, axis: int = -1) -> Array:
     """
     xp, x = floats(x)
     gap = _below_peak(xp, x, axis)[1]
-    return gap - xp.log(xp.sum(xp.exp(gap), axis=axis, keepdims=True))
+    return gap - xp.log(_sum(xp, xp.exp(gap), axis))
 
 
 def sigmoid(x: Array) -> Array:
@@ -218,11 +222,16 @@ def agnostic_xlog1py(x: Array, y: Array) -> Array:
 
 def _below_peak(xp: Any, x: Array, axis: int) -> tuple[Array, Array]:
     """Return the largest entry and x minus it: at most 0, and 0 at the peak even where that is infinite."""
-    peak = xp.max(x, axis=axis, keepdims=True)
-    if bool(xp.all(xp.isfinite(peak))):
+    peak = x.max(axis=axis, keepdims=True) if xp is np else xp.max(x, axis=axis, keepdims=True)
+    if all_true(xp.isfinite(peak)):
         return peak, x - peak
     at_peak, zero = x == peak, xp.zeros_like(x)
     return peak, xp.where(at_peak, zero, x) - xp.where(at_peak, zero, peak)
+
+
+def _sum(xp: Any, x: Array, axis: int) -> Array:
+    """Return sums along an axis, which is kept."""
+    return np.add.reduce(x, axis=axis, keepdims=True) if xp is np else xp.sum(x, axis=axis, keepdims=True)
 
 
 def _safe_log(xp: Any, x: Array) -> Array:

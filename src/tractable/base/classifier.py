@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from tractable.arrays.devices import beside
 from tractable.arrays.log_space import log_softmax, log_sum_exp
 from tractable.arrays.namespace import (
+    all_true,
     check_held,
     is_array_api_obj,
     is_foreign_array,
@@ -31,7 +32,7 @@ from tractable.primitives.naive_bayes import softmax_rows
 def impossible(scores: np.ndarray) -> np.ndarray | None:
     """Return which rows have probability 0 under every class, all scores -inf; None where there are none."""
     xp = namespace_of(scores)
-    if bool(xp.all(xp.isfinite(scores[:, 0]))):
+    if all_true(xp.isfinite(scores[:, 0])):
         return None
     found = xp.max(scores, axis=1) == -xp.inf
     return found if bool(xp.any(found)) else None

@@ -24,6 +24,8 @@ def known_classes(estimator: Any, statistic: ByClass) -> np.ndarray:
 
 def class_weights(statistic: ByClass, classes: np.ndarray) -> np.ndarray:
     """Return the weight of the rows of each class; 0 of one that was declared and not seen."""
+    if classes is statistic.labels:
+        return np.array(statistic.weight)
     found = np.zeros(len(classes))
     found[np.searchsorted(classes, statistic.labels)] = statistic.weight
     return found
@@ -54,7 +56,7 @@ def class_priors(priors: Any, counts: np.ndarray, classes: np.ndarray, name: str
 def check_seen(priors: np.ndarray, counts: np.ndarray, classes: np.ndarray) -> None:
     """Refuse a class of positive prior without rows."""
     unseen = (counts <= 0.0) & (priors > 0.0)
-    if np.any(unseen):
+    if unseen.any():
         k = int(np.argmax(unseen))
         raise NotYetDetermined(
             f"y has no rows of class {classes[k : k + 1].tolist()[0]!r}, whose prior is {priors[k]:g}"

@@ -14,7 +14,7 @@ from tractable.arrays.linalg import (
 from tractable.arrays.namespace import Array, any_true, device, freeze, is_numpy_array, namespace_of
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
-from tractable.value import set_fields, value
+from tractable.value import made, set_fields, value
 
 
 @value
@@ -103,9 +103,7 @@ class Full(Covariance):
         jitter : array (*batch, d) or 0.0
             What was added to a diagonal to find the factor.
         """
-        made = object.__new__(cls)
-        set_fields(made, matrix=freeze(matrix), cholesky=freeze(lower), jitter=freeze(jitter))
-        return made
+        return made(cls, matrix=freeze(matrix), cholesky=freeze(lower), jitter=freeze(jitter))
 
     @classmethod
     def from_moments(cls, moments: Any, ddof: float = 0.0) -> Self:

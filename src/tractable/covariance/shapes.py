@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays import jittered_cholesky
-from tractable.arrays.linalg import diagonals, is_pd
-from tractable.arrays.namespace import Array, any_true, device, namespace_of
+from tractable.arrays.linalg import diagonals, factor_if_definite, is_pd, symmetrize
+from tractable.arrays.namespace import Array, all_true, any_true, device, namespace_of
 from tractable.covariance.decomposed import DIAGONAL_STEPS, FULL_STEPS, n_free_decomposed
 from tractable.covariance.diagonal import Diagonal, Isotropic, Uncorrelated
 from tractable.covariance.full import Full
@@ -105,7 +105,10 @@ class CovarianceShape(ABC):
         n = n.reshape(-1, *(1,) * (scatter.ndim - 1))
         added, pseudo = (self.compress(m[None]) for m in (np.diag(floor), prior.scatter))
         total = n + prior.weight
-        average = (scatter + n * added + pseudo) / np.where(total > 0, total, 1.0)
+        average = scatter + n * added
+        if prior.scatter.any():
+            average += pseudo
+        average /= np.where(total > 0, total, 1.0)
         if not np.all(total > 0):
             average = np.where(total > 0, average, self.compress(dense_matrices(before, dim)))
         return self.fit(average, dim, before, total.ravel())
@@ -310,8 +313,11 @@ def collapsed_components(
     """
     jitter = np.atleast_1d(structure.jitter) if isinstance(structure, Full) else np.zeros(1)
     collapsed = (weights == 0.0) | np.any(jitter > 0, axis=-1)
-    if np.any(varies):
-        root = np.sqrt(np.maximum(floor[varies], LEAST_VARIANCE))
+    least = np.maximum(floor, LEAST_VARIANCE)
+    # All variances are more than twice the floor F where tr F Σ⁻¹, at least the greatest ratio of F to them,
+    # is below a half.
+    if np.any(varies) and not np.all(precision_diagonals(structure) @ np.where(varies, least, 0.0) < 0.5):
+        root = np.sqrt(least[varies])
         dense = structure.dense()[..., varies, :][..., varies] / root[:, None] / root
         collapsed = collapsed | ~is_pd(dense - 2.0 * np.eye(len(root)))  # a tenth of an eigenvalue's time
     return collapsed
@@ -391,11 +397,13 @@ def regular(matrix: Array, mean: Array, *, added: Array | None = None) -> tuple[
         # A constant column is uncorrelated with the others; what rounding left there is not evidence.
         both = constant[..., :, None] | constant[..., None, :]
         matrix = xp.where(both, xp.zeros_like(matrix), matrix) + floor[..., None] * identity
+    if added is not None:
+        lower, definite = factor_if_definite(matrix)
+        if all_true(definite):
+            return Full.from_factor(lower, symmetrize(matrix)), floor
+        more = xp.where(~definite[..., None] & ~constant, added, xp.zeros_like(floor))
+        floor, matrix = floor + more, matrix + more[..., None] * identity
     structure = Full.jittered(matrix)
-    if added is not None and any_true(structure.jitter > 0):
-        needed = xp.any(structure.jitter > 0, axis=-1, keepdims=True) & ~constant
-        more = xp.where(needed, added, xp.zeros_like(floor))
-        floor, structure = floor + more, Full.jittered(matrix + more[..., None] * identity)
     return structure, floor + structure.jitter
 
 

@@ -28,6 +28,9 @@ BLOCKS_A_TASK = 16
 #: Entries whose products wake no threads of BLAS: to hold it to one would take longer than they do.
 FEW_ENTRIES = 10_000
 
+#: Entries of rows for which no function wakes threads of BLAS: triangular systems wake them for a thousand.
+ONE_THREAD = 256
+
 #: Entries that are worth waking threads for.
 LEAST_SHARED = 2**22
 
@@ -132,10 +135,10 @@ def map_rows(
         n, step = x.shape[0], device_rows(x)
         return map_blocks(function, (x[a : min(a + step, n), ...] for a in range(0, n, step)))
     step = rows or 4 * block_rows(width)  # a row-wise function keeps to its own cache
-    if len(x) <= step and len(x) * width <= FEW_ENTRIES:
+    if len(x) <= step and len(x) * width <= ONE_THREAD:
         return function(x)
     step = even_rows(len(x), step)
-    with single_threaded_blas(len(x) * width > FEW_ENTRIES):
+    with single_threaded_blas():
         if len(x) <= step:
             return function(x)
         out, starts = np.empty(0), range(0, len(x), step)

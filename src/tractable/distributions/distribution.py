@@ -355,6 +355,9 @@ def as_count(n_samples: Any) -> int:
 
 def broadcast_batches(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the batch shape that several parameters share, or raise ValueError that names them."""
+    first, *others = shapes.values()
+    if all(shape == first or not shape for shape in others):
+        return first
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:

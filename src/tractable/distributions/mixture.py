@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from tractable.arrays.batched import as_reals, batch_index, diagonal_matrix
-from tractable.arrays.log_space import log_softmax, log_sum_exp
-from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
+from tractable.arrays.log_space import log_sum_exp, softmax
+from tractable.arrays.namespace import Array, all_true, device, is_numpy_array, namespace_of
 from tractable.arrays.random import as_generator, either_seed_name, uniform
 from tractable.covariance import Diagonal
 from tractable.data.blocks import map_rows
@@ -24,7 +24,7 @@ from tractable.distributions.normal import MultivariateNormal, Normal
 from tractable.distributions.probabilities import as_component_weights, log_or_minus_inf, over_batch
 from tractable.distributions.student_t import MultivariateStudentT
 from tractable.distributions.tails import upper_quantile
-from tractable.distributions.vectors import coordinate_intervals, split_mapping
+from tractable.distributions.vectors import Elliptical, coordinate_intervals, split_mapping
 from tractable.engines.mode_search import Expansion, distinct_modes, grid_modes, newton_modes, pattern_modes
 from tractable.engines.roots import bisect, increasing_root
 from tractable.value import set_fields, value
@@ -41,6 +41,9 @@ _N_POINTS, _FEWEST, _MOST = 2**15, 32, 255
 
 #: Differences of a sum of probabilities from its level of so many roundings are none.
 ROUNDINGS = 8.0
+
+#: Components from which on they are scored together, and for how many entries of rows times components.
+SEVERAL, FEW_ENTRIES = 4, 2**14
 
 #: The most integers to try one by one.
 _WIDEST = 2**16
@@ -90,7 +93,9 @@ class Mixture(Distribution):
         weights = as_component_weights(weights, components)
         batch = broadcast_batches(weights=tuple(weights.shape), components=components.batch_shape)
         components = components if components.batch_shape == batch else components.expand(batch)
-        set_fields(self, weights=namespace_of(weights).broadcast_to(weights, batch), components=components)
+        if tuple(weights.shape) != batch:
+            weights = namespace_of(weights).broadcast_to(weights, batch)
+        set_fields(self, weights=weights, components=components)
 
     @property
     def event_shape(self) -> tuple[int, ...]:
@@ -393,11 +398,22 @@ class Mixture(Distribution):
     def _of_components(self, x: Array) -> Array:
         """Return log p_k(x), (*samples, *batch, K)."""
         rows = not self.batch_shape and is_numpy_array(x) and x.ndim == 2 and len(self.event_shape) == 1
-        if rows and not np.any(np.isnan(x)):
+        if rows and not np.isnan(x).any():
             # A kernel for complete rows of one distribution is faster than broadcasting over several; sums
             # over components are, too, where those of one row are not neighbours.
-            return np.stack([each.log_prob(x) for each in self._each]).T
+            if not isinstance(self.components, Elliptical):
+                return np.stack([each.log_prob(x) for each in self._each]).T
+            found = self._of_complete_rows(x)
+            if not np.isnan(found).any():  # of infinite entries
+                return found
         return self.components.log_prob(x[(..., None, *(slice(None),) * len(self.event_shape))])
+
+    def _of_complete_rows(self, x: np.ndarray) -> np.ndarray:
+        """Return log p_k(x) of finite rows, (n, K): of one component after the other, or of all if few."""
+        if self.n_components >= SEVERAL and x.size * self.n_components <= FEW_ENTRIES:
+            components: Any = self.components
+            return components._log_density(x[:, None, :])  # noqa: SLF001
+        return np.stack([each._log_density(x) for each in self._each]).T  # noqa: SLF001
 
     @cached_property
     def _each(self) -> tuple[Any, ...]:
@@ -408,9 +424,9 @@ class Mixture(Distribution):
 
     def _with_weights(self, log_prob: Array) -> Array:
         """Return log π_k + log p_k; a component of weight zero is absent, whatever its density."""
-        xp = namespace_of(log_prob)
-        if is_numpy_array(log_prob) and np.all(self.weights > 0):
+        if is_numpy_array(log_prob) and (self.weights > 0).all():
             return self._log_weights + log_prob
+        xp = namespace_of(log_prob)
         absent = xp.full_like(log_prob, -xp.inf)
         return xp.where(self.weights > 0, self._log_weights + log_prob, absent)
 
@@ -418,7 +434,8 @@ class Mixture(Distribution):
         xp = namespace_of(log_prob)
         log_joint = self._with_weights(log_prob)
         explained = xp.max(log_joint, axis=-1, keepdims=True) > -xp.inf
-        return xp.where(explained, xp.exp(log_softmax(log_joint)), self.weights)
+        found = softmax(log_joint)
+        return found if all_true(explained) else xp.where(explained, found, self.weights)
 
     def _in_blocks(self, function: Callable[[Array], Array], x: Array) -> Array:
         """Score many rows of one mixture in blocks on all cores, which bounds the memory they take."""

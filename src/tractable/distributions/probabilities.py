@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.namespace import Array, device, freeze, namespace_of
+from tractable.arrays.namespace import Array, all_true, device, freeze, namespace_of
 from tractable.arrays.saddle_point import count_deviance
 from tractable.distributions.checks import check_probabilities
 from tractable.distributions.distribution import Distribution
@@ -16,8 +16,8 @@ def as_probabilities(x: Array) -> Array:
     """Return probabilities that add up to one along the last axis; unchanged if they do, up to rounding."""
     xp = namespace_of(x)
     total = xp.sum(x, axis=-1, keepdims=True)
-    rounding = x.shape[-1] * xp.finfo(x.dtype).eps
-    return xp.where(xp.abs(total - 1.0) <= rounding, x, x / total)
+    sums_to_one = xp.abs(total - 1.0) <= x.shape[-1] * xp.finfo(x.dtype).eps
+    return x if all_true(sums_to_one) else xp.where(sums_to_one, x, x / total)
 
 
 def log_or_minus_inf(p: Array) -> Array:

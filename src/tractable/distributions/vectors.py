@@ -174,7 +174,8 @@ def as_location(name: str, x: Any, structure: Covariance) -> Array:
         raise ValueError(f"{name} must have shape (*batch, {structure.dim}), got {tuple(x.shape)}")
     check_finite(name, x)
     batch = broadcast_batches(**{name: tuple(x.shape[:-1]), "covariance": structure.batch_shape})
-    return xp.broadcast_to(freeze(xp.astype(x, xp.result_type(x, like))), (*batch, structure.dim))
+    x = freeze(x if x.dtype == like.dtype else xp.astype(x, xp.result_type(x, like)))
+    return x if tuple(x.shape[:-1]) == batch else xp.broadcast_to(x, (*batch, structure.dim))
 
 
 def as_scale(name: str, scale: Any, like: Any) -> Covariance:

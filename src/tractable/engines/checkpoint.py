@@ -75,6 +75,11 @@ def checkpointing(store: Store, every: float) -> Iterator[None]:
         _session.reset(token)
 
 
+def checkpoints() -> bool:
+    """Return whether searches that begin now save their states."""
+    return _session.get() is not None
+
+
 def next_checkpoint() -> Checkpoint:
     """Return the checkpoint of a search that begins now."""
     session = _session.get()

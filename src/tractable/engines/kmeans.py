@@ -20,18 +20,20 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside, beside_rows, on_host, pass_over
-from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse, namespace_of
 from tractable.arrays.random import row_uniforms
 from tractable.data import Batch, Source, SparseSource, as_source, sample_rows
-from tractable.engines.checkpoint import fingerprint
+from tractable.engines.checkpoint import checkpoints, fingerprint
 from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
-from tractable.primitives import COMPILED_WORK
 from tractable.primitives.kmeans import (
+    STEPS,
     Movement,
     assign,
     cluster_sums,
+    is_small,
     kmeans_plus_plus,
+    lloyd,
     movement_of,
     n_trials,
     ready_rows,
@@ -92,6 +94,15 @@ class Clusters:
         """The statistic itself; see `Reassigned.clusters`."""
         return self
 
+    @cached_property
+    def means(self) -> np.ndarray:
+        """μ_k = Σ w z / Σ w of the rows of each centre, (K, d); a centre without rows stays."""
+        if np.all(self.counts > 0.0):
+            return self.sums / self.counts[:, None]
+        held = self.counts > 0.0
+        safe = np.where(held, self.counts, 1.0)
+        return np.where(held[:, None], self.sums / safe[:, None], self.centers)
+
     def __add__(self, other: "Clusters") -> "Clusters":
         if not isinstance(other, Clusters):
             return NotImplemented
@@ -123,14 +134,13 @@ class Reassigned:
     @cached_property
     def clusters(self) -> Clusters:
         """The statistic of the new assignment."""
-        before, held = self.before, self.before.counts > 0.0
+        before, means = self.before, self.before.means
         # With the rows of before, J changes by Σ_k n_k (|m_k - c_k|² - |m_k - c_k, before|²).
-        means = cluster_means(before)
         moved = np.sum((means - self.centers) ** 2 - (means - before.centers) ** 2, axis=1)
         return Clusters(
             sums=before.sums + self.sums,
             counts=before.counts + self.counts,
-            inertia=before.inertia + float(np.sum(before.counts[held] * moved[held])) - self.gain,
+            inertia=before.inertia + float(before.counts @ moved) - self.gain,
             centers=self.centers,
             standardizer=before.standardizer,
         )
@@ -233,7 +243,7 @@ class BoundedRows:
         if self.ready is None:  # the standardizer of a search stays
             self.ready = ready_rows(self.X, *_scaling(standardizer), len(centers))
         given = self.X, self.weights, *_scaling(standardizer), centers, movement
-        found = reassign(*given, self.labels, self.upper, self.lower, self.ready)
+        found = reassign(*given, self.labels, self.upper, self.lower, self.ready, STEPS)
         self.known = centers
         return found[:4]
 
@@ -336,13 +346,6 @@ class DrawStep(AssignStep):
         return Candidates(rows=z[drawn if block.weights is None else drawn & (block.weights > 0.0)])
 
 
-def cluster_means(clusters: Clusters) -> np.ndarray:
-    """Return μ_k = Σ w z / Σ w of the rows of each centre; a centre without rows stays."""
-    held = clusters.counts > 0.0
-    safe = np.where(held, clusters.counts, 1.0)
-    return np.where(held[:, None], clusters.sums / safe[:, None], clusters.centers)
-
-
 class KMeansProblem(EMProblem):
     """The data and the two steps of k-means.
 
@@ -423,27 +426,53 @@ class KMeansProblem(EMProblem):
         centre held nothing, and falls in the next step. Where all rows lie on centres, it stays.
         """
         clusters = statistic.clusters
-        centers = cluster_means(clusters)
-        full = np.flatnonzero(clusters.counts > 0.0)
-        for k in np.flatnonzero(clusters.counts == 0.0) if self.data is not None else ():
+        centers, empty = clusters.means, np.flatnonzero(clusters.counts == 0.0)
+        if len(empty) and self.data is not None:
+            centers = self._filled(centers.copy(), empty)
+        return Centers(centers=centers, before=clusters if self.bounded else None)
+
+    def _filled(self, centers: np.ndarray, empty: np.ndarray) -> np.ndarray:
+        """Move centres without rows to the rows that are farthest from all others, one after another."""
+        full = np.setdiff1d(np.arange(len(centers)), empty)
+        for k in empty:
             step = FarthestStep(centers=np.ascontiguousarray(centers[full]), standardizer=self.standardizer)
             found = self.data.reduce(step)
             if found.distance <= 0.0:
                 break
             centers[k] = found.row
             full = np.append(full, k)
-        return Centers(centers=centers, before=clusters if self.bounded else None)
+        return centers
 
     def settled(self, before: Centers, after: Centers) -> bool:
         """Whether a step moved the centres by so little that it is the last."""
         step = after.centers - before.centers
+        return bool(np.sum(step * step) <= self._least(after))
+
+    def _least(self, params: Centers) -> float:
         # So small a step is rounding, in a scale in which rows are of the size of 1.
-        return bool(np.sum(step * step) <= max(self.tol * self.variance, ROUNDING * step.size))
+        return max(self.tol * self.variance, ROUNDING * params.centers.size)
 
     def run_em(self, params: Centers, max_iter: int) -> EMResult:
         """Alternate the two steps from initial centres until they settle."""
+        found = self._run_at_once(params, max_iter)
+        if found is not None:
+            return found
         steps = self.expect, self.maximize
         return em(*steps, params, self.data, max_iter=max_iter, label="k-means", settled=self.settled)
+
+    def _run_at_once(self, params: Centers, max_iter: int) -> EMResult | None:
+        """Return the result of a search that is one call, of a table of middling size; else None."""
+        blocks: tuple[Any, ...] = self.data.stored if self.bounded and not checkpoints() else ()
+        if len(blocks) != 1 or not is_numpy_array(blocks[0].X):
+            return None
+        (block,) = blocks
+        given = block.X, block.weights, *_scaling(self.standardizer), params.centers
+        found = lloyd(*given, max_iter=max_iter, least=self._least(params))
+        if found is None:
+            return None
+        centers, block.labels, costs, settled = found
+        block.known = centers
+        return EMResult(params=Centers(centers=centers), trace=tuple((-costs).tolist()), converged=settled)
 
     def run_batches(self, params: Centers, size: int, max_iter: int, rng: np.random.Generator) -> EMResult:
         """Follow batches of `size` rows until a whole pass moves the centres as little as `settled` asks.
@@ -745,9 +774,11 @@ def _drawn_rows(weights: Any, total: int, n: int, rng: np.random.Generator) -> n
 
 
 def _block_rows(source: Source, n_clusters: int) -> int:
-    """Return the rows of a block that keeps bounds: a quarter of few rows, if that is enough for a thread."""
-    n, work = source.n_rows, (source.n_rows or 0) * source.n_features * n_clusters
-    return BLOCK if n is None or work < 4 * COMPILED_WORK else min(BLOCK, -(-n // 4))
+    """Return the rows of a block that keeps bounds: all, or a quarter if that is enough for a thread."""
+    n = source.n_rows
+    if n is None:
+        return BLOCK
+    return max(n, 1) if is_small(n, source.n_features, n_clusters) else min(BLOCK, -(-n // 4))
 
 
 def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:

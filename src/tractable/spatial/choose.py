@@ -76,13 +76,13 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
 
 
 def _pays(tree: KDTree, k: int) -> bool:
-    """Return whether few enough points are measured; a scan has the fixed cost of about a thousand points."""
+    """Return whether few enough points are measured; a scan has the fixed cost of some six hundred."""
     n, share = len(tree), 1.0 / 12.0 if tree.metric.form == "euclidean" else 0.25
     if n < 2:
         return True
     some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
     report = tree.query(tree.points[some], min(max(k, 1), n - 1), exclude=some, report=True)[2]
-    return float(np.mean(report.measured)) <= min(0.6 * n, 1000.0 + share * n)
+    return float(np.mean(report.measured)) <= min(0.6 * n, 600.0 + share * n)
 
 
 @either_seed_name

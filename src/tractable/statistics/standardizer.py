@@ -14,6 +14,8 @@ from tractable.value import replace, value
 #: A standard deviation of at most so many roundings of the mean is rounding: the column is constant.
 ROUNDINGS = 8.0
 
+_ROUNDING = ROUNDINGS * float(np.finfo(np.float64).eps)
+
 
 def column_varies(mean: Any, stddev: Any) -> Array:
     """Return which columns are not constant: those whose standard deviation is more than rounding.
@@ -28,7 +30,7 @@ def column_varies(mean: Any, stddev: Any) -> Array:
     >>> column_varies(np.array([1e6, 1e6]), np.array([1e-12, 1e-3])).tolist()
     [False, True]
     """
-    return stddev > ROUNDINGS * float(np.finfo(np.float64).eps) * namespace_of(mean).abs(mean)
+    return stddev > _ROUNDING * namespace_of(mean).abs(mean)
 
 
 @value

@@ -226,16 +226,24 @@ def discriminant_directions(means: np.ndarray, weights: np.ndarray, within: Full
     >>> found.axes.tolist(), found.ratios.round(12).tolist()
     ([[0.5], [0.0]], [1.0])
     """
-    first = means[int(np.argmax(weights))]
-    center = first + weights @ (means - first)
-    white = within.whiten(means - center)
+    center, white = whitened_means(means, weights, within)
     most = min(len(means) - 1, means.shape[1])
-    _, singular, axes = np.linalg.svd(np.sqrt(weights)[:, None] * white, full_matrices=False)
+    _, singular, axes = np.linalg.svd(np.sqrt(weights)[:, None] * white.T, full_matrices=False)
     axes = axes[:most]
-    largest = np.argmax(np.abs(axes), axis=1)[:, None]
-    axes = axes * np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0)
+    largest = axes[np.arange(most), np.abs(axes).argmax(axis=1)]
+    axes = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
     back = solve_triangular(within.cholesky, axes.T, transposed=True)
     return Directions(center=center, axes=back, ratios=singular[:most] ** 2)
+
+
+def whitened_means(means: np.ndarray, weights: np.ndarray, within: Full) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean c of means (K, d) by weight, (d,), and L⁻¹(μ_k - c), (d, K), with L Lᵀ the covariance.
+
+    As differences from one of them: means far from the origin lose no digits.
+    """
+    first = means[int(weights.argmax())]
+    center = first + weights @ (means - first)
+    return center, solve_triangular(within.cholesky, (means - center).T)
 
 
 def gaussian_threshold(means: np.ndarray, variances: np.ndarray, weights: np.ndarray) -> float:

@@ -24,6 +24,18 @@ from tractable.classification.discriminant.posterior import ClassPosteriors, che
 from tractable.distributions import Mixture
 from tractable.statistics import ByClass, FourthMoments, IncompleteMoments, Moments
 
+#: Tags of models that learn from missing values, or do not.
+_TAGS = {
+    missing: ModelTags(
+        kind="generative",
+        parametric=True,
+        streaming="exact in one pass",
+        missing_values=missing,
+        missing_in_predictions=True,
+    )
+    for missing in (True, False)
+}
+
 
 class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
     """Gaussian classes, p(x | C_k) = N(x | μ_k, Σ_k).
@@ -50,13 +62,7 @@ class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
 
         Predictions for rows with missing entries are exact whatever the estimate.
         """
-        return ModelTags(
-            kind="generative",
-            parametric=True,
-            streaming="exact in one pass",
-            missing_values=self.estimate != "bayes" and not isinstance(self.shrinkage, str),
-            missing_in_predictions=True,
-        )
+        return _TAGS[self.estimate != "bayes" and not isinstance(self.shrinkage, str)]
 
     @abstractmethod
     def _fit_covariance(self, moments: Moments) -> None:
@@ -146,7 +152,7 @@ class GaussianDiscriminant(ClassifierMixin, OnePassEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        if np.any(self.jitter_ > 0):
+        if (self.jitter_ > 0).any():
             warnings.warn(
                 "a covariance is singular: columns are constant or collinear, or rows are few; a millionth "
                 "of the variances was added, and is in jitter_. For few rows there are shrinkage= and "

@@ -13,7 +13,7 @@ from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import log_priors
-from tractable.classification.discriminant.fisher import discriminant_directions
+from tractable.classification.discriminant.fisher import discriminant_directions, whitened_means
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
 from tractable.classification.discriminant.posterior import ClassPosteriors, shared_posteriors
@@ -243,9 +243,7 @@ def linear_scores(means: np.ndarray, priors: np.ndarray, within: Full) -> Linear
 
     c is the mean of the means by prior: about it, rows far from the origin lose no digits.
     """
-    first = means[int(np.argmax(priors))]
-    center = first + priors @ (means - first)
-    white = solve_triangular(within.cholesky, (means - center).T)
+    center, white = whitened_means(means, priors, within)
     with np.errstate(over="ignore"):
         distance = np.sum(white * white, axis=0)
     return LinearScores(

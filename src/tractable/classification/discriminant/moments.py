@@ -34,8 +34,9 @@ def class_moments(
     `classes` are those of the statistic, of `IncompleteMoments` or `FourthMoments`, and others that may have
     no rows yet. With `shared`, they have one covariance, which EM over missing entries estimates from all.
     """
-    if statistic.moments is not None and len(classes) == len(statistic.labels):
-        return ClassMoments(moments=statistic.moments)
+    whole = statistic.moments if len(classes) == len(statistic.labels) else None
+    if whole is not None and whole.weight.all():
+        return ClassMoments(moments=whole)
     labels, parts = statistic.labels.tolist(), statistic.parts
     found: Sequence[Moments | None] = [
         part.moments if isinstance(part, FourthMoments) else part.complete for part in parts
@@ -85,6 +86,8 @@ def class_covariances(
 ) -> tuple[np.ndarray, Any]:
     """Return S_k / (n_k - ddof) of every class, and their shrinkage; a class without rows has that of all."""
     seen, found = moments.weight > 0, shrinkage
+    if shrinkage is None and ddof == 0.0 and seen.all():
+        return moments.scatter / moments.weight[:, None, None], 0.0
     matrices = np.zeros_like(moments.scatter)
     if not np.all(seen):
         step = moments.mean - overall_mean(moments)

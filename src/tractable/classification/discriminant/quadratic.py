@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.linalg import diagonals
 from tractable.base import DegenerateCovarianceWarning, check_number
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_covariances
@@ -105,8 +106,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
 
     def _fit_covariance(self, moments: Moments) -> None:
         matrices, self.shrinkage_ = class_covariances(moments, self.statistic_, self.shrinkage, self.ddof)
-        alike = constant_columns(np.diagonal(matrices, axis1=1, axis2=2), moments.mean)[1].all(axis=1)
-        if np.any(alike):  # one row says nothing of the spread of others; other classes may
+        alike = constant_columns(diagonals(matrices), moments.mean)[1].all(axis=1)
+        if alike.any():  # one row says nothing of the spread of others; other classes may
             others = moments.weight[~alike].sum()
             matrices[alike] = moments.scatter.sum(axis=0) / (others if others > 0 else 1.0)
             names = ", ".join(map(repr, self.classes_[alike].tolist()))
@@ -116,9 +117,10 @@ class QuadraticDiscriminant(GaussianDiscriminant):
                 DegenerateCovarianceWarning,
                 stacklevel=5,
             )
-        matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(moments.dim)
+        if self.reg_param:
+            matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(moments.dim)
         # The same variance is added in all classes, so that a collinear column does not favour any.
-        within = np.einsum("kii->i", moments.scatter) / moments.weight.sum()
+        within = diagonals(moments.scatter).sum(axis=0) / moments.weight.sum()
         found, self.jitter_ = regular(matrices, moments.mean, added=ADDED_VARIANCE * within)
         structure, self.covariance_ = Full.from_factor(found.cholesky), np.array(found.dense())
         self.class_distributions_ = MultivariateNormal(

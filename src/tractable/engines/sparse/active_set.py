@@ -24,15 +24,15 @@ NEARLY_DEPENDENT = 1e-9
 
 def active_set(
     problem: SparseProblem,
-    penalties: np.ndarray,
-    ridges: np.ndarray,
+    penalty: float,
+    ridge: float,
     tol: float,
     *,
     positive: bool = False,
     max_iter: int = MOST_STEPS,
     start: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, int] | None:
-    """Return the coefficients (p, 1) at one penalty, the duality gap (1,), and how many systems were solved.
+) -> tuple[np.ndarray, float, int] | None:
+    """Return the coefficients (p,) at one penalty, the duality gap, and how many systems were solved.
 
     With active columns A of signs s, the minimum solves (X_Aᵀ X_A + ridge I) w = X_Aᵀ y - penalty s. Columns
     whose coefficient has another sign leave all at once, those whose correlation is above the penalty enter,
@@ -43,7 +43,7 @@ def active_set(
     ----------
     problem : GramProblem or ColumnProblem
         The columns and the target, as products or as they are, of NumPy.
-    penalties, ridges : arrays (1,)
+    penalty, ridge : float
         Weights of the absolute coefficients, positive, and of half their squares.
     tol : float
         Largest duality gap.
@@ -58,29 +58,28 @@ def active_set(
     --------
     >>> from tractable.engines.sparse.problem import ColumnProblem
     >>> problem = ColumnProblem(X=np.eye(3), y=np.array([3.0, -2.0, 0.5]))
-    >>> active_set(problem, np.array([1.0]), np.zeros(1), 1e-8)
-    (array([[ 2.],
-           [-1.],
-           [ 0.]]), array([0.]), 1)
+    >>> active_set(problem, 1.0, 0.0, 1e-8)
+    (array([ 2., -1.,  0.]), 0.0, 1)
     """
-    penalty, ridge, size = float(penalties[0]), float(ridges[0]), size_of(positive)
-    level, moment, left = penalty * (1.0 + 1e-12), problem.moment, problem.moment
+    size, level, moment, left = size_of(positive), penalty * (1.0 + 1e-12), problem.moment, problem.moment
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
     share = ENTRANCE if problem.n_columns > FEW else 0.0
-    active, signs, n_steps, gaps = np.empty(0, dtype=np.int64), np.empty(0), 0, None
-    some, gram = problem.gather(None, active), np.empty((0, 0))
+    active, signs, n_steps, gap = np.empty(0, dtype=np.int64), np.empty(0), 0, None
+    some, gram = None, np.empty((0, 0))
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
         some, gram = _grown(problem, some, gram, active, active)
     while n_steps < min(max_iter, MOST_STEPS):
-        outside = np.array(size(left))
-        outside[active] = 0.0
-        top = outside.max(initial=0.0)
-        new = np.flatnonzero(outside > max(level, share * top)) if top > level else active[:0]
-        if len(new) == 0 and gaps is not None:
+        sizes = size(left)
+        above = sizes > level
+        above[active] = False
+        if share > 0.0 and above.any():
+            above &= sizes > share * sizes[above].max()
+        new = above.nonzero()[0]
+        if len(new) == 0 and gap is not None:
             break
-        active, signs = np.concatenate([active, new]), np.concatenate([signs, np.sign(left[new])])
+        active, signs = np.concatenate((active, new)), np.concatenate((signs, np.sign(left[new])))
         if len(active) > most:
             return None
         some, gram = _grown(problem, some, gram, active, new)
@@ -96,15 +95,14 @@ def active_set(
                 gram[kept][:, kept],
                 problem.keep(some, kept),
             )
-        correlations, gaps = duality_gaps(problem, some, active, solved[:, None], penalties, ridges, size)
-        if gaps[0] <= tol:
+        left, gap = duality_gaps(problem, some, active, solved, penalty, ridge, size)
+        if gap <= tol:
             break
-        left = correlations[:, 0]
-    if gaps is None or not gaps[0] <= tol:
+    if gap is None or not gap <= tol:
         return None
-    coefs = np.zeros((problem.n_columns, 1))
-    coefs[active, 0] = solved
-    return coefs, gaps, n_steps
+    coefs = np.zeros(problem.n_columns)
+    coefs[active] = solved
+    return coefs, float(gap), n_steps
 
 
 #: Rounds over all columns between two looks at the duality gap, and the most of these.
@@ -127,39 +125,38 @@ def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
 
 def descent(
     problem: SparseProblem,
-    penalties: np.ndarray,
-    ridges: np.ndarray,
+    penalty: float,
+    ridge: float,
     tol: float,
     *,
     positive: bool,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return coefficients (p, 1) near the minimum at one penalty, by coordinate descent on the columns.
+) -> tuple[np.ndarray, float, int]:
+    """Return coefficients (p,) near the minimum at one penalty, by coordinate descent on the columns.
 
-    Returns the duality gap (1,), and the rounds over all columns, too. It ends where the gap is small, or no
-    longer halves from look to look.
+    Returns the duality gap, and the rounds over all columns, too. It ends where the gap is small, or does not
+    halve from look to look.
 
     Parameters
     ----------
     problem : ColumnProblem
         The columns and the target.
-    penalties, ridges, tol, positive
+    penalty, ridge, tol, positive
         As in `active_set`.
     """
     squares, size = problem.lengths**2, size_of(positive)
     w, residual = np.zeros(problem.n_columns), problem.y.copy()
-    gaps, looks = np.array([np.inf]), 0
+    gap, looks = np.inf, 0
     while looks < MOST_LOOKS:
-        looks, before = looks + 1, gaps
+        looks, before = looks + 1, gap
         column_sweeps(
-            problem.X, squares, float(penalties[0]), float(ridges[0]),
+            problem.X, squares, penalty, ridge,
             positive=positive, n_sweeps=SWEEPS, w=w, residual=residual,
         )  # fmt: skip
-        used, one = np.flatnonzero(w), residual[:, None]
-        left, rest = problem.with_all(one), np.array([residual @ residual])
-        gaps = gaps_of(problem, left, rest, used, w[used, None], penalties, ridges, size)
-        if gaps[0] <= tol or gaps[0] > 0.5 * before[0]:
+        used, left = np.flatnonzero(w), problem.with_all(residual)
+        gap = float(gaps_of(problem, left, residual @ residual, used, w[used], penalty, ridge, size))
+        if gap <= tol or gap > 0.5 * before:
             break
-    return w[:, None], gaps, looks * SWEEPS
+    return w, gap, looks * SWEEPS
 
 
 def same_active_set(
@@ -203,7 +200,7 @@ def same_active_set(
     solved = ends[:, :1] - ends[:, 1:] * penalties
     m = leading((solved * signs[:, None] > 0.0).all(axis=0))
     solved, penalties = solved[:, :m], penalties[:m]
-    _, gaps = duality_gaps(problem, some, active, solved, penalties, np.full(m, ridge), size_of(positive))
+    _, gaps = duality_gaps(problem, some, active, solved, penalties, ridge, size_of(positive))
     m = leading(gaps <= tol)
     found = np.zeros((len(coefs), m))
     found[active] = solved[:, :m]
@@ -219,10 +216,12 @@ def _grown(
     problem: SparseProblem, some: Any, gram: np.ndarray, active: np.ndarray, new: np.ndarray
 ) -> tuple[Any, np.ndarray]:
     """Return some columns and their products with each other, once `new` ones, the last active, are there."""
-    if len(new) == 0:
+    if len(new) == 0 and some is not None:
         return some, gram
     some, k = problem.gather(some, new), len(gram)
     products = problem.products(some, active, new)
+    if k == 0:
+        return some, products
     grown = np.empty((len(active), len(active)))
     grown[:k, :k], grown[:, k:], grown[k:, :k] = gram, products, products[:k].T
     return some, grown
@@ -235,16 +234,14 @@ def _of_their_signs(
 
     Returns their coefficients, and how many systems were solved, too; None where one is nearly singular.
     """
-    kept, n_solved = np.arange(len(signs)), 0
-    while True:
-        solved = _solve(gram, ridge, moment[kept] - penalty * signs[kept])
-        n_solved += 1
-        if solved is None:
-            return None
-        agree = solved * signs[kept] > 0.0
+    solved, kept, n_solved = _solve(gram, ridge, moment - penalty * signs), np.arange(len(signs)), 1
+    while solved is not None:
+        agree = solved * signs > 0.0
         if agree.all():
             return kept, solved, n_solved
-        kept, gram = kept[agree], gram[agree][:, agree]
+        kept, gram, moment, signs = kept[agree], gram[agree][:, agree], moment[agree], signs[agree]
+        solved, n_solved = _solve(gram, ridge, moment - penalty * signs), n_solved + 1
+    return None
 
 
 def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:
@@ -253,10 +250,12 @@ def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:
 
     if len(b) == 0:
         return b
-    system = gram.copy()
-    system.flat[:: len(b) + 1] += ridge
+    # Its transpose, which is in the order of Fortran, is the same matrix.
+    system = gram.T.copy(order="F")
+    if ridge:
+        system.flat[:: len(b) + 1] += ridge
     squares = system.diagonal().copy()
-    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
+    factor, x, info = lapack.dposv(system, b, lower=1, overwrite_a=1)
     if info != 0 or not (factor.diagonal() ** 2 > NEARLY_DEPENDENT * squares).all():
         return None
-    return lapack.dpotrs(factor, b, lower=1)[0]
+    return x

@@ -1,13 +1,23 @@
 """Least-angle regression: the whole lasso path, exactly, from knot to knot."""
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from tractable.engines.sparse.problem import GramProblem, SparseProblem
 from tractable.engines.sparse.working_set import WorkingSet
-from tractable.primitives.sparse import append_row, first_to_enter, remove_row, solve_rows
+from tractable.primitives import runs_compiled
+from tractable.primitives.sparse import (
+    append_row,
+    first_to_enter,
+    follow_knots,
+    remove_row,
+    solve_rows,
+    weighted_rows,
+)
+from tractable.primitives.sparse.compiled_lars import INDEPENDENT, RENEW, RENEWAL_FALL, RISING, TIE
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
@@ -24,16 +34,6 @@ FIRST = 64
 PASSED = 3.2e-7
 #: Multiple of what rounding leaves unknown by which a correlation shows that the path is wrong.
 SLACK = 100.0
-#: Knots after which correlations are computed anew, so that rounding does not gather in them.
-RENEW = 32
-#: Correlations that differ by less, relative to the lengths of column and target, are one.
-TIE = 1e-13
-#: Correlations are computed anew, too, when the penalty has fallen to this fraction of what it was then.
-RENEWAL_FALL = 0.1
-#: A column of which less than this is independent of those in use before it costs digits of their direction.
-INDEPENDENT = 1e-4
-#: A correlation at the penalty rises above it where it falls more slowly by this.
-RISING = 1e-9
 
 
 @value
@@ -98,7 +98,7 @@ def lars(
     return Knots(
         penalties=np.array(path.penalties),
         coefs=coefs,
-        active=tuple(tuple(work.which[list(used)].tolist()) for used in path.used),
+        active=tuple(tuple(work.which[used].tolist()) for used in path.used),
         complete=not path.stuck,
     )
 
@@ -121,8 +121,8 @@ class LarsState:
         self.towards = np.zeros(p)
         self.dependent = np.zeros(p, dtype=bool)
         self.penalties = [self.penalty]
-        self.used: list[tuple[int, ...]] = [()]
-        self.stored: list[tuple[list[int], np.ndarray]] = [([], np.empty(0))]
+        self.used: list[Any] = [np.empty(0, dtype=np.int64)]
+        self.stored: list[tuple[Any, np.ndarray]] = [(self.used[0], np.empty(0))]
         if self.penalty > 0.0:
             self._enter(int(np.argmax(sizes)))
 
@@ -134,7 +134,8 @@ class LarsState:
                 return True
             if len(self.penalties) >= n_knots:
                 return False
-            self._step(least)
+            if not self._go_on(least, n_knots):
+                self._step(least)
             if self.stuck:
                 return True
         self.stuck = True
@@ -142,10 +143,42 @@ class LarsState:
 
     def _ends(self, least: float) -> bool:
         """Return whether the path has come to `least`, to rounding."""
+        if self.active and self.penalty - least > self._largest_tie + TIE * least:
+            return False  # as the correlations of those in use are the penalty
         sizes = self.q if self.positive else np.abs(self.q)
         if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
             self.penalty = self.penalties[-1] = least
         return self.penalty <= least
+
+    def _go_on(self, least: float, n_knots: float) -> bool:
+        """Go on, compiled, to knots at which one column enters or leaves; return whether there were any."""
+        p, k, rank = len(self.w), len(self.active), self.problem.rank
+        if self.ill_conditioned or not runs_compiled(self.q, 500 * p**2):
+            return False
+        most = int(min(n_knots - len(self.penalties), KNOTS_BETWEEN_CHECKS))
+        self._reserve(min(k + most, p, rank))
+        room = len(self.factor)
+        active = np.zeros(room + 1, dtype=np.int64)
+        active[:k] = self.active
+        levels, values = np.empty(most), np.empty((most, room))
+        columns, counts = np.empty((most, room), dtype=np.int64), np.empty(most, dtype=np.int64)
+        found, k, self.penalty, self.renewed, self.ill_conditioned = follow_knots(
+            self.problem.gram, self.problem.moment, self.lengths, self.ties, self._zero, rank,
+            least, self.positive, self.drop, len(self.penalties), self.penalty, self.renewed, k,
+            self.w, self.q, self.sign, self.towards, self.dependent, active, self.factor,
+            levels, values, columns, counts,
+        )  # fmt: skip
+        self.active = active[:k].tolist()
+        for i in range(found):
+            self._record(float(levels[i]), columns[i, : counts[i]], values[i, : counts[i]])
+        return found > 0
+
+    def _record(self, penalty: float, active: np.ndarray, w: np.ndarray) -> None:
+        """Store a knot, up to which these columns were in use."""
+        self.used[-1] = active
+        self.penalties.append(penalty)
+        self.used.append(active)
+        self.stored.append((active, w))
 
     def _step(self, least: float) -> None:
         """Go on to the next knot, where a column enters or leaves, or to the end."""
@@ -179,7 +212,7 @@ class LarsState:
         penalty = self.penalty - entry
         rhs = self.problem.moment[self.active] - penalty * self.sign[self.active]
         w = solve_rows(self.factor, rhs, len(self.active))
-        q = self.problem.moment - self.problem.along(self.active, w)
+        q = self.problem.moment - self._along(w)
         side = 1.0 if self.positive else np.where(q < 0.0, -1.0, 1.0)
         beyond = np.where(free, side * q - penalty - self.ties, -np.inf)
         j = int(np.argmax(beyond))
@@ -195,7 +228,7 @@ class LarsState:
         return self._is_zero(self.w[self.active])
 
     def _is_zero(self, w: np.ndarray) -> np.ndarray:
-        return np.abs(w) * self.lengths[self.active] <= TIE * self.problem.square**0.5
+        return np.abs(w) * self.lengths[self.active] <= self._zero
 
     def _direction(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction of the coefficients in use, and how all correlations fall along it.
@@ -216,7 +249,10 @@ class LarsState:
                 self._leave(int(wrong[np.argmin(step)]))
                 continue
             now[active] = aim
-            along = self.problem.along(active, aim)
+            along = self._along(aim)
+            sizes = self.q if self.positive else np.abs(self.q)
+            if not ((self.penalty - sizes <= self.ties) & (self.sign == 0.0)).any():
+                break
             side = np.where(self.q < 0.0, -1.0, 1.0)
             slack = RISING + TIE * self.lengths * max(float(aim @ sign), 0.0) ** 0.5  # |Xd|² = sᵀd
             rising = self._tied(side) & (self.sign == 0.0) & ~self.dependent & (side * along < 1.0 - slack)
@@ -244,7 +280,6 @@ class LarsState:
         """Move along the direction to the next knot; it replaces the last if they are equal to rounding."""
         if length <= TIE * self.penalty and len(self.penalties) > 1:
             del self.penalties[-1], self.used[-1], self.stored[-1]
-        self.used[-1] = tuple(self.active)
         self.penalty -= length
         self.w[self.active] = self._landing(self.w[self.active] + length * direction, leaving)
         stale = len(self.penalties) % RENEW == 0 or self.penalty <= RENEWAL_FALL * self.renewed
@@ -252,9 +287,8 @@ class LarsState:
             self._renew()
         else:
             self.q -= length * along
-        self.penalties.append(self.penalty)
-        self.used.append(tuple(self.active))
-        self.stored.append((list(self.active), self.w[self.active]))
+        active = np.array(self.active, dtype=np.int64)
+        self._record(self.penalty, active, self.w[active])
 
     def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
         """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
@@ -287,24 +321,28 @@ class LarsState:
 
     def _joins(self, j: int) -> bool:
         """Return whether a column is independent of those in use, and give it the next row of the factor."""
-        k = len(self.active)
-        if k + 1 > len(self.factor):
-            larger = np.zeros((2 * k, 2 * k))
+        k, gram = len(self.active), self.problem.gram
+        self._reserve(k + 1)
+        independent = k < self.problem.rank and append_row(self.factor, k, gram[j, self.active], gram[j, j])
+        self.dependent[j] = not independent
+        return independent
+
+    def _reserve(self, n_columns: int) -> None:
+        """Make room in the factor for so many columns."""
+        k = len(self.factor)
+        if n_columns > k:
+            larger = np.zeros((2 * n_columns, 2 * n_columns))
             larger[:k, :k] = self.factor
             self.factor = larger
-        cross, own = self.problem.products_with(j, self.active)
-        self.dependent[j] = not (k < self.problem.rank and append_row(self.factor, k, cross, own))
-        return not self.dependent[j]
 
     def _leave(self, at: int) -> None:
         j = self.active.pop(at)
         remove_row(self.factor, len(self.active) + 1, at)
         if self.ill_conditioned:
-            pivots = np.diagonal(self.factor)[: len(self.active)]
-            self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
+            self._condition()
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
         columns, values = self.stored[-1]
-        values[[c == j for c in columns]] = 0.0  # zero at the knot it leaves from, without rounding
+        values[columns == j] = 0.0  # zero at the knot it leaves from, without rounding
         self.dependent[:] = False
 
     def coefs(self, since: int = 0) -> np.ndarray:
@@ -324,31 +362,47 @@ class LarsState:
         )
         self._renew()
 
-    def rewind(self, knot: int) -> None:
-        """Restore the state at an earlier knot."""
+    def rewind(self, knot: int, *, afresh: bool) -> None:
+        """Restore the state at an earlier knot, and, `afresh`, the factor of columns in use then and now."""
         self.stuck = False
         del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
-        self.penalty, active = self.penalties[knot], list(self.used[knot])
+        self.penalty, before, active = self.penalties[knot], self.active, self.used[knot].tolist()
         for part in (self.w, self.sign, self.towards):
             part[:] = 0.0
         self.dependent[:] = False
         columns, values = self.stored[knot]
         self.w[columns] = values
-        self.active = columns
+        self.active = columns.tolist()
         self._renew()
-        self.active, self.ill_conditioned = [], False
-        for j in active:
+        common = (
+            [] if afresh else takewhile(lambda pair: pair[0] == pair[1], zip(before, active, strict=False))
+        )
+        self.active = [j for j, _ in common]
+        self.sign[self.active] = np.sign(self.q[self.active])
+        self._condition()
+        for j in active[len(self.active) :]:
             self._enter(j)
+
+    def _condition(self) -> None:
+        """Find whether a column in use is nearly dependent on those before it."""
+        pivots = np.diagonal(self.factor)[: len(self.active)]
+        self.ill_conditioned = bool(np.any(pivots < INDEPENDENT * self.lengths[self.active]))
 
     def _measure(self) -> None:
         """Find what rounding leaves unknown of the correlation of each column."""
         self.lengths = self.problem.lengths
-        self.ties = TIE * self.problem.square**0.5 * self.lengths
+        self._zero = TIE * self.problem.square**0.5
+        self.ties = self._zero * self.lengths
+        self._largest_tie = float(self.ties.max(initial=0.0))
 
     def _renew(self) -> None:
         """Compute the correlations anew."""
         self.renewed = self.penalty
-        self.q = self.problem.moment - self.problem.along(self.active, self.w[self.active])
+        self.q = self.problem.moment - self._along(self.w[self.active])
+
+    def _along(self, weights: np.ndarray) -> np.ndarray:
+        """Return the correlations (p,) of all columns with a sum of those in use."""
+        return weighted_rows(self.problem.gram, np.array(self.active, dtype=np.int64), weights)
 
 
 def _follow(
@@ -372,14 +426,15 @@ def _follow(
         ended = path.run(least, min(since + 1 + KNOTS_BETWEEN_CHECKS, most)) or len(path.penalties) >= most
         levels, found = np.array(path.penalties[since:]), path.coefs(since)
         left, rest = problem.correlations(work.some, work.which, found)
-        above = size(left) - levels > _unknown(problem, work, found, levels)
-        above[work.which] = _violations(problem, work, left, found, rest, levels, size, drop=drop)
+        unknown = _unknown(problem, work, found, levels)
+        above = size(left) - levels > unknown
+        above[work.which] = _violations(problem, work, left, found, rest, levels, unknown, size, drop=drop)
         wrong = above.any(axis=0)
         if wrong.any():
             good = max(since - 1 + int(np.argmax(wrong)), 0)
             missed = work.take(above.any(axis=1))
             path.widen(_view(work))
-            path.rewind(good)
+            path.rewind(good, afresh=not missed)
             ended = path.stuck = good == violated and not missed
             violated = good
         elif not ended and len(work.which) < problem.n_columns:
@@ -387,10 +442,11 @@ def _follow(
             path.widen(_view(work))
         if ended:
             break
-    # Where the correlations are not known as closely as what is left of the penalty, nothing is left to find.
-    last = path.coefs(len(path.penalties) - 1)
-    if path.stuck and path.penalty - least <= np.min(_unknown(problem, work, last, np.array([path.penalty]))):
-        path.stuck, path.penalties[-1] = False, least
+    if path.stuck:
+        # Where correlations are not known as closely as what is left of the penalty, nothing is left to find.
+        last = path.coefs(len(path.penalties) - 1)
+        if path.penalty - least <= np.min(_unknown(problem, work, last, np.array([path.penalty]))):
+            path.stuck, path.penalties[-1] = False, least
     return work, path
 
 
@@ -407,6 +463,7 @@ def _violations(
     found: np.ndarray,
     rest: np.ndarray,
     levels: np.ndarray,
+    unknown: np.ndarray,
     size: Callable[[np.ndarray], np.ndarray],
     *,
     drop: bool,
@@ -417,7 +474,7 @@ def _violations(
     one that was passed over.
     """
     left = left[work.which]
-    slack = SLACK * _unknown(problem, work, found, levels)[work.which]
+    slack = SLACK * unknown[work.which]
     passed = PASSED * np.sqrt(rest) * problem.lengths[work.which, None]
     side = np.sign(found) if drop else np.sign(left)
     return np.where(found == 0.0, size(left) - levels > slack + passed, np.abs(left - levels * side) > slack)

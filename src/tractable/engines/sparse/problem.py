@@ -8,7 +8,6 @@ import numpy as np
 
 from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.primitives.sparse import weighted_rows
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import replace, value
@@ -42,6 +41,8 @@ class GramProblem:
 
     def gather(self, some: Array | None, new: Array) -> Array:
         """Return what the other methods need of some columns, once `new` ones are among them."""
+        if some is None and len(new) == self.n_columns:
+            return self.gram
         columns = self.gram[:, new]
         return columns if some is None else np.concatenate([some, columns], axis=1)
 
@@ -49,24 +50,20 @@ class GramProblem:
         """Return the inner products of all of `which` with the columns `others`."""
         return self.gram[which[:, None], others]
 
-    def along(self, which: Any, weights: np.ndarray) -> np.ndarray:
-        """Return the correlations (p,) of all columns with a sum of some of them."""
-        return weighted_rows(self.gram, np.asarray(which, dtype=np.int64), weights)
-
-    def products_with(self, j: int, others: Any) -> tuple[np.ndarray, float]:
-        """Return the inner products of column j with others, and with itself."""
-        return self.gram[j, others], float(self.gram[j, j])
-
     def keep(self, some: Array, kept: Array) -> Array:
         """Return what was gathered of the columns numbered `kept` among them."""
         return some[:, kept]
 
     def correlations(self, some: Array, which: Array, coefs: Array) -> tuple[Array, Array]:
-        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
-        left = self.moment[:, None] - some @ coefs
+        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,).
+
+        Those of one residual, of coefficients (k,), are (p,) and a number.
+        """
+        # Transposed, so that arrays of one residual and of several are added alike.
+        left = self.moment - (some @ coefs).T
         # |y - Xw|² = |y|² - wᵀ(c + Xᵀ(y - Xw)), from 0
-        rest = self.square - ((self.moment[which, None] + left[which, :]) * coefs).sum(axis=0)
-        return left, np.maximum(rest, 0.0)
+        rest = self.square - ((self.moment[which] + left[..., which]) * coefs.T).sum(axis=-1)
+        return left.T, np.maximum(rest, 0.0)
 
 
 @value
@@ -154,12 +151,15 @@ class ColumnProblem:
     def correlations(
         self, some: np.ndarray, which: np.ndarray, coefs: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
+        """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,).
+
+        Those of one residual, of coefficients (k,), are (p,) and a number.
+        """
         del which
-        used = coefs.any(axis=1)
+        used = coefs.any(axis=1) if coefs.ndim == 2 else coefs != 0.0
         fitted = some @ coefs if used.all() else some[:, used] @ coefs[used]
-        residuals = np.subtract(self.y[:, None], fitted, order="F")
-        return self.with_all(residuals), np.einsum("ij,ij->j", residuals, residuals)
+        residuals = np.subtract(self.y, fitted.T, order="C").T
+        return self.with_all(residuals), np.einsum("i...,i...->...", residuals, residuals)
 
     def with_all(self, vectors: np.ndarray) -> np.ndarray:
         """Return Xᵀ vectors, (n,) or (n, m), a block of rows, or of columns, at a time on every core."""
@@ -202,8 +202,8 @@ class SparseColumnProblem(ColumnProblem):
     def correlations(self, some: Any, which: np.ndarray, coefs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations (p, m) of all columns with m residuals, and the residuals' squares (m,)."""
         del which
-        residuals = self.y[:, None] - some @ coefs
-        return self.with_all(residuals), np.einsum("ij,ij->j", residuals, residuals)
+        residuals = (self.y - (some @ coefs).T).T
+        return self.with_all(residuals), np.einsum("i...,i...->...", residuals, residuals)
 
     def with_all(self, vectors: np.ndarray) -> np.ndarray:
         """Return Zᵀ vectors."""
@@ -231,14 +231,15 @@ def duality_gaps(
     some: Any,
     which: np.ndarray,
     found: np.ndarray,
-    penalties: np.ndarray,
-    ridges: np.ndarray,
+    penalties: Any,
+    ridges: Any,
     size: Size,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, Any]:
     """Return the correlations (p, m) of all columns with the residuals, and the duality gaps (m,).
 
     The gradient of the ridge penalty is subtracted from the correlations. The gap is the primal less the
-    dual objective at the residual, shrunk until it is feasible.
+    dual objective at the residual, shrunk until it is feasible. Coefficients (k,), of one penalty, have
+    correlations (p,), and a number for the gap.
     """
     left, rest = problem.correlations(some, which, found)
     return left, gaps_of(problem, left, rest, which, found, penalties, ridges, size)
@@ -247,19 +248,19 @@ def duality_gaps(
 def gaps_of(
     problem: SparseProblem,
     left: np.ndarray,
-    rest: np.ndarray,
+    rest: Any,
     which: np.ndarray,
     found: np.ndarray,
-    penalties: np.ndarray,
-    ridges: np.ndarray,
+    penalties: Any,
+    ridges: Any,
     size: Size,
-) -> np.ndarray:
+) -> Any:
     """Return the duality gaps (m,), given correlations (p, m), changed in place, and squares of residuals."""
-    if ridges.any():
+    if np.any(ridges):
         left[which] -= ridges * found
-        rest = rest + ridges * np.einsum("ij,ij->j", found, found)
+        rest = rest + ridges * (found * found).sum(axis=0)
     top = size(left).max(axis=0, initial=0.0)
-    shrink = np.minimum(1.0, penalties / np.maximum(top, penalties))
+    shrink = penalties / np.maximum(top, penalties)
     fit = problem.moment[which] @ found
     primal = 0.5 * rest + penalties * np.abs(found).sum(axis=0)
     return primal + 0.5 * shrink**2 * rest - shrink * (problem.square - fit)

@@ -114,36 +114,32 @@ def _one_by_one(
 
     Where the ridge is one number, the penalties that follow with the same active set are solved at once.
     """
-    found: list[tuple[np.ndarray, np.ndarray, int]] = []
+    found: list[tuple[np.ndarray, Any, int]] = []
     i, uniform = 0, bool((ridges == ridges[0]).all())
     while i < len(penalties):
-        one = slice(i, i + 1)
+        penalty, ridge = float(penalties[i]), float(ridges[i])
         start = found[-1][0][:, -1] if found else None
-        if type(problem) is ColumnProblem and crowded(problem, float(penalties[i]), positive):
+        at = None
+        if type(problem) is ColumnProblem and crowded(problem, penalty, positive):
             problem = problem.by_columns()
-            rough = descent(problem, penalties[one], ridges[one], tol, positive=positive)
-            if rough[1][0] <= tol and tol >= 0.5 * ROUGH * problem.square:
-                found.append(rough)
-                i += 1
-                continue
-            start = rough[0][:, 0]
-        at = active_set(
-            problem, penalties[one], ridges[one], tol, positive=positive, max_iter=max_iter, start=start
-        )
+            at = descent(problem, penalty, ridge, tol, positive=positive)
+            start = at[0]
+        if at is None or at[1] > tol or tol < 0.5 * ROUGH * problem.square:
+            options: dict[str, Any] = {"positive": positive, "max_iter": max_iter, "start": start}
+            at = active_set(problem, penalty, ridge, tol, **options)
         if at is None:
             return None
-        found.append(at)
+        found.append((at[0][:, None], [at[1]], at[2]))
         i += 1
         if uniform and i < len(penalties):
             ahead = penalties[i : i + PENALTIES_AT_ONCE]
-            coefs, gaps = same_active_set(
-                problem, at[0][:, 0], ahead, float(ridges[0]), tol, positive=positive
-            )
+            coefs, gaps = same_active_set(problem, at[0], ahead, ridge, tol, positive=positive)
             found += [(coefs, gaps, 1)] if len(gaps) else []
             i += len(gaps)
-    coefs, gaps, n_iter = zip(*found, strict=True)
-    steps = np.repeat(n_iter, [len(part) for part in gaps])
-    return SparsePath(coefs=np.concatenate(coefs, axis=1), gaps=np.concatenate(gaps), n_iter=steps)
+    parts, gaps_of_parts, n_iter = zip(*found, strict=True)
+    steps = np.repeat(n_iter, [len(part) for part in gaps_of_parts])
+    together = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+    return SparsePath(coefs=together, gaps=np.concatenate(gaps_of_parts), n_iter=steps)
 
 
 def _ladder(top: float, first: float) -> np.ndarray:

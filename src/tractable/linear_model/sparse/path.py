@@ -191,18 +191,19 @@ def solve_path(
         problem = columns.problem(target, precompute=precompute, once=len(alphas) == 1)
         stored = isinstance(columns.rows, StandardizedSparse)
         walk = sparse_path if stored or is_numpy_array(columns.rows) else _one_by_one
-        path = walk(problem, penalties[sparse], ridges[sparse], **options)
-        top = float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
-        if penalties[sparse][-1] <= HIDDEN * top and not stored:
-            path = _certified(columns, target, path, penalties[sparse], ridges[sparse], positive, top)
+        weights = (penalties, ridges) if sparse.all() else (penalties[sparse], ridges[sparse])
+        path = walk(problem, *weights, **options)
+        top = 0.0 if stored else float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
+        if weights[0][-1] <= HIDDEN * top:
+            path = _certified(columns, target, path, *weights, positive, top)
         found.append(path)
     found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
     path = found[0] if len(found) == 1 else _joined(found)
-    gaps = np.maximum(path.gaps, 0.0) * target_scale / n * target_scale
-    if scale == target_scale:  # which the coefficients do not depend on
-        return replace(path, coefs=check_coefficients(path.coefs), gaps=gaps)
-    with np.errstate(over="ignore"):
-        return replace(path, coefs=check_coefficients(path.coefs * (target_scale / scale)), gaps=gaps)
+    gaps, coefs = np.maximum(path.gaps, 0.0) * target_scale / n * target_scale, path.coefs
+    if scale != target_scale:  # on which the coefficients depend
+        with np.errstate(over="ignore"):
+            coefs = coefs * (target_scale / scale)
+    return SparsePath(coefs=check_coefficients(coefs), gaps=gaps, n_iter=path.n_iter)
 
 
 def _joined(parts: list[SparsePath]) -> SparsePath:

@@ -59,8 +59,9 @@ class BayesianGaussianProblem(GaussianProblem):
         strength = prior.strength + n
         between = (prior.strength * n / strength)[:, None, None] * step[:, :, None] * step[:, None, :]
         counts = n.sum(keepdims=True) if shape.shared else n
-        added = _beside(counts, sums.second) * shape.compress(np.diag(self.floor)[None])
-        scatter = self._prior_scatter() + within + added + shape.compress(between)
+        scatter = self._prior_scatter() + within
+        scatter += _beside(counts, sums.second) * shape.compress(np.diag(self.floor)[None])
+        scatter += shape.compress(between)
         dof = prior.dof + counts
         concentration = posterior_concentration(prior, n)
         return VariationalParameters(

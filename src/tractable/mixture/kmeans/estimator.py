@@ -37,7 +37,6 @@ from tractable.engines.kmeans import (
     Centers,
     Clusters,
     KMeansProblem,
-    cluster_means,
     distance_standardizer,
 )
 from tractable.primitives import as_double, squared_distances
@@ -252,7 +251,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
             raise ValueError(f"statistic must be Clusters, got {type(statistic).__name__}")
         known = ("n_features_in_", "feature_names_in_")
         self._forget(*[name for name in vars(self) if name.endswith("_") and name not in known])
-        self.cluster_centers_ = statistic.standardizer.inverse_transform(cluster_means(statistic))
+        self.cluster_centers_ = statistic.standardizer.inverse_transform(statistic.means)
         self.counts_, self.n_features_in_ = statistic.counts, statistic.dim
         return self
 

@@ -1,7 +1,7 @@
 """K-means: seeding by k-means++, assignment to the nearest centres, and sums of distances to clusters."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,13 +14,16 @@ from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
 
 __all__ = [
+    "STEPS",
     "Assignment",
     "ClusterSums",
     "Movement",
     "assign",
     "cluster_sums",
     "distance_sums",
+    "is_small",
     "kmeans_plus_plus",
+    "lloyd",
     "movement_of",
     "n_trials",
     "ready_rows",
@@ -31,6 +34,9 @@ __all__ = [
 
 #: Rows of a block of seeding.
 SEEDING_ROWS = 2**15
+
+#: Work for one centre that is shared among threads.
+SEEDING_WORK = 2**22
 
 
 def n_trials(n_clusters: int) -> int:
@@ -76,18 +82,32 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if is_sparse(x) or not runs_compiled(x, math.prod(x.shape) * math.prod(uniforms.shape) / 4):
+    if is_sparse(x) or not runs_compiled(x, x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
+    if len(x) <= SEEDING_ROWS and math.prod(x.shape) * uniforms.shape[1] < SEEDING_WORK:
+        from tractable.primitives.kmeans.compiled import seeds
+
+        return seeds(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
 
 
 def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Return the seeds of `kmeans_plus_plus`, block by block on all cores."""
+    from tractable.primitives.kmeans.compiled import QUARTER, SPARED, seeding_costs
+
     blocks = even_blocks(len(x), min(SEEDING_ROWS, max(512, -(-len(x) // 4))))
     closest = np.full(len(x), np.inf)  # min_l |x - μ_l|²
-    trials = _by_products if x.shape[1] >= agnostic.PRODUCTS else _by_differences
-    costs_of, keep = trials(x, w, closest, blocks)
+    owner = np.zeros(len(x), np.int32)  # the l of it
+    spare = x.shape[1] >= SPARED
+
+    def costs(centers: np.ndarray, apart: np.ndarray, number: int = -1) -> np.ndarray:
+        """Return the costs (blocks, candidates) of candidates, or make one the centre of that number."""
+
+        def of(rows: slice) -> np.ndarray:
+            return seeding_costs(x[rows], w[rows], closest[rows], owner[rows], centers, apart, number)
+
+        return np.array(list(ordered_map(of, blocks)))
 
     def drawn(levels: np.ndarray, masses: np.ndarray, *, even: bool) -> list[int]:
         """Return the rows in which the cumulative mass first exceeds each fraction of the whole."""
@@ -105,67 +125,19 @@ def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         return found
 
     counts = np.array([w[rows].sum() if len(w) else len(closest[rows]) for rows in blocks], dtype=np.float64)
-    chosen = drawn(uniforms[0, :1], counts, even=True)
-    costs_of(x[chosen])
-    masses = keep(0)
-    for levels in uniforms[1:]:
+    chosen: list[int] = []
+    masses = counts * 0.0
+    for k, levels in enumerate(uniforms):
         greedy = masses.sum() > 0.0
         tried = drawn(levels, masses, even=False) if greedy else drawn(levels[:1], counts, even=True)
-        best = int(np.argmin(costs_of(x[tried]).sum(axis=0)))
+        centers = np.asarray(x[tried], dtype=np.float64)
+        apart = np.zeros((len(tried), 1 if spare else 0))
+        if spare and k:
+            apart = QUARTER * squared_distances(centers, np.asarray(x[chosen], dtype=np.float64))
+        best = int(np.argmin(costs(centers, apart).sum(axis=0))) if greedy else 0
         chosen.append(tried[best])
-        masses = keep(best)
+        masses = costs(centers[best : best + 1], apart[best : best + 1], k)[:, 0]
     return np.array(chosen)
-
-
-Trials = tuple[Callable[[np.ndarray], np.ndarray], Callable[[int], np.ndarray]]
-
-
-def _by_differences(x: np.ndarray, w: np.ndarray, closest: np.ndarray, blocks: list[slice]) -> Trials:
-    """Return functions: Σ w min(closest, |x - μ|²) of every block and centre, and one that keeps a centre."""
-    from tractable.primitives.kmeans.compiled import seeding_costs
-
-    tried = x[:0]
-
-    def costs(centers: np.ndarray, *, kept: bool = False) -> np.ndarray:
-        def of(rows: slice) -> np.ndarray:
-            return seeding_costs(x[rows], w[rows], closest[rows], centers, kept)
-
-        nonlocal tried
-        tried = centers
-        return np.array(list(ordered_map(of, blocks)))
-
-    def keep(best: int) -> np.ndarray:
-        return costs(tried[best : best + 1], kept=True)[:, 0]
-
-    return costs, keep
-
-
-def _by_products(x: np.ndarray, w: np.ndarray, closest: np.ndarray, blocks: list[slice]) -> Trials:
-    """Return the same functions for rows of many columns, whose distances are products of matrices."""
-    left: list[np.ndarray] = []  # of every block, min(closest, |x - μ|²) for each centre
-    found = np.empty(0)
-
-    def in_double(rows: slice) -> np.ndarray:
-        return np.asarray(x[rows], dtype=np.float64)
-
-    squares = list(ordered_map(lambda rows: agnostic.row_squares(in_double(rows)), blocks))
-
-    def costs(centers: np.ndarray) -> np.ndarray:
-        def of(k: int) -> np.ndarray:
-            apart = agnostic.squares_from(np.asarray(centers, np.float64), in_double(blocks[k]), squares[k])
-            return np.minimum(closest[blocks[k]], apart)
-
-        nonlocal found
-        left[:] = ordered_map(of, range(len(blocks)))
-        found = np.array([p @ w[r] if len(w) else p.sum(axis=1) for p, r in zip(left, blocks, strict=True)])
-        return found
-
-    def keep(best: int) -> np.ndarray:
-        for part, rows in zip(left, blocks, strict=True):
-            closest[rows] = part[best]
-        return found[:, best]
-
-    return costs, keep
 
 
 def seeding_probabilities(x: Array, weights: Array | None, centers: Array) -> Array:
@@ -310,12 +282,13 @@ def reassign(
     upper: np.ndarray,
     lower: np.ndarray,
     ready: tuple[np.ndarray, np.ndarray] | None = None,
+    steps: int = 1,
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres where bounds on their distances leave it open.
 
     Labels and bounds are changed in place: `upper` bounds the distance to a row's own centre, `lower` that to
     any other. Rows without a label yet have -1. A little work measures all distances, and leaves the bounds;
-    its rows may be given as `ready_rows` returns them.
+    its rows may be given as `ready_rows` returns them. The work is that of about so many `steps`.
 
     Returns
     -------
@@ -330,31 +303,97 @@ def reassign(
     """
     if is_sparse(x):
         return _sparse_reassigned(x, weights, shift, scale, centers, movement, labels, upper, lower)
-    if not runs_compiled(x, math.prod(x.shape) * len(centers)):
+    if not runs_compiled(x, steps * _work(x, len(centers))):
         ready = agnostic.standardized_rows(x, shift, scale) if ready is None else ready
         return agnostic.reassign(ready, weights, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
 
     sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+    rows = _block(centers)
+    moved = (movement.half, movement.move, movement.drop) if rows else (counts, counts, counts)
     cost, gain, changed = compiled(
-        *(x, weights, shift, scale, centers),
-        *(movement.half, movement.move, movement.drop),
-        *(labels, upper, lower, sums, counts, _block(centers)),
+        *(x, weights, shift, scale, centers), *moved, *(labels, upper, lower, sums, counts, rows)
     )
     return sums, counts, cost, gain, changed
+
+
+#: Rows, and products of a step, up to which all steps are one call: threads would have too little to do.
+FEW_ROWS, FEW_PRODUCTS = 2**16, 2**23
+
+#: Steps that a search takes about.
+STEPS = 16
+
+
+def _work(x: Array, n_clusters: int) -> int:
+    """Return about how many operations of NumPy a step is: a product, and six looks at every pair."""
+    return x.shape[0] * n_clusters * (x.shape[1] + 6)
+
+
+def is_small(n_rows: int, n_columns: int, n_clusters: int) -> bool:
+    """Return whether rows are so few that all steps are one call, on one thread: see `lloyd`."""
+    return n_rows <= FEW_ROWS and n_rows * n_columns * n_clusters <= FEW_PRODUCTS
+
+
+def lloyd(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    *,
+    max_iter: int,
+    least: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None:
+    """Alternate the two steps of k-means for a table of middling size, until the centres settle.
+
+    Parameters
+    ----------
+    x, weights, shift, scale, centers
+        As in `assign`.
+    max_iter : int
+        Most steps taken.
+    least : float
+        A step of Σ_k |Δμ_k|² ≤ `least` is the last.
+
+    Returns
+    -------
+    centers : array (K, d)
+    labels : array (n,)
+    costs : array
+        Σ w |x - c|² at the first centres and after each step.
+    settled : bool
+
+    None, where rows are so few or so many that steps are better taken one by one, and where a centre loses
+    all its rows.
+
+    Examples
+    --------
+    >>> x = np.repeat([[0.0], [1.0], [9.0]], 10_000, axis=0)[:15_000]
+    >>> lloyd(x, None, np.zeros(1), 1.0, np.array([[0.0], [0.9]]), max_iter=9, least=0.0)[0].tolist()
+    [[0.0], [1.0]]
+    """
+    few = is_small(len(x), x.shape[1], len(centers))
+    if not few or not runs_compiled(x, STEPS * _work(x, len(centers))):
+        return None
+    from tractable.primitives.kmeans.compiled import lloyd as compiled
+
+    labels, costs = np.empty(len(x), np.int32), np.zeros(max_iter + 1)
+    centers = np.array(centers, dtype=np.float64)
+    steps, settled = compiled(x, weights, shift, scale, centers, least, labels, costs, _block(centers))
+    return None if steps < 0 else (centers, labels, costs[: steps + 1], settled)
 
 
 def ready_rows(
     x: Array, shift: np.ndarray, scale: float, n_clusters: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return few rows as `reassign` measures them, and their lengths; None where it reads them as they are.
+    """Return few rows as `STEPS` of `reassign` measure them, and their lengths; None where as they are.
 
     Examples
     --------
     >>> ready_rows(np.array([[3.0, 4.0]]), np.zeros(2), 2.0, 8)
     (array([[6., 8.]]), array([10.]))
     """
-    if not is_numpy_array(x) or runs_compiled(x, math.prod(x.shape) * n_clusters):
+    if not is_numpy_array(x) or runs_compiled(x, STEPS * _work(x, n_clusters)):
         return None
     return agnostic.standardized_rows(x, shift, scale)
 
@@ -450,11 +489,18 @@ def _standardized(sums: np.ndarray, counts: np.ndarray, shift: np.ndarray, scale
     return sums
 
 
+#: Terms of the distances of a row to all centres, up to which no bounds are kept.
+FEW_DISTANCES = 64
+
+
 def _block(centers: np.ndarray) -> int:
     """Return how many rows meet the centres at once: BLAS copies nothing while m·n·k is below a million.
 
-    No power of two, whose columns would fall on one another in the cache.
+    No power of two, whose columns would fall on one another in the cache. Zero where it is less work to
+    measure all distances than to look at bounds.
     """
+    if len(centers) * (centers.shape[1] + 2) <= FEW_DISTANCES:
+        return 0
     most = 1_000_000 // max(1, centers.size)
     return 224 if most >= 224 else 160 if most >= 160 else 96
 

@@ -167,22 +167,25 @@ def reassign(
     """Give rows, as `standardized_rows` returns them, to their nearest centres; labels change in place."""
     z, lengths = rows
     found = nearest(z, centers, lengths)
-    changed = np.flatnonzero(found != labels)
+    changed = (found != labels).nonzero()[0]
     if not len(changed):
         return np.zeros(centers.shape), np.zeros(len(centers)), 0.0, 0.0, 0
-    fresh = len(changed) == len(z) and not (labels >= 0).any()
-    if not fresh:
-        z, found, weights = z[changed], found[changed], None if weights is None else weights[changed]
-    old = labels[changed]
-    labels[changed] = found
-    squares, sums, counts = _of_clusters(z, weights, centers, found)
-    w = np.ones(len(z)) if weights is None else weights
-    if fresh:
-        return sums, counts, float(w @ squares), 0.0, len(z)
-    known = old >= 0
-    before, *left = _of_clusters(z[known], None if weights is None else w[known], centers, old[known])
-    gain = w[known] @ np.maximum(before - squares[known], 0.0)
-    return sums - left[0], counts - left[1], float(w[~known] @ squares[~known]), float(gain), len(z)
+    old, new = labels[changed], found[changed]
+    labels[changed] = new
+    if len(changed) < len(z):
+        z, weights = z[changed], None if weights is None else weights[changed]
+    if old.max() < 0:
+        squares, sums, counts = _of_clusters(z, weights, centers, new)
+        return sums, counts, float(squares.sum() if weights is None else weights @ squares), 0.0, len(z)
+    w, known = 1.0 if weights is None else weights, old >= 0
+    moved, every = np.zeros((len(centers), len(z))), np.arange(len(z))
+    moved[old, every] = -(w * known)  # of the last centre, where there was none; it is written over or zero
+    moved[new, every] = w
+    steps = z - centers[[new, old]]
+    after, before = w * np.einsum("kij,kij->ki", steps, steps)
+    gain = np.maximum(before - after, 0.0) @ known
+    cost = 0.0 if known.all() else float(after @ ~known)
+    return moved @ z, moved.sum(axis=1), cost, float(gain), len(z)
 
 
 def _of_clusters(
@@ -208,15 +211,15 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
     `lengths` are |z|, where they are known.
     """
     xp, (n, k) = namespace_of(z), (z.shape[0], centers.shape[0])
-    squares = xp.sum(centers * centers, axis=1)
+    squares = row_squares(centers) if xp is np else xp.sum(centers * centers, axis=1)
     scores = z @ (-2.0 * centers.T) + squares
     found = xp.argmin(scores, axis=1)
     if not is_numpy_array(z) and n * k > MOST_DOUBTED:
         return found
-    longest = xp.sqrt(xp.max(squares))
+    longest, rounding = xp.sqrt(xp.max(squares)), (z.shape[1] + 7) * 2.0**-52
     lengths = xp.sqrt(xp.sum(z * z, axis=1)) if lengths is None else lengths
-    least = scores[np.arange(n), found] if xp is np else xp.min(scores, axis=1)
-    bound = least + (z.shape[1] + 7) * 2.0**-52 * (2.0 * lengths * longest + longest * longest)
+    bound = lengths * (2.0 * rounding * longest) + rounding * longest * longest
+    bound += scores[np.arange(n), found] if xp is np else xp.min(scores, axis=1)
     clear = scores > bound[:, None]  # never of the nearest, nor where there is NaN
     if int(xp.count_nonzero(clear)) == n * (k - 1):
         return found

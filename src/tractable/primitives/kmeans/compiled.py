@@ -26,6 +26,14 @@ def _distance(x, r, shift, scale, centers, k):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=FAST)
+def _square(x, r, center):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[1]):
+        total += (x[r, i] - center[i]) ** 2
+    return total
+
+
+@compiled(fastmath=FAST)
 def _scores_and_two_nearest(block, doubled, squares, scores, best, second, arg):  # type: ignore[no-untyped-def]
     """Find the smallest two of |c|² - 2 c·x for the columns of a block; rows lie along the vector lanes."""
     np.dot(doubled, block, scores)
@@ -112,8 +120,58 @@ def _undecided(x, shift, scale, centers, half, move, drop, labels, upper, lower,
     return left
 
 
-@entry(f"{_given} {_moved} OUT_LABELS OUT_SINGLE_VECTOR OUT_SINGLE_VECTOR OUT_MATRIX OUT_VECTOR INT")
-def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
+@compiled(fastmath=FAST)
+def _move_to(x, r, shift, scale, centers, weight, old, k, exact, sums, counts):  # type: ignore[no-untyped-def]
+    """Move a row from one centre to another in the sums; return by how much it came nearer."""
+    counts[k] += weight
+    _add(x, r, shift, scale, weight, sums, k)
+    if old < 0:
+        return 0.0
+    counts[old] -= weight
+    _add(x, r, shift, scale, -weight, sums, old)
+    return max(weight * (_distance(x, r, shift, scale, centers, old) - exact), 0.0)
+
+
+@compiled(fastmath=FAST)
+def _reassign_all(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """Measure every row from every centre: for few centres and columns that is less than to keep bounds."""
+    n, d = x.shape
+    block, square, best = np.empty((d, CHUNK)), np.empty(CHUNK), np.empty(CHUNK)
+    arg = np.empty(CHUNK, np.int64)  # as wide as the numbers beside it
+    cost = gain = 0.0
+    changed = 0
+    for start in range(0, n, CHUNK):
+        m = min(CHUNK, n - start)
+        for i in range(d):
+            for j in range(m):
+                block[i, j] = (x[start + j, i] - shift[i]) * scale
+        best[:], arg[:] = np.inf, 0
+        for k in range(len(centers)):
+            for j in range(m):
+                square[j] = (block[0, j] - centers[k, 0]) ** 2
+            for i in range(1, d):
+                for j in range(m):
+                    square[j] += (block[i, j] - centers[k, i]) ** 2
+            for j in range(m):
+                arg[j] = k if square[j] < best[j] else arg[j]
+                best[j] = min(square[j], best[j])
+        for j in range(m):
+            r, k = start + j, arg[j]
+            old = labels[r]
+            if k == old:
+                continue
+            labels[r] = k
+            weight = w[r] if len(w) else 1.0
+            cost += weight * best[j] if old < 0 else 0.0
+            gain += _move_to(x, r, shift, scale, centers, weight, old, k, best[j], sums, counts)
+            changed += 1
+    return cost, gain, changed
+
+
+@compiled(fastmath=FAST)
+def _reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
+    if B == 0:
+        return _reassign_all(x, w, shift, scale, centers, labels, sums, counts)
     n, d = x.shape
     K = len(centers)
     doubled, squares = np.empty((K, d)), np.zeros(K)
@@ -180,24 +238,23 @@ def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower
                     continue
                 labels[r] = k
                 weight = w[r] if len(w) else 1.0
-                exact = weight * _distance(x, r, shift, scale, centers, k)
-                counts[k] += weight
-                _add(x, r, shift, scale, weight, sums, k)
+                exact = _distance(x, r, shift, scale, centers, k)
+                cost += weight * exact if old < 0 else 0.0
+                gain += _move_to(x, r, shift, scale, centers, weight, old, k, exact, sums, counts)
                 changed += 1
-                if old < 0:
-                    cost += exact
-                else:
-                    counts[old] -= weight
-                    _add(x, r, shift, scale, -weight, sums, old)
-                    gain += max(weight * _distance(x, r, shift, scale, centers, old) - exact, 0.0)
         for q in range(done, waiting):
             queue[q - done] = queue[q]
         waiting -= done
     return cost, gain, changed
 
 
-@entry(f"{_given} LABELS OUT_MATRIX OUT_VECTOR")
-def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+@entry(f"{_given} {_moved} OUT_LABELS OUT_SINGLE_VECTOR OUT_SINGLE_VECTOR OUT_MATRIX OUT_VECTOR INT")
+def reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B):  # type: ignore[no-untyped-def]
+    return _reassign(x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B)
+
+
+@compiled(fastmath=FAST)
+def _cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
     cost, away, row = 0.0, -1.0, -1
     for r in range(len(x)):
         k, weight = labels[r], w[r] if len(w) else 1.0
@@ -210,7 +267,68 @@ def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ig
     return cost, away, row
 
 
+@entry(f"{_given} LABELS OUT_MATRIX OUT_VECTOR")
+def cluster_sums(x, w, shift, scale, centers, labels, sums, counts):  # type: ignore[no-untyped-def]
+    return _cluster_sums(x, w, shift, scale, centers, labels, sums, counts)
+
+
+@compiled(fastmath=FAST)
+def _spread(centers, move, half, drop):  # type: ignore[no-untyped-def]
+    """Fill in `half` and `drop` of `tractable.primitives.kmeans.Movement`, given the moves."""
+    half[:] = np.inf
+    drop[:] = 0.0
+    for k in range(len(centers)):
+        for other in range(k):
+            apart = 0.5 * np.sqrt(_square(centers, k, centers[other])) * (1.0 - 1e-12)
+            half[k], half[other] = min(half[k], apart), min(half[other], apart)
+            drop[k], drop[other] = max(drop[k], move[other]), max(drop[other], move[k])
+
+
+@entry("MATRIX DENSE_VECTOR DENSE_VECTOR FLOAT OUT_MATRIX FLOAT OUT_LABELS OUT_VECTOR INT")
+def lloyd(x, w, shift, scale, centers, least, labels, costs, B):  # type: ignore[no-untyped-def]
+    n, d, K = len(x), x.shape[1], len(centers)
+    upper, lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    half, move, drop = np.zeros(K), np.zeros(K), np.zeros(K)
+    sums, counts = np.zeros((K, d)), np.zeros(K)
+    labels[:] = -1
+    for step in range(len(costs)):
+        settled = False
+        if step:
+            total = 0.0
+            costs[step] = costs[step - 1]
+            for k in range(K):
+                if not counts[k] > 0.0:
+                    return -1, False
+                square = 0.0
+                for i in range(d):
+                    mean = sums[k, i] / counts[k]
+                    square += (mean - centers[k, i]) ** 2
+                    centers[k, i] = mean
+                move[k] = np.sqrt(square) * (1.0 + 1e-12)
+                costs[step] -= counts[k] * square
+                total += square
+            settled = total <= least
+            if B:
+                _spread(centers, move, half, drop)
+        cost, gain, _ = _reassign(
+            x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B
+        )
+        costs[step] = costs[step] - gain if step else cost
+        if step and len(w):  # differences of weights would gather rounding
+            sums[:], counts[:] = 0.0, 0.0
+            costs[step], _, _ = _cluster_sums(x, w, shift, scale, centers, labels, sums, counts)
+        if settled:
+            return step, True
+    return len(costs) - 1, False
+
+
 BLOCK = 512
+
+#: Columns from which on the triangle inequality spares more than it takes to look at every row.
+SPARED = 8
+
+#: A quarter, less what rounding may add to the squared distances that it multiplies.
+QUARTER = 0.25 - 1e-11
 
 
 @compiled()
@@ -282,39 +400,90 @@ def _costs(x, w, closest, centers, keep, costs):  # type: ignore[no-untyped-def]
                     closest[start + j] = out[j]
 
 
+@compiled(fastmath=FAST)
+def _gains(x, w, closest, owner, centers, apart, number, gains):  # type: ignore[no-untyped-def]
+    """Sum w max(closest - |x - c|², 0) for each candidate; with a `number`, write down the only one under it.
+
+    `apart` (candidates, centres) holds a `QUARTER` of the squared distances to the centres so far. A row that
+    is nearer to its own centre than half of the distance between that and the candidate is not nearer to the
+    candidate, and is passed over.
+    """
+    n, queue = len(x), np.empty(BLOCK, np.int64)
+    gains[:] = 0.0
+    for start in range(0, n, BLOCK):
+        for t in range(len(centers)):
+            m = 0
+            for i in range(start, min(start + BLOCK, n)):  # without branches
+                queue[m] = i
+                m += closest[i] > apart[t, owner[i]]
+            for q in range(m):
+                i = queue[q]
+                square = _square(x, i, centers[t])
+                if square < closest[i]:
+                    gains[t] += (closest[i] - square) * (w[i] if len(w) else 1.0)
+                    if number >= 0:
+                        closest[i], owner[i] = square, number
+
+
+@compiled()
+def _seeding_costs(x, w, closest, owner, centers, apart, number, costs):  # type: ignore[no-untyped-def]
+    """See `seeding_costs`."""
+    if apart.shape[1] == 0:
+        _costs(x, w, closest, centers, number >= 0, costs)
+        return
+    _gains(x, w, closest, owner, centers, apart, number, costs)
+    costs *= -1.0
+    if number >= 0:
+        costs[0] = 0.0
+        for i in range(len(x)):
+            costs[0] += _mass(w, closest, False, i)
+
+
 @compiled()
 def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.kmeans.kmeans_plus_plus`; no weights are an empty array."""
     n, d = x.shape
     K, trials = uniforms.shape
     chosen, tried = np.empty(K, np.int64), np.empty(trials, np.int64)
-    centers, one, costs = np.empty((trials, d)), np.empty((1, d)), np.empty(trials)
-    closest = np.empty(n)
+    centers, costs = np.empty((trials, d)), np.empty(trials)
+    apart = np.zeros((trials, K if d >= SPARED else 0))
+    closest, owner = np.empty(n), np.zeros(n, np.int32)
     closest[:] = total = np.inf
     for k in range(K):
         greedy = 0.0 < total < np.inf
         m = trials if greedy else 1
         _draw(w, closest, not greedy, uniforms[k, :m], tried)
+        for t in range(m):
+            for i in range(d):
+                centers[t, i] = x[tried[t], i]
+            for j in range(k if apart.shape[1] else 0):
+                apart[t, j] = QUARTER * _square(x, chosen[j], centers[t])
         best = 0
         if greedy:
-            for t in range(trials):
-                for i in range(d):
-                    centers[t, i] = x[tried[t], i]
-            _costs(x, w, closest, centers, False, costs)
+            _seeding_costs(x, w, closest, owner, centers, apart, -1, costs)
             for t in range(1, trials):
                 best = t if costs[t] < costs[best] else best
         chosen[k] = tried[best]
-        for i in range(d):
-            one[0, i] = x[tried[best], i]
-        _costs(x, w, closest, one, True, costs[:1])
+        one = slice(best, best + 1)
+        _seeding_costs(x, w, closest, owner, centers[one], apart[one], k, costs[:1])
         total = costs[0]
     return chosen
 
 
-@entry("ROWS VECTOR OUT_VECTOR MATRIX BOOL", fastmath=False)
-def seeding_costs(x, w, closest, centers, keep):  # type: ignore[no-untyped-def]
+@entry("MATRIX DENSE_VECTOR MATRIX", fastmath=False)
+def seeds(x, w, uniforms):  # type: ignore[no-untyped-def]
+    return seed_rows(x, w, uniforms)
+
+
+@entry("MATRIX DENSE_VECTOR OUT_VECTOR OUT_LABELS MATRIX MATRIX INT", fastmath=False)
+def seeding_costs(x, w, closest, owner, centers, apart, number):  # type: ignore[no-untyped-def]
+    """Return Σ w min(closest, |x - c|²) for each candidate, but for a constant; see `_gains`.
+
+    Without columns of `apart`, all distances are measured. With a `number`, the only candidate becomes the
+    centre of that number: the sum is complete.
+    """
     costs = np.empty(len(centers))
-    _costs(x, w, closest, centers, keep, costs)
+    _seeding_costs(x, w, closest, owner, centers, apart, number, costs)
     return costs
 
 

@@ -12,6 +12,9 @@ from tractable.primitives import SILENT
 #: Groups from which on their products are one call, and how many times the rows it may take with zeros.
 FEW_GROUPS, PADDING = 8, 4
 
+#: Entries up to which an array of the size of all products is made.
+FEW_PRODUCTS = 2**17
+
 
 def triangle(rows: Array) -> Array:
     xp = namespace_of(rows)
@@ -62,7 +65,12 @@ def grouped_moments(
     remainder = means(centred)
     root = centred if weights is None else centred * np.sqrt(weights)[:, None]
     scatter = _grouped_products(root, edges, sizes)
-    scatter -= (total[:, None] * remainder)[:, :, None] * remainder[:, None, :]
+    moved = total[:, None] * remainder
+    if scatter.size <= FEW_PRODUCTS:
+        scatter -= moved[:, :, None] * remainder[:, None, :]
+    else:  # one after the other: no second array of this size
+        for k in range(len(scatter)):
+            scatter[k] -= np.outer(moved[k], remainder[k])
     return total, mean + remainder, scatter
 
 
@@ -151,4 +159,4 @@ def gradient_pass(
 def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
     xp = namespace_of(x, mean, lower)
     white = solve_triangular(lower, (x - mean).T)
-    return xp.sum(white * white, axis=0)
+    return np.add.reduce(white * white) if xp is np else xp.sum(white * white, axis=0)

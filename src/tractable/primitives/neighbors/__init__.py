@@ -129,6 +129,8 @@ class SingleRows:
     squares: np.ndarray  # (n + padding,), |y|² less its error; infinite where padded
     slack: np.ndarray  # (n,), how far a key may lie below the true one, for its |y|²
     share: float  # c
+    largest: float  # of the |y|
+    step: int  # rows of a tile
 
     @property
     def memory(self) -> int:
@@ -144,16 +146,17 @@ def single_rows(points: np.ndarray) -> SingleRows:
     >>> single_rows(np.array([[1e8], [1e8 + 2.0]])).rows[:2].tolist()
     [[-1.0], [0.0]]
     """
+    from tractable.primitives.neighbors.compiled import fill_single
+
     n, d = points.shape
-    centre, scale = _middle(points)
-    step = min(COLUMNS, -(-n // GROUP) * GROUP)
-    padded = -(-n // step) * step
+    n_tiles = -(-n // COLUMNS)
+    padded = n_tiles * -(-n // (n_tiles * GROUP)) * GROUP
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
-    for start in range(0, n, 4096):
-        part = (points[start : start + 4096] - centre) * scale
-        rows[start : start + len(part)] = part
-        squares[start : start + len(part)] = np.einsum("ij,ij->i", part, part)
-    rows[np.abs(rows) < SMALLEST] = 0.0
+    fill = fill_single.for_work(128 * points.size)
+    for centre, scale in _middles(points):
+        largest = fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
+        if largest < WIDEST:
+            break
     share = 1.01 * (d + 8) * 2.0**-24
     return SingleRows(
         centre=centre,
@@ -162,6 +165,8 @@ def single_rows(points: np.ndarray) -> SingleRows:
         squares=(squares * (1.0 - share)).astype(np.float32),
         slack=(2.02 * share * squares[:n]).astype(np.float32),
         share=share,
+        largest=float(np.sqrt(squares[:n].max())),
+        step=padded // n_tiles,
     )
 
 
@@ -195,8 +200,9 @@ def filtered_nearest(
     count = np.where(sizes > FARTHEST**2, -1, 0)
     limit = np.full(m, np.inf, np.float32)
     doubt = 2.0 * single.share * sizes + _least(single, sizes)
+    widest = float(single.slack.max())
     for start, gram, squares in _tiles(q, single):
-        scan(gram, squares, start, k, single.slack, doubt, key, idx, count, limit)
+        scan(gram, squares, start, k, widest, single.slack, doubt, key, idx, count, limit)
     distances, indices = np.empty((m, k)), np.empty((m, k), np.int64)
     refine(x, points, k, single.slack, doubt, key, idx, count, distances, indices)
     anew = count < 0
@@ -251,35 +257,32 @@ def _queries(x: np.ndarray, single: SingleRows) -> tuple[np.ndarray, np.ndarray]
 def _least(single: SingleRows, sizes: np.ndarray) -> np.ndarray:
     """Bound what is lost where small numbers count as zeros."""
     d = single.rows.shape[1]
-    largest = np.sqrt(np.max(single.squares, where=np.isfinite(single.squares), initial=0.0))
-    return 2.0**-58 * d * (1.0 + np.sqrt(np.minimum(sizes, FARTHEST**2)) + float(largest))
+    return 2.0**-58 * d * (1.0 + np.sqrt(np.minimum(sizes, FARTHEST**2)) + single.largest)
 
 
 def _tiles(q: np.ndarray, single: SingleRows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield the first column, the products and the squares of each tile."""
-    step = min(COLUMNS, len(single.rows))
-    gram = np.empty((len(q), step), np.float32)
-    for start in range(0, len(single.rows), step):
-        part = slice(start, start + step)
+    gram = np.empty((len(q), single.step), np.float32)
+    for start in range(0, len(single.rows), single.step):
+        part = slice(start, start + single.step)
         yield start, np.matmul(q, single.rows[part].T, out=gram), single.squares[part]
 
 
-def _middle(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return about what, and in which unit, points keep their digits: medians, which outliers do not move.
+def _middles(points: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+    """Yield about what, and in which unit, points keep their digits: medians, which outliers do not move.
 
-    Where outliers would be too large for single precision in that unit, or most points are one, the mean and
-    the spread of all.
+    Then, for outliers that would be too large for single precision in that unit, or where most points are
+    one, the mean and the spread of all.
     """
     some = points[:: max(1, len(points) // SOME)]
     half = len(some) // 2
     centre = np.partition(some, half, axis=0)[half]
     typical = float(np.sqrt(np.partition(np.mean((some - centre) ** 2, axis=1), half)[half]))
-    largest = max(float(np.abs(part - centre).max()) for part in _parts(points))
-    if 0.0 < typical < np.inf and largest / typical < WIDEST:
-        return centre, 1.0 / power_of_two(typical)
+    if 0.0 < typical < np.inf:
+        yield centre, 1.0 / power_of_two(typical)
     centre = points.mean(axis=0)
     total = sum(float(np.sum((part - centre) ** 2)) for part in _parts(points))
-    return centre, 1.0 / power_of_two((total / points.size) ** 0.5)
+    yield centre, 1.0 / power_of_two((total / points.size) ** 0.5)
 
 
 def _parts(points: np.ndarray) -> Iterator[np.ndarray]:

@@ -236,18 +236,44 @@ GROUP = 64
 _filter = "SINGLE_VECTOR DENSE_VECTOR OUT_SINGLE_MATRIX OUT_LABEL_MATRIX"  # slack, doubt, key, idx
 
 
-@entry(f"SINGLE_MATRIX SINGLE_VECTOR INT INT {_filter} OUT_INDICES OUT_SINGLE_VECTOR", fastmath=False)
-def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type: ignore[no-untyped-def]
+@entry("MATRIX DENSE_VECTOR FLOAT FLOAT OUT_SINGLE_MATRIX OUT_VECTOR", fastmath=False)
+def fill_single(points, centre, scale, smallest, rows, squares):  # type: ignore[no-untyped-def]
+    """Write (y - centre) scale in single precision, small numbers as zeros, and |·|²; return the largest."""
+    largest = 0.0
+    for r in range(len(points)):
+        total = 0.0
+        for c in range(points.shape[1]):
+            v = (points[r, c] - centre[c]) * scale
+            largest = max(largest, abs(v))
+            rows[r, c] = v if abs(v) >= smallest else 0.0
+            total += v * v
+        squares[r] = total
+    return largest
+
+
+@entry(f"SINGLE_MATRIX SINGLE_VECTOR INT INT FLOAT {_filter} OUT_INDICES OUT_SINGLE_VECTOR", fastmath=False)
+def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):  # type: ignore[no-untyped-def]
     """Push the columns of a tile that may be among the k nearest of each row into the row's buffer.
 
     A row whose buffer fills with columns that cannot be told apart is given up: its count becomes -1.
+    `widest` is the largest slack.
     """
     rows, cols = gram.shape
     cap = key.shape[1]
+    least = np.empty(cols // GROUP, np.float32)
     for r in range(rows):
         m, most = count[r], limit[r]
         if m < 0:
             continue
+        if first == 0 and k <= len(least):
+            # As many columns as groups with a smaller minimum are no farther than the k-th of these.
+            for g in range(len(least)):
+                low = np.float32(np.inf)
+                row, square = gram[r, g * GROUP : (g + 1) * GROUP], squares[g * GROUP : (g + 1) * GROUP]
+                for c in range(GROUP):
+                    low = min(low, row[c] + square[c])
+                least[g] = low
+            most = np.nextafter(np.float32(_kth(least, k) + widest + doubt[r]), np.float32(np.inf))
         for g in range(0, cols, GROUP):
             row, square, hit = gram[r, g : g + GROUP], squares[g : g + GROUP], np.int32(0)
             for c in range(GROUP):
@@ -266,6 +292,17 @@ def scan(gram, squares, first, k, slack, doubt, key, idx, count, limit):  # type
                     m = -1
                     break
         count[r], limit[r] = m, most
+
+
+@compiled()
+def _kth(values, k):  # type: ignore[no-untyped-def]
+    """Return the k-th smallest of a few values, in double precision; their order is lost."""
+    for t in range(k):
+        at = t
+        for j in range(t + 1, len(values)):
+            at = j if values[j] < values[at] else at
+        values[t], values[at] = values[at], values[t]
+    return np.float64(values[k - 1])
 
 
 @compiled()
@@ -291,19 +328,44 @@ def _kept(key, idx, m, most):  # type: ignore[no-untyped-def]
 @entry(f"MATRIX MATRIX INT {_filter} INDICES OUT_MATRIX OUT_INDEX_MATRIX", fastmath=False)
 def refine(x, points, k, slack, doubt, key, idx, count, out_d, out_i):  # type: ignore[no-untyped-def]
     """Measure the columns that are left in double precision and write the k nearest, in order."""
+    room = key.shape[1]
+    distances, near = np.empty(room), np.empty(room, np.int64)
     for r in range(len(x)):
         m = count[r]
         if m < 0:
             continue
         m = _kept(key[r], idx[r], m, _bound(key[r], idx[r], m, k, slack, doubt[r]))
-        distances, near = np.empty(m), np.empty(m, np.int64)
         for t in range(m):
             near[t] = idx[r, t]
-            distances[t] = pair_distance(x[r], points[near[t]], 0, 2.0)
+        _measured(x[r], points, near, m, distances)
         cut_back(distances, near, m, k)
         in_order(distances, near, k)
         for t in range(k):
             out_d[r, t], out_i[r, t] = distances[t], near[t]
+
+
+@compiled()
+def _measured(row, points, ids, m, distances):  # type: ignore[no-untyped-def]
+    """Fill the Euclidean distances from a row to some points, the bits of `pair_distance`; four at a time.
+
+    A sum waits for the one before it; four sums of different points do not wait for each other.
+    """
+    d, t = len(row), 0
+    while t + 4 <= m:
+        a, b, c, e = ids[t], ids[t + 1], ids[t + 2], ids[t + 3]
+        first = second = third = fourth = 0.0
+        for i in range(d):
+            v = row[i]
+            first += (v - points[a, i]) * (v - points[a, i])
+            second += (v - points[b, i]) * (v - points[b, i])
+            third += (v - points[c, i]) * (v - points[c, i])
+            fourth += (v - points[e, i]) * (v - points[e, i])
+        distances[t], distances[t + 1] = np.sqrt(first), np.sqrt(second)
+        distances[t + 2], distances[t + 3] = np.sqrt(third), np.sqrt(fourth)
+        t += 4
+    while t < m:
+        distances[t] = pair_distance(row, points[ids[t]], _EUCLIDEAN, 2.0)
+        t += 1
 
 
 @entry("SINGLE_MATRIX SINGLE_VECTOR SINGLE_VECTOR", fastmath=False)

@@ -21,17 +21,30 @@ _SURE = 1.0 - 1e-12
 #: Nodes that wait: the right children above a node. Every split halves, so that 2⁶⁴ points have no more.
 _WAITING = 64
 
+#: The most coordinates of which a pivot is a rank.
+_SAMPLE = 128
 
-@entry("MATRIX OUT_INDICES INT OUT_INDEX_MATRIX OUT_INDICES OUT_VECTOR OUT_VECTOR OUT_VECTOR", fastmath=False)
-def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: ignore[no-untyped-def]
+
+@entry(
+    "MATRIX OUT_INDICES INT OUT_INDEX_MATRIX OUT_INDICES OUT_VECTOR OUT_VECTOR OUT_VECTOR OUT_MATRIX",
+    fastmath=False,
+)
+def build(points, order, leaf_size, nodes, dims, lows, highs, packed, around):  # type: ignore[no-untyped-def]
     """Split at medians of the widest side, down to leaves; return how many nodes were made.
 
     Nodes come in preorder: the left child follows its parent. A row of `nodes` is first point, last + 1,
-    right child (0 for a leaf), depth.
+    right child (0 for a leaf), depth; `around` is the box of all points.
     """
-    d = points.shape[1]
+    # Where leaves will be packed lie the rows that are not yet, in the order of `order`: parts are read one
+    # after another.
+    rows = packed.reshape(points.shape)
+    rows[:] = points
     made, waiting, todo = 0, 1, np.empty((_WAITING + 1, 4), np.int64)
+    boxes = np.empty((_WAITING + 1, 2, points.shape[1]))
     todo[0, 0], todo[0, 1], todo[0, 2], todo[0, 3] = 0, len(points), -1, 0
+    _box(rows, 0, len(points), around)
+    boxes[0] = around
+    sample = np.empty(_SAMPLE)
     while waiting:
         waiting -= 1
         first, last, parent, depth = todo[waiting, 0], todo[waiting, 1], todo[waiting, 2], todo[waiting, 3]
@@ -40,32 +53,39 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed):  # type: 
         if parent >= 0:
             nodes[parent, 2] = node
         nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = first, last, 0, depth
-        dim, widest = 0, 0.0
+        dim, widest, box = 0, 0.0, boxes[waiting]
         if last - first > leaf_size:
-            for c in range(d):
-                low = high = points[order[first], c]
-                for i in range(first + 1, last):
-                    low, high = min(low, points[order[i], c]), max(high, points[order[i], c])
-                if high - low > widest:
-                    dim, widest = c, high - low
+            for c in range(points.shape[1]):
+                if box[1, c] - box[0, c] > widest:
+                    dim, widest = c, box[1, c] - box[0, c]
         if widest == 0.0:
             _sort(order[first:last])
             _pack(points, order, first, last, packed)
             continue
         middle = (first + last) // 2
-        _select(points[:, dim], order, first, last - 1, middle)
-        low, high = points[order[first], dim], np.inf
-        for i in range(first, middle):
-            low = max(low, points[order[i], dim])
-        for i in range(middle, last):
-            high = min(high, points[order[i], dim])
-        dims[node], lows[node], highs[node] = dim, low, high
+        _select(rows, order, dim, first, last - 1, middle, sample)
+        _box(rows, middle, last, box)
+        _box(rows, first, middle, boxes[waiting + 1])
+        dims[node], lows[node], highs[node] = dim, boxes[waiting + 1, 1, dim], box[0, dim]
         todo[waiting, 0], todo[waiting, 1] = middle, last
         todo[waiting, 2], todo[waiting, 3] = node, depth + 1
         todo[waiting + 1, 0], todo[waiting + 1, 1] = first, middle
         todo[waiting + 1, 2], todo[waiting + 1, 3] = -1, depth + 1
         waiting += 2
     return made
+
+
+@compiled()
+def _box(rows, first, last, box):  # type: ignore[no-untyped-def]
+    """Fill the smallest and the largest coordinates of rows."""
+    for c in range(rows.shape[1]):
+        low = high = other_low = other_high = rows[first, c]
+        for i in range(first + 1, last - 1, 2):  # two at a time: none waits for the one before
+            a, b = rows[i, c], rows[i + 1, c]
+            low, high = min(low, a), max(high, a)
+            other_low, other_high = min(other_low, b), max(other_high, b)
+        a = rows[last - 1, c]
+        box[0, c], box[1, c] = min(low, other_low, a), max(high, other_high, a)
 
 
 @compiled()
@@ -95,25 +115,71 @@ def _pack(points, order, first, last, packed):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _select(values, order, lo, hi, middle):  # type: ignore[no-untyped-def]
-    """Bring the smaller values of a range before its middle (Hoare's selection)."""
+def _select(rows, order, dim, lo, hi, middle, sample):  # type: ignore[no-untyped-def]
+    """Bring the rows with the smaller coordinates of a range before its middle.
+
+    A pivot is a rank of some of the coordinates, a little beyond the middle as seen from the nearer end
+    (Floyd and Rivest 1975): the first leaves half of the range and the second little of that.
+    """
     while lo < hi:
-        pivot, i, j = values[order[(lo + hi) >> 1]], lo, hi
+        n = hi - lo + 1
+        m = min(_SAMPLE, max(1, n // 16))
+        for t in range(m):
+            sample[t] = rows[lo + (2 * t + 1) * n // (2 * m), dim]
+        rank = m * (middle - lo) // n
+        margin = int(0.7 * np.sqrt(m)) if m > 8 else 0
+        rank += margin if 2 * (middle - lo) <= n else -margin
+        pivot = _nth(sample, m, min(max(rank, 0), m - 1))
+        split = _parted(rows, order, dim, lo, hi, pivot, False)
+        if middle < split:
+            hi = split - 1
+        elif split > lo:
+            lo = split
+        else:  # none is smaller
+            split = _parted(rows, order, dim, lo, hi, pivot, True)
+            if middle < split:
+                break
+            lo = split
+
+
+@compiled()
+def _parted(rows, order, dim, lo, hi, pivot, equal):  # type: ignore[no-untyped-def]
+    """Bring the rows below the pivot, or `equal` to it too, to the front; return where the others begin.
+
+    Without branches: which way a row goes cannot be foreseen.
+    """
+    split = lo
+    for i in range(lo, hi + 1):
+        v = rows[i, dim]
+        for c in range(rows.shape[1]):
+            rows[i, c], rows[split, c] = rows[split, c], rows[i, c]
+        order[i], order[split] = order[split], order[i]
+        split += (v <= pivot) if equal else (v < pivot)
+    return split
+
+
+@compiled()
+def _nth(values, n, rank):  # type: ignore[no-untyped-def]
+    """Return the value of a rank among the first n, whose order is lost (Hoare's selection)."""
+    lo, hi = 0, n - 1
+    while lo < hi:
+        pivot, i, j = values[(lo + hi) >> 1], lo, hi
         while i <= j:
-            while values[order[i]] < pivot:
+            while values[i] < pivot:
                 i += 1
-            while values[order[j]] > pivot:
+            while values[j] > pivot:
                 j -= 1
             if i <= j:
-                order[i], order[j] = order[j], order[i]
+                values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
-        if middle <= j:
+        if rank <= j:
             hi = j
-        elif middle >= i:
+        elif rank >= i:
             lo = i
         else:
             break
+    return values[rank]
 
 
 # order, nodes, dims, lows, highs, packed, box

@@ -3,11 +3,17 @@
 Neighbours and distances are those of `tractable.primitives.neighbors`, to the bit, which is its oracle.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
+from tractable.primitives import runs_compiled
 from tractable.primitives.neighbors import FORMS, sorted_pairs
 from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
+
+#: Operations for each coordinate, of a tree that is built and searched.
+WORK = 1024
 
 
 @value
@@ -44,14 +50,15 @@ def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
     >>> tree.nodes[:, :2].tolist(), float(tree.lows[0]), float(tree.highs[0])
     ([[0, 4], [0, 2], [2, 4]], 1.0, 5.0)
     """
-    from tractable.primitives.neighbors.compiled_kd_tree import build
+    from tractable.primitives.neighbors.compiled_kd_tree import build as compiled
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     n, d = points.shape
     room = 2 * (n // ((leaf_size + 1) // 2) + 1)
     order, nodes, dims = np.arange(n), np.empty((room, 4), np.int64), np.zeros(room, np.int64)
-    lows, highs, packed = np.zeros(room), np.zeros(room), np.empty(n * d)
-    m = build.for_work(256 * n * d)(points, order, leaf_size, nodes, dims, lows, highs, packed)
+    lows, highs, packed, box = np.zeros(room), np.zeros(room), np.empty(n * d), np.empty((2, d))
+    build: Callable[..., int] = compiled if runs_compiled(points, WORK * n * d) else _halved
+    m = build(points, order, leaf_size, nodes, dims, lows, highs, packed, box)
     return KDNodes(
         order=order,
         nodes=nodes[:m].copy(),
@@ -59,8 +66,42 @@ def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
         lows=lows[:m].copy(),
         highs=highs[:m].copy(),
         packed=packed,
-        box=np.stack([points.min(axis=0), points.max(axis=0)]),
+        box=box,
     )
+
+
+def _halved(
+    points: np.ndarray,
+    order: np.ndarray,
+    leaf_size: int,
+    nodes: np.ndarray,
+    dims: np.ndarray,
+    *out: np.ndarray,
+) -> int:
+    """Build a tree of few points: what the compiled function does, in NumPy."""
+    lows, highs, packed, box = out
+    d, made, todo = points.shape[1], 0, [(0, len(points), -1, 0)]
+    while todo:
+        first, last, parent, depth = todo.pop()
+        node, made = made, made + 1
+        if parent >= 0:
+            nodes[parent, 2] = node
+        nodes[node] = first, last, 0, depth
+        held = points[order[first:last]]
+        corners = np.stack([held.min(axis=0), held.max(axis=0)])
+        box[:] = box if node else corners
+        dim = int(np.argmax(corners[1] - corners[0]))
+        if last - first <= leaf_size or corners[0, dim] == corners[1, dim]:
+            order[first:last].sort()
+            packed[first * d : last * d] = points[order[first:last]].T.ravel()
+            continue
+        half = (last - first) // 2
+        ranks = np.argpartition(held[:, dim], half)
+        order[first:last] = order[first:last][ranks]
+        side = held[ranks, dim]
+        dims[node], lows[node], highs[node] = dim, side[:half].max(), side[half]
+        todo += [(first + half, last, node, depth + 1), (first, first + half, -1, depth + 1)]
+    return made
 
 
 def kd_leaves(tree: KDNodes, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -136,7 +177,7 @@ def _searched(
     visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
     out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
     # A tree that was built by compiled code is searched by it too, for a single row at once.
-    run = nearest.for_work(256 * tree.packed.size)
+    run = nearest.for_work(WORK * tree.packed.size)
     run(x, k, FORMS.index(form), float(order), *tree.arrays, *out)
     return out
 
@@ -164,7 +205,7 @@ def kd_within(
 
     x, radii = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
     cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
-    run = within.for_work(256 * tree.packed.size)
+    run = within.for_work(WORK * tree.packed.size)
     return *sorted_pairs(*run(x, radii, FORMS.index(form), float(order), *tree.arrays, *cost)), *cost
 
 

@@ -15,8 +15,8 @@ __all__ = [
     "column_sweeps",
     "coordinate_sweeps",
     "first_to_enter",
+    "follow_knots",
     "remove_row",
-    "row_products",
     "solve_lasso",
     "solve_rows",
     "weighted_rows",
@@ -96,22 +96,6 @@ def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     return compiled(_in_whole_rows(matrix), which, weights, matrix.shape[1])
 
 
-def row_products(matrix: Array, which: Array, vector: Array) -> Array:
-    """Return the inner products matrix[which_i] · vector, (k,), of k rows of a matrix (n, p).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> row_products(np.eye(3), np.array([2, 0]), np.array([5.0, 6.0, 7.0]))
-    array([7., 5.])
-    """
-    if not _reads_rows(matrix):
-        return agnostic.row_products(matrix, which, vector)
-    from tractable.primitives.sparse.compiled import row_products as compiled
-
-    return compiled(_in_whole_rows(matrix), which, vector)
-
-
 def _reads_rows(matrix: Array) -> bool:
     """Say whether compiled code reads rows of a matrix, which it would copy where entries lie apart."""
     n, p = matrix.shape
@@ -158,6 +142,29 @@ def first_to_enter(
     from tractable.primitives.sparse.compiled import first_to_enter as compiled
 
     return compiled(heights, slopes, free, level, positive)
+
+
+def follow_knots(gram: np.ndarray, *given: Any) -> tuple[int, int, float, float, bool]:
+    """Continue a lasso path from knot to knot, as long as at each one column enters or leaves.
+
+    It ends before a knot at which columns come at once or follow from others, and before the last.
+
+    Parameters
+    ----------
+    gram : array (p, p)
+    *given
+        What the kernel takes, in its order: of the problem, of the search, its state, and where knots are
+        written to.
+
+    Returns
+    -------
+    n_found, n_active, penalty, renewed, ill_conditioned
+        How many knots there are; at the last, the number of columns in use and the penalty; the penalty when
+        correlations were computed anew; and whether the last column is nearly dependent on the others.
+    """
+    from tractable.primitives.sparse.compiled_lars import follow_knots as kernel
+
+    return kernel(_in_whole_rows(gram), *given)
 
 
 class SignedSupport:

@@ -2,15 +2,11 @@
 
 from typing import Any
 
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 
 
 def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
     return weights @ namespace_of(matrix).take(matrix, which, axis=0)
-
-
-def row_products(matrix: Array, which: Array, vector: Array) -> Array:
-    return namespace_of(matrix).take(matrix, which, axis=0) @ vector
 
 
 #: Lines that close in more slowly than this never meet.
@@ -21,18 +17,13 @@ def first_to_enter(
     heights: Array, slopes: Array, free: Array, level: float, positive: bool
 ) -> tuple[int, float]:
     xp = namespace_of(heights)
-    never = xp.full_like(heights, float("inf"))
-    ways = never
-    for side in (1.0,) if positive else (1.0, -1.0):
-        closing = 1.0 - side * slopes
-        may = free & (closing > PARALLEL)
-        distance = level - side * heights
-        distance = xp.where(distance > 0, distance, xp.zeros_like(distance))
-        ways = xp.minimum(
-            ways, xp.where(may, distance / xp.where(may, closing, xp.ones_like(closing)), never)
-        )
-    j = int(xp.argmin(ways))
-    return j, float(ways[j])
+    sides = xp.asarray([[1.0]] if positive else [[1.0], [-1.0]], dtype=heights.dtype, device=device(heights))
+    closing, left = 1.0 - sides * slopes, level - sides * heights
+    may = free & (closing > PARALLEL)
+    ways = xp.where(may, xp.clip(left, 0.0, None) / xp.where(may, closing, 1.0), float("inf"))
+    soonest = xp.min(ways, axis=0)
+    j = int(xp.argmin(soonest))
+    return j, float(soonest[j])
 
 
 def solve_lasso(

@@ -5,14 +5,14 @@ import numpy as np
 from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.sparse.agnostic import PARALLEL
 
-_FAST = {"contract", "reassoc", "nsz"}
+FAST = {"contract", "reassoc", "nsz"}
 
 #: A pivot below this share of its column's own square says that the column follows from the others: products
 #: of columns are known to little more.
 DEPENDENT = 1e-13
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _forward(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve L x = b in place."""
     for i in range(k):
@@ -22,7 +22,7 @@ def _forward(factor, b, k):  # type: ignore[no-untyped-def]
         b[i] = total / row[i]
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
     """Solve Lᵀ x = b in place, so that L is still read along its rows."""
     for i in range(k - 1, -1, -1):
@@ -33,13 +33,13 @@ def back_substitute(factor, b, k):  # type: ignore[no-untyped-def]
             b[j] -= x * row[j]
 
 
-@entry("MATRIX OUT_VECTOR INT", fastmath=_FAST)
+@entry("MATRIX OUT_VECTOR INT", fastmath=FAST)
 def solve_rows(factor, b, k):  # type: ignore[no-untyped-def]
     _forward(factor, b, k)
     back_substitute(factor, b, k)
 
 
-@entry("OUT_MATRIX INT DENSE_VECTOR FLOAT", fastmath=_FAST)
+@entry("OUT_MATRIX INT DENSE_VECTOR FLOAT", fastmath=FAST)
 def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     row = factor[k]
     for i in range(k):
@@ -54,7 +54,7 @@ def append_row(factor, k, cross, own):  # type: ignore[no-untyped-def]
     return True
 
 
-@entry("OUT_MATRIX INT INT", fastmath=_FAST)
+@entry("OUT_MATRIX INT INT", fastmath=FAST)
 def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
     cosine, sine = np.empty(k), np.empty(k)
     for i in range(at, k - 1):
@@ -71,13 +71,13 @@ def remove_row(factor, k, at):  # type: ignore[no-untyped-def]
         row[i], row[i + 1] = length, 0.0
 
 
-@entry("MATRIX INDICES DENSE_VECTOR INT", fastmath=_FAST)
+@entry("MATRIX INDICES DENSE_VECTOR INT", fastmath=FAST)
 def weighted_rows(matrix, which, weights, n_columns):  # type: ignore[no-untyped-def]
-    return _weighted_rows(matrix, which, weights, n_columns)
+    return sum_of_rows(matrix, which, weights, n_columns)
 
 
-@compiled(fastmath=_FAST)
-def _weighted_rows(matrix, which, weights, n_columns):  # type: ignore[no-untyped-def]
+@compiled(fastmath=FAST)
+def sum_of_rows(matrix, which, weights, n_columns):  # type: ignore[no-untyped-def]
     total = np.zeros(n_columns)
     k, i = len(which), 0
     while i + 4 <= k:
@@ -93,17 +93,6 @@ def _weighted_rows(matrix, which, weights, n_columns):  # type: ignore[no-untype
             total[j] += s * row[j]
         i += 1
     return total
-
-
-@entry("MATRIX INDICES DENSE_VECTOR", fastmath=_FAST)
-def row_products(matrix, which, vector):  # type: ignore[no-untyped-def]
-    out = np.empty(len(which))
-    for i in range(len(which)):
-        row, total = matrix[which[i]], 0.0
-        for j in range(len(vector)):
-            total += row[j] * vector[j]
-        out[i] = total
-    return out
 
 
 @entry("DENSE_VECTOR DENSE_VECTOR MASK FLOAT BOOL", fastmath=False)
@@ -131,7 +120,7 @@ _PATIENCE = 20
 
 @entry(
     "MATRIX DENSE_VECTOR FLOAT FLOAT FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR OUT_INDICES OUT_MATRIX INT",
-    fastmath=_FAST,
+    fastmath=FAST,
 )
 def solve_lasso(  # type: ignore[no-untyped-def]
     gram, moment, square, penalty, ridge, tol, positive, max_iter, w, q, support, factor, k
@@ -156,7 +145,7 @@ def solve_lasso(  # type: ignore[no-untyped-def]
     return k, max_iter, gap
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Walk to the minimum over the support with its signs, or to the first sign that would change.
 
@@ -183,7 +172,7 @@ def _newton(gram, penalty, ridge, w, q, sign, support, factor, k, step):  # type
     return k, k == before
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in every column whose correlation is above the penalty.
 
@@ -204,7 +193,7 @@ def _enter(gram, penalty, ridge, positive, w, q, sign, support, factor, k, step)
     return k
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untyped-def]
     for i in range(k):
         step[i] = gram[j, support[i]]
@@ -214,7 +203,7 @@ def _append(gram, ridge, j, support, factor, k, step):  # type: ignore[no-untype
     return True
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ignore[no-untyped-def]
     """Take in column j, which follows from those in use: x_j = Σ z_i x_i.
 
@@ -242,7 +231,7 @@ def _exchange(gram, ridge, j, w, q, sign, support, factor, k, step):  # type: ig
     return k
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped-def]
     j = support[at]
     _shift(gram, j, -w[j], w, q)
@@ -253,7 +242,7 @@ def _leave(gram, at, w, q, sign, support, factor, k):  # type: ignore[no-untyped
     return k - 1
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
     """Change one coefficient, and what is left of the correlations with it."""
     if change != 0.0:
@@ -263,7 +252,7 @@ def _shift(gram, j, change, w, q):  # type: ignore[no-untyped-def]
             q[i] -= change * row[i]
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
     """Change all coefficients in use."""
     if length != 0.0:
@@ -271,10 +260,10 @@ def _move(gram, support, step, length, k, w, q):  # type: ignore[no-untyped-def]
         for i in range(k):
             change[i] = length * step[i]
             w[used[i]] += change[i]
-        q -= _weighted_rows(gram, used, change, len(q))
+        q -= sum_of_rows(gram, used, change, len(q))
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-untyped-def]
     """Primal less dual objective, and the primal; the dual point is the residual, shrunk to be feasible."""
     top, size, fit, left, norm = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -318,7 +307,7 @@ def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ig
 _INNER = 8
 
 
-@entry("MATRIX DENSE_VECTOR FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR", fastmath=_FAST)
+@entry("MATRIX DENSE_VECTOR FLOAT FLOAT BOOL INT OUT_VECTOR OUT_VECTOR", fastmath=FAST)
 def column_sweeps(columns, squares, penalty, ridge, positive, n_sweeps, w, residual):  # type: ignore[no-untyped-def]
     used = np.empty(len(w), dtype=np.int64)
     for _ in range(n_sweeps):
@@ -342,7 +331,7 @@ def column_sweeps(columns, squares, penalty, ridge, positive, n_sweeps, w, resid
                 break
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _descend(column, square, penalty, ridge, positive, j, w, residual):  # type: ignore[no-untyped-def]
     """Minimise over one coefficient; return the square of how far the fit moved."""
     correlation = square * w[j]
