@@ -1,5 +1,6 @@
 """Spectra of penalised least squares: one decomposition, of the columns or of few rows, for every penalty."""
 
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -78,12 +79,12 @@ class ColumnSpectrum:
             rest = column_squares(targets - columns @ (basis @ (projections / np.sqrt(values)[:, None])))
         return cls(basis=basis, singular=np.sqrt(values), projections=projections, rest=rest)
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """Largest singular value."""
         return float(namespace_of(self.singular).max(self.singular))
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """Number of directions in which the columns vary."""
         xp = namespace_of(self.singular)

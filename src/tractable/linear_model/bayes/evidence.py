@@ -346,14 +346,15 @@ class _Profile:
 
     def slope_at(self, t: float) -> float:
         """Return the same at one t, in fewer operations: for a search."""
-        ratio = exp(t)
-        total = self.squares + ratio
-        fitted, hyper = self.squares / total, self.hyper
+        ratio, hyper = exp(t), self.hyper
+        inverse = 1.0 / (self.squares + ratio)
         rates = 2.0 * (hyper.prior_rate * ratio + hyper.noise_rate)
-        squares = self.rest + ratio * float((self.targets / total).sum()) + rates
+        squares = self.rest + ratio * float(inverse @ self.targets) + rates
         prior = ratio * bounded_ratio(self._shape(), squares, 1.0 / hyper.noise_floor, 1.0)
+        fitted = inverse * self.squares
         length = float((fitted * fitted) @ self.lengths)
-        return float(fitted.sum()) - prior * length + 2.0 * (hyper.prior_shape - hyper.prior_rate * prior)
+        gamma = float(inverse @ self.squares)
+        return gamma - prior * length + 2.0 * (hyper.prior_shape - hyper.prior_rate * prior)
 
     def objective(self, t: Any) -> Any:
         """Return the log evidence and the log density of the priors, less what is the same everywhere."""
