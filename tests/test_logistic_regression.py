@@ -399,6 +399,37 @@ def test_a_table_met_at_once_is_learned_as_by_blocks(n, d, k, options, rng, monk
     np.testing.assert_allclose(parts.coef_std_errors_, whole.coef_std_errors_, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "k", "options"),
+    [
+        (40, 90, 2, {}),
+        (40, 90, 3, {"class_weight": "balanced"}),
+        (60, 200, 12, {"C": 0.3}),
+        (60, 200, 12, {"fit_intercept": False}),
+        (200, 80, 2, {"link": "probit"}),
+        (300, 30, 8, {}),
+        (5000, 70, 2, {}),
+    ],
+)
+def test_many_coefficients_are_found_by_conjugate_gradients(n, d, k, options, rng, monkeypatch):
+    """They are those of factors of the curvature; of wide tables they are combinations of the rows."""
+    X = rng.standard_normal((n, d)) * np.geomspace(0.1, 10.0, d) + 2.0
+    X[:, -1], X[1] = 0.0, X[0]
+    scores = rng.standard_normal((n, k)) * 2.0 + X[:, :k] / X[:, :k].std(axis=0)
+    y, weights = scores.argmax(axis=1), rng.integers(1, 3, n).astype(float)
+    y[:k] = np.arange(k)
+    make = partial(tractable.LogisticRegression, **options)
+    found = make().fit(X, y, weights)
+    assert found.converged_
+    assert found.n_iter_ < 30
+    monkeypatch.setattr(logistic, "MOST_NEWTON", 10**9)
+    monkeypatch.setattr(logistic, "MOST_ROWS_A_PREDICTOR", 0)
+    exact = make(tol=1e-11).fit(X, y, weights)
+    assert found.loss_ <= exact.loss_ + 1e-8
+    np.testing.assert_allclose(found.predict_proba(X), exact.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(found.coef_[:, -1], 0.0)
+
+
 @pytest.mark.parametrize("link", [Logit.of(2), Logit.of(4), Logit.of(3, overparametrised=True), Probit()])
 def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
     """One block for all linear predictors; where all coefficients are zero it is the whole curvature."""

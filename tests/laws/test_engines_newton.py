@@ -6,7 +6,7 @@ import pytest
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.log_space import log1p_exp, sigmoid
 from tractable.arrays.namespace import to_numpy
-from tractable.engines.newton import newton
+from tractable.engines.newton import newton, newton_cg
 
 
 def logistic(X, t, ridge=0.0):
@@ -232,3 +232,71 @@ def test_no_steps_report_the_start():
     assert result.n_iter == 0
     assert not result.converged
     assert newton(quartic, np.zeros(1)).converged
+
+
+def by_products(objective):
+    """The same function with products of its Hessian, and its diagonal."""
+
+    def expansion(x):
+        value, gradient, hessian = objective(x)
+        return value, gradient, lambda v: hessian @ v, lambda: np.diag(hessian)
+
+    return expansion
+
+
+def test_conjugate_gradients_lead_to_the_minimum_of_the_factors(table):
+    objective = logistic(*table, ridge=0.1)
+    exact = newton(objective, np.zeros(4), tol=1e-14)
+    found = newton_cg(by_products(objective), np.zeros(4), tol=1e-10)
+    assert found.converged
+    assert np.all(np.diff(found.trace) <= 0.0)
+    np.testing.assert_allclose(found.x, exact.x, rtol=1e-5)
+    closer = newton_cg(by_products(objective), np.zeros(4), tol=1e-14, final_tol=1e-20)
+    np.testing.assert_allclose(closer.x, exact.x, rtol=1e-9)
+
+
+def test_a_badly_conditioned_system_ends_the_conjugate_gradients(rng):
+    """The search says that it did not converge, at a point that is no higher."""
+    directions = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    hessian = directions * np.geomspace(1e-12, 1.0, 60) @ directions.T
+    target = rng.standard_normal(60)
+
+    def quadratic(x):
+        return 0.5 * (x - target) @ hessian @ (x - target), hessian @ (x - target), hessian
+
+    found = newton_cg(by_products(quadratic), np.zeros(60), tol=1e-16, final_tol=1e-20, most_products=5)
+    assert not found.converged
+    assert found.value <= found.trace[0]
+
+
+def test_conjugate_gradients_go_on_until_gradients_are_settled(table):
+    objective, asked = logistic(*table, ridge=0.1), []
+
+    def settled(x, gradient):
+        asked.append(np.abs(gradient).max())
+        return asked[-1] < 1e-9
+
+    found = newton_cg(by_products(objective), np.zeros(4), tol=1e-2, final_tol=1e-3, settled=settled)
+    assert found.converged
+    assert len(asked) > 1
+    assert asked[-1] < 1e-9
+
+
+def test_interrupted_conjugate_gradients_keep_the_best_point(table):
+    objective, calls = by_products(logistic(*table, ridge=0.1)), []
+
+    def interrupted(x):
+        calls.append(x)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return objective(x)
+
+    found = newton_cg(interrupted, np.zeros(4))
+    assert found.interrupted
+    assert not found.converged
+    np.testing.assert_array_equal(found.x, calls[1])
+
+
+def test_conjugate_gradients_refuse_a_start_that_is_not_finite(table):
+    with pytest.raises(ValueError, match="start must have a finite value"):
+        newton_cg(by_products(logistic(*table)), np.full(4, np.nan))

@@ -40,7 +40,7 @@ def test_moments_keep_their_digits_far_from_the_origin(twin, shift, holes, weigh
         for j in range(x.shape[1]):
             own = (codes == k) & ~np.isnan(x[:, j])
             n, centre, spread = exactly(x[own, j], one[own])
-            np.testing.assert_allclose(weight[k, j], n, rtol=1e-14)
+            np.testing.assert_allclose(np.broadcast_to(weight, mean.shape)[k, j], n, rtol=1e-14)
             np.testing.assert_allclose(mean[k, j], centre, rtol=0.0, atol=2.5e-16 * size)
             np.testing.assert_allclose(scatter[k, j], spread, rtol=1e-13)
 

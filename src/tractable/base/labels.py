@@ -127,22 +127,31 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def check_class_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool, min_rows: int = 1
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    reset: bool,
+    min_rows: int = 1,
+    finite: bool = True,
 ) -> tuple[Rows, np.ndarray | None]:
     """Check rows and their classes; return rows whose targets are codes, and the labels these stand for.
 
-    A source has its own labels, which only a pass can tell: the second result is None then.
+    A source has its own labels, which only a pass can tell: the second result is None then. `finite` is as in
+    `check_rows`.
     """
+    asked: dict[str, Any] = {"reset": reset, "min_rows": min_rows, "finite": finite}
     if not estimator._learns_on_host:  # noqa: SLF001
         refuse_foreign(X)
     if is_streamed(X) or isinstance(y, str) or isinstance(sample_weight, str):
-        rows = check_rows(estimator, X, y, sample_weight, reset=reset, min_rows=min_rows, supervised=True)
+        rows = check_rows(estimator, X, y, sample_weight, supervised=True, **asked)
         if isinstance(rows.data, Source):
             return Rows(data=rows.data.map(_with_labels)), None
         y = rows.y
     else:
         require_targets(estimator, y)
-        rows = check_rows(estimator, X, None, sample_weight, reset=reset, min_rows=min_rows)
+        rows = check_rows(estimator, X, None, sample_weight, **asked)
     if is_foreign_array(y) and not is_foreign_array(rows.data):
         raise ValueError(
             f"y is an array of {library_of(y)} and X is not, and nothing is moved to the host silently: "

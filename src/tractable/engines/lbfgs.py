@@ -1,6 +1,7 @@
 """L-BFGS: with an optional estimate of the curvature as its initial matrix, and within bounds."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,10 @@ SETTLED_CURVATURE, QUICK = 1e-5, 1e-2
 
 @single_threaded_blas()  # matrices are small, and the objective uses every core
 def lbfgs(
-    objective: Callable[[np.ndarray], ValueAndGradient],
+    objective: Callable[[np.ndarray], tuple[Any, ...]],
     start: np.ndarray,
     *,
-    curvature: Callable[[np.ndarray], Solve] | None = None,
+    curvature: Callable[..., Solve] | None = None,
     exact: bool = False,
     refresh: tuple[int, ...] = (0, 2, 4),
     memory: int = 10,
@@ -49,12 +50,12 @@ def lbfgs(
     Parameters
     ----------
     objective : callable
-        ``objective(x)`` returns value and gradient.
+        ``objective(x)`` returns value and gradient, and more that `curvature` may use.
     start : array
         The point at which the search starts.
     curvature : callable, optional
-        ``curvature(x)`` returns a function that solves with the Hessian at x, or an estimate of it. Without
-        it the initial matrix is a multiple of the identity, by the last difference of gradients.
+        ``curvature(x, *more)`` returns a function that solves with the Hessian at x, or an estimate of it.
+        Without it the initial matrix is a multiple of the identity, by the last difference of gradients.
     exact : bool
         Whether the curvature is the Hessian.
     refresh : tuple of int
@@ -91,7 +92,7 @@ def lbfgs(
         while len(trace) <= max_iter:
             stale = not settling and (exact or len(trace) - 1 in refresh)
             if curvature is not None and (solve is None or stale):
-                solve, pairs = curvature(x), _Pairs.none(x.size)
+                solve, pairs = curvature(x, *here[2:]), _Pairs.none(x.size)
             direction = pairs.direction(here[1], solve)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]

@@ -1,4 +1,4 @@
-"""Damped Newton minimisation, and the backtracking line search that quasi-Newton methods share."""
+"""Damped Newton minimisation, by factors or conjugate gradients, and the backtracking line search of both."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, solve_cholesky, symmetrize
 from tractable.arrays.namespace import Array, as_float_array, namespace_of
+from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
 #: Value and gradient at a point and, for Newton's method, the Hessian or a function that solves with it.
@@ -16,6 +17,9 @@ Expansion = tuple[Any, ...]
 ARMIJO = 1e-4
 #: Number of recent steps whose decrease counts to the size of f.
 _RECENT = 3
+#: Conjugate gradients end where this part of the gradient is left, or a power of the part that the last step
+#: left: of a function far from quadratic, an accurate step is not worth its products.
+FORCING, FORCING_POWER = 0.5, 0.5 * (1.0 + 5.0**0.5)
 
 
 @value
@@ -134,6 +138,119 @@ def newton(
     )
 
 
+@single_threaded_blas()  # the objective uses every core
+def newton_cg(
+    objective: Callable[[np.ndarray], Expansion],
+    start: np.ndarray,
+    *,
+    tol: float = 1e-8,
+    final_tol: float = 1e-12,
+    max_iter: int = 100,
+    most_products: int = 200,
+    settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+) -> NewtonResult:
+    """Minimise a smooth convex function of many variables by truncated Newton steps.
+
+    Each step solves H d = ∇f by preconditioned conjugate gradients, which need products with H alone, as
+    accurately as it is worth: to the part (|∇f| / |∇f before|)^φ of the gradient, φ the golden ratio
+    (Eisenstat and Walker 1996; Nocedal and Wright 2006, section 7.1). Step lengths are halved until f falls.
+    It stops as `lbfgs` does, after a step whose system is solved to `final_tol`.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x)`` returns ``(value, gradient, product, diagonal)``: functions that return H v for a v
+        like x, and an estimate of the diagonal of H, which is the preconditioner.
+    start : array
+        The point at which the search starts.
+    tol : float
+        Relative decrease, predicted for a step, at which the search stops.
+    final_tol : float
+        Part of the size of f to which the last system is solved. Where it is below rounding, steps go on
+        until one predicts as little, or none is lower.
+    max_iter : int
+        Maximum number of steps.
+    most_products : int
+        Products with H after which a system counts as badly conditioned: the search ends, unconverged.
+    settled : callable, optional
+        ``settled(x, gradient)`` says whether a gradient at x is small; the search does not stop before.
+
+    Examples
+    --------
+    >>> A, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
+    >>> def objective(x):
+    ...     return 0.5 * x @ A @ x - b @ x, A @ x - b, lambda v: A @ v, lambda: np.diag(A)
+    >>> found = newton_cg(objective, np.zeros(2))
+    >>> found.x.round(6), found.converged
+    (array([ 0.4, -0.2]), True)
+    """
+    x = np.asarray(start, dtype=np.float64)
+    here = objective(x)
+    if not _is_finite(*here):
+        raise ValueError("start must have a finite value and gradient")
+    trace, converged, interrupted, solved, last = [float(here[0])], False, False, True, 0.0
+    least = 2.0 * final_tol  # of the size of f: what is not worth a product
+    try:
+        while len(trace) <= max_iter and solved:
+            size = abs(trace[-1]) + trace[0] - trace[-1]
+            direction, solved, last = _conjugate_gradients(here, last, least * size, most_products)
+            predicted = 0.5 * float(np.vdot(here[1], direction))
+            small = predicted <= max(tol, 8.0 * _eps(x)) * size
+            stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
+            if stepped is None:
+                converged = converged or (small and (settled is None or settled(x, here[1])))
+                break
+            x, here = stepped
+            trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
+            if solved and small:
+                converged, least = converged or settled is None or settled(x, here[1]), 1e-3 * least
+            if converged and (final_tol > 8.0 * _eps(x) or predicted <= final_tol * size):
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    return NewtonResult(
+        x=x,
+        value=trace[-1],
+        gradient=here[1],
+        n_iter=len(trace) - 1,
+        converged=bool(converged),
+        trace=np.array(trace),
+        interrupted=interrupted,
+    )
+
+
+def _conjugate_gradients(
+    here: Expansion, last: float, least: float, most: int
+) -> tuple[np.ndarray, bool, float]:
+    """Return d, H d ≈ ∇f, whether `most` products sufficed, and |∇f|², in the norm of the preconditioner.
+
+    `last` is |∇f|² of the step before, 0 at the first, and what is left of it below `least` is not worth a
+    product.
+    """
+    _, gradient, product, diagonal = here
+    scale = 1.0 / diagonal()
+    found, rest = np.zeros_like(gradient), gradient.copy()
+    along = scale * rest
+    first = left = float(np.vdot(rest, along))
+    part = min(FORCING, (first / last) ** (0.5 * FORCING_POWER)) if last > 0.0 else FORCING
+    enough = max(part**2 * first, least)
+    for _ in range(most):
+        bent = product(along)
+        curvature = float(np.vdot(along, bent))
+        if not curvature > 0.0:
+            return found, left == 0.0, first
+        length = left / curvature
+        found += length * along
+        rest -= length * bent
+        scaled = scale * rest
+        before, left = left, float(np.vdot(rest, scaled))
+        if left <= enough:
+            return found, True, first
+        along *= left / before
+        along += scaled
+    return found, False, first
+
+
 def _direction(here: Expansion) -> Array:
     """Return H⁻¹ ∇f, or another descent direction; x moves against it."""
     _, gradient, curvature = here
@@ -211,6 +328,8 @@ def backtrack(
 
 
 def _inner(a: Array, b: Array) -> float:
+    if isinstance(a, np.ndarray):
+        return float(np.vdot(a, b))
     return float(namespace_of(a).sum(a * b))
 
 
@@ -219,5 +338,11 @@ def _eps(x: Array) -> float:
 
 
 def _is_finite(*parts: Any) -> bool:
-    arrays = [namespace_of(p).asarray(p) for p in parts if not callable(p)]
-    return all(bool(namespace_of(a).all(namespace_of(a).isfinite(a))) for a in arrays)
+    return all(_all_finite(part) for part in parts if not callable(part))
+
+
+def _all_finite(part: Any) -> bool:
+    if isinstance(part, np.ndarray | float):
+        return bool(np.isfinite(part).all())
+    xp = namespace_of(part)
+    return bool(xp.all(xp.isfinite(xp.asarray(part))))

@@ -121,7 +121,7 @@ class Totals(Statistic):
     ----------
     weight : float, or array of shape (...)
         Total weight of the rows; the number of rows where none were given. Of rows with missing entries, the
-        weight of the observed entries of each column.
+        weight of the observed entries of each column; of several groups of rows, of each.
     total : array of shape (...)
         Sum of ``w x``, one for each column.
 

@@ -105,7 +105,7 @@ class DiagonalMoments(MeanStatistic):
 
     Parameters
     ----------
-    weight : array of shape (..., d)
+    weight : array of shape (..., d), or (..., 1) where all columns have one
         Weight of the observed entries of each column.
     mean, scatter : arrays of shape (..., d)
         Mean of each column, and the sum of its squared deviations from the mean.

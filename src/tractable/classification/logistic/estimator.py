@@ -67,7 +67,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
     C Σ_n w_n log 1/p(C_n | x_n) + (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are not
     penalised, by Newton's method (iteratively reweighted least squares) or L-BFGS, as folds over the rows:
     the curvature is that of all rows or, of many, that of a sample, which differences of gradients correct.
-    Exact over several passes: batches, files and sources are read once a step.
+    More than 64 penalised parameters of rows in memory are found by Newton steps of conjugate gradients; of
+    far more columns than rows, as combinations of the rows. Exact over several passes: batches, files and
+    sources are read once a step.
 
     Columns are standardized internally, by their quartiles where they have outliers, so that their units
     hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
@@ -464,10 +466,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
         self._class_count_ = summary.class_weight
         self._stddev_ = np.sqrt(summary.moments.scatter / summary.moments.total)
         self._weighs_classes_ = factors is not None and bool(np.ptp(factors) > 0.0)
+        standardizer = summary.standardizer(centered=bool(self.fit_intercept))
         return LogisticProblem(
             data=with_class_weights(data, factors),
             link=Probit() if self.link == "probit" else Logit.of(k, overparametrised=sparse),
-            standardizer=summary.standardizer(centered=bool(self.fit_intercept)),
+            standardizer=standardizer,
+            mean_squares=summary.mean_squares(standardizer),
             weight=float(np.sum(total)),
             C=float(self.C),
             l1_ratio=float(self.l1_ratio),

@@ -1,5 +1,6 @@
 """Covariance of the parameters of a fit, and whether classes are separable: one more pass over the rows."""
 
+from dataclasses import fields
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -36,8 +37,9 @@ class CoefficientCurvature:
 
     Parameters
     ----------
-    information : array (c p, c p)
-        Curvature of the loss by the free coefficients of standardized columns, the intercepts first.
+    information : array (c p, c p), or a function that returns it
+        Curvature of the loss by the free coefficients of standardized columns, the intercepts first. A
+        function is called when the curvature is first asked for, or stored.
     coef : array (c, p)
         The free coefficients.
     class_map : array (k, c)
@@ -69,7 +71,7 @@ class CoefficientCurvature:
     ([[0.25]], 1)
     """
 
-    information: np.ndarray
+    information: Any
     coef: np.ndarray
     class_map: np.ndarray
     ridge: np.ndarray
@@ -80,9 +82,21 @@ class CoefficientCurvature:
     variability: np.ndarray | None = None
 
     @cached_property
+    def loss_curvature(self) -> np.ndarray:
+        """Curvature of the loss."""
+        return self.information() if callable(self.information) else self.information
+
+    def _parameters(self) -> dict[str, Any]:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**given, "information": self.loss_curvature}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "information": self.loss_curvature}
+
+    @cached_property
     def hessian(self) -> np.ndarray:
         """Curvature of the loss and the squared penalty."""
-        found = self.information.copy()
+        found = self.loss_curvature.copy()
         add_to_diagonal(found, np.tile(self.ridge, len(self.coef)))
         return found
 
@@ -110,7 +124,7 @@ class CoefficientCurvature:
         """
         c, width = self.coef.shape
         axes = np.linalg.pinv(self.class_map)  # (c, classes)
-        across = np.tensordot(axes.T, self.information.reshape(c, width, c, width), axes=1)
+        across = np.tensordot(axes.T, self.loss_curvature.reshape(c, width, c, width), axes=1)
         return np.einsum("kibj,bk->kij", across, axes)
 
     def _covariance(self, shift: np.ndarray, *, held: float) -> np.ndarray:
@@ -161,8 +175,9 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     curvature = separating = None
     if problem.few_parameters:
         weighted = problem.class_factors is not None
+        deferred = None if unpenalised or weighted else problem.deferred_information(coef)
         curvature = CoefficientCurvature(
-            information=problem.information(coef),
+            information=problem.information(coef) if deferred is None else deferred,
             coef=coef,
             class_map=problem.link.class_coef(np.eye(len(coef))),
             ridge=problem.ridge,

@@ -17,12 +17,21 @@ from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
 from tractable.data.blocks import FEW_ENTRIES, stacked
 from tractable.data.dispatch import sample_rows
 from tractable.engines.fold import fold
-from tractable.engines.glm.losses import UNSCALED, Logit, LossExpansion, Probit, Scaling, design
+from tractable.engines.glm.losses import (
+    UNSCALED,
+    Logit,
+    LossExpansion,
+    Probit,
+    Scaling,
+    design,
+)
 from tractable.engines.lbfgs import lbfgs
-from tractable.engines.newton import NewtonResult
+from tractable.engines.newton import NewtonResult, newton_cg
 from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.primitives import SILENT
+from tractable.primitives.glm.agnostic import weighted_square
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
@@ -31,6 +40,8 @@ from tractable.value import replace, value
 BLOCK, BLOCK_ENTRIES = 2**16, 2**21
 #: Rows, and entries of the design matrix, up to which a table in memory is standardized once.
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
+#: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
+DEFERRED_ENTRIES = 2**17
 #: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
 #: good a guess with so many rows a coefficient.
 SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT = 20_000, 2_000, 20
@@ -63,6 +74,24 @@ WELL_CONDITIONED = 1e-8
 SUM_ENTRIES = 2**15
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
+
+#: Entries of the design matrix, and of the probabilities of all classes, up to which a search of more than
+#: `MOST_NEWTON` parameters takes Newton steps by conjugate gradients; products with H, at most, of a step.
+MOST_DESIGN, MOST_PROBABILITIES, MOST_PRODUCTS = 2**24, 2**23, 200
+#: Columns whose mean is at most this many standard deviations keep their digits in products with rows that
+#: are not centred.
+WELL_CENTRED = 1e3
+#: Entries of rows, and of linear predictors, of a block that stays in the cache; multiplications that are
+#: worth several threads, and the tasks these share.
+PRODUCT_ENTRIES, SHARED_PRODUCTS, TASKS = 2**16, 2**22, 8
+#: Rows for each linear predictor, up to which those of far more columns are met by their products with each
+#: other; of these, the most over the penalty weight, and what is added to them.
+MOST_ROWS_A_PREDICTOR, MOST_GRAM, GRAM_JITTER = 100, 1e7, 1e-13
+#: The sum of the second derivatives counts, in the preconditioner, at least as this part of that where all
+#: coefficients are zero.
+LEAST_TOTAL = 1e-2
+#: Multiplications from which products with the curvature are in single precision.
+SINGLE_PRODUCTS = 2**18
 
 #: Sources whose rows are one array.
 IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
@@ -120,6 +149,12 @@ class ClassSummary:
             shift, varies = np.zeros_like(shift), stddev > 0.0
         scale = np.where(varies, reciprocals(np.where(varies, stddev, 1.0)), 0.0)
         return Standardizer(shift=shift, scale=scale, varies=varies)
+
+    def mean_squares(self, standardizer: Standardizer) -> np.ndarray:
+        """Return the mean squares of standardized columns: 1, but for constant ones and outliers."""
+        second = self.moments.scatter / self.moments.total + (self.moments.mean - standardizer.shift) ** 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.nan_to_num(second * standardizer.scale * standardizer.scale)
 
     def class_weights(self, class_weight: Any, classes: np.ndarray) -> np.ndarray | None:
         """Return the factors of the weights of each class's rows that the parameter asks for, (K,)."""
@@ -185,6 +220,7 @@ class LogisticProblem:
     has_intercept: bool  # whether the first coefficient of each linear predictor is an intercept
     class_factors: np.ndarray | None = None  # (K,), by which the weights of each class's rows are multiplied
     mean_factor: float = 1.0  # of a row
+    mean_squares: Any = 1.0  # of the standardized columns, (d,)
 
     @property
     def alpha(self) -> float:
@@ -249,35 +285,116 @@ class LogisticProblem:
         rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
         return fold(partial(of, scaling=self.scaling, **options), data, rows=rows, label="LogisticRegression")
 
-    def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return loss and squared penalty, and their gradient: one pass over all rows."""
-        found: LossExpansion = self.reduce(_loss, dense=False, link=self.link, coef=coef)
+    def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray, Callable[[], np.ndarray]]:
+        """Return loss and squared penalty, their gradient, one pass over all rows, and the `information`."""
+        if self.held is not None:
+            loss, gradient, information = self._at_once(coef)
+        else:
+            found: LossExpansion = self.reduce(_loss, dense=False, link=self.link, coef=coef)
+            loss, gradient, information = float(found.value), found.gradient, partial(self.information, coef)
         with np.errstate(over="ignore", under="ignore"):
             pull = self.ridge * coef
-            value = float(found.value) + 0.5 * float(np.vdot(pull, coef))
-            return value / self.weight, (found.gradient + pull) / self.weight
+            value = loss + 0.5 * float(np.vdot(pull, coef))
+            return value / self.weight, (gradient + pull) / self.weight, information
+
+    @SILENT
+    def _at_once(self, coef: np.ndarray) -> tuple[float, np.ndarray, Callable[[], np.ndarray]]:
+        """Return the loss of a small table, its gradient, and a function that returns the `information`."""
+        assert self.held is not None
+        (z, codes, weights), link, each = self.held, self.link, self.link.class_coef(coef)
+        with single_threaded_blas(z.size > FEW_ENTRIES):
+            eta = (z @ each[0])[None, :] if len(each) == 1 else each @ z.T
+            loss, slopes, rows = link.expand_rows(eta, codes, weights)
+            if len(each) > 1:
+                return loss, link.free_coef(slopes @ z), partial(self.information, coef)
+            # Of one linear predictor the curvature of the rows is known already.
+            roots: Any = rows.weights
+            return loss, slopes @ z, lambda: weighted_square(np, np.sqrt(roots), z)
+
+    @cached_property
+    def rows(self) -> "DesignRows | None":
+        """All rows, for Newton steps by conjugate gradients, where there are many parameters and not too many
+        rows in memory.
+        """
+        data, (c, p) = self.data, self.shape
+        if not (self.alpha > 0.0 and c * p > MOST_NEWTON and isinstance(data, ArraySource)):
+            return None
+        if data.n_rows > SAMPLE and self.few_parameters:  # factors of the curvature of a sample are cheap
+            return None
+        options: Any = {"width": p, "n_predictors": c if c == 1 else c + 1}
+        if self.held is not None:
+            z, codes, weights = self.held
+            return DesignRows(x=z, codes=codes, weights=weights, scaling=UNSCALED, **options)
+        X, (shift, scale) = data.X, self.scaling
+        fits = data.n_rows * p <= MOST_DESIGN and data.n_rows * (c + 1) <= MOST_PROBABILITIES
+        if not (fits and is_numpy_array(X)):
+            return None
+        options |= {"codes": np.asarray(data.y), "weights": data.weights}
+        as_is = X.dtype == np.float64 and X.flags.c_contiguous
+        if as_is and np.all(np.abs(shift * scale) <= WELL_CENTRED):
+            return DesignRows(x=X, scaling=self.scaling, **options)
+        return DesignRows(x=design(X, self.scaling, p), scaling=UNSCALED, **options)
+
+    def expansion(self, coef: np.ndarray) -> tuple[Any, ...]:
+        """Return the objective at coefficients of the classes, its gradient, and functions for Hv and diag H.
+
+        They are of the rows in memory, for `newton_cg`.
+        """
+        assert self.rows is not None
+        loss, gradient, product, total = self.rows.expand(self.link, coef)
+        squares = np.append(
+            np.ones(int(self.has_intercept)), np.broadcast_to(self.mean_squares, len(self.standardizer.scale))
+        )
+
+        def diagonal() -> np.ndarray:
+            # A class whose rows are all well classified would have next to none.
+            least = LEAST_TOTAL * self.link.curvature_at_zero * self.weight
+            found = np.maximum(total(), least)[:, None] * squares + self.ridge
+            return np.where(found > 0.0, found, 1.0) / self.weight
+
+        value = loss + 0.5 * float(np.vdot(self.ridge * coef, coef))
+        return (
+            value / self.weight,
+            (gradient + self.ridge * coef) / self.weight,
+            lambda v: (product(v) + self.ridge * v) / self.weight,
+            diagonal,
+        )
 
     def information(self, coef: np.ndarray, data: Source | None = None) -> np.ndarray:
         """Return the curvature of the loss over all rows, or others, (c p, c p): one pass."""
         return self.reduce(_information, data, link=self.link, coef=coef)
 
-    def hessian(self, coef: np.ndarray) -> np.ndarray:
+    def deferred_information(self, coef: np.ndarray) -> Callable[[], np.ndarray] | None:
+        """Return a function that computes `information` later; None where its rows take more memory than it.
+
+        It is that of a copy of the rows.
+        """
+        if self.held is None or self.held[0].size > max(DEFERRED_ENTRIES, coef.size**2):
+            return None
+        z, codes, weights = self.held
+        weights = None if weights is None else weights.copy()
+        return partial(_held_information, z, codes.copy(), weights, link=self.link, coef=coef)
+
+    def hessian(self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None) -> np.ndarray:
         """Return the curvature of the objective, estimated from a sample where there are many rows."""
-        found = self.information(coef, self.sample)
+        known = information is not None and self.held is not None
+        found = information() if known else self.information(coef, self.sample)  # type: ignore[misc]
         if not self.exact:
             _raise_diagonal(found, self.shape)
         add_to_diagonal(found, np.tile(self.ridge, self.shape[0]))
         found /= self.weight
         return found
 
-    def curvature(self, coef: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def curvature(
+        self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None
+    ) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function that solves with the curvature of the objective, or with one block for all."""
         many, begins = math.prod(self.shape) > MOST_NEWTON, not np.any(coef)
         if begins and many and self.alpha > 0.0:
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_NEWTON)
         if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
-        solve = solver(self.hessian(coef))
+        solve = solver(self.hessian(coef, information))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
     def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
@@ -359,10 +476,239 @@ class LogisticProblem:
         return self.link.free_coef(found)
 
 
+@value
+class DesignRows:
+    """Rows in memory, whose products with coefficients are taken by blocks that stay in the cache.
+
+    Those with the curvature, which only guide a search, are in single precision where there are many.
+
+    Parameters
+    ----------
+    x : array (n, p), or (n, d) where there is a scaling
+        The design matrix; or the rows, which are standardized within the products, less accurate by as many
+        digits as the means of columns have in standard deviations.
+    codes, weights : arrays (n,), weights may be None
+        Classes and how often each row counts.
+    scaling : shift and scale (d,), optional
+        Of the columns.
+    width : int
+        p, the columns of the design matrix: d, or 1 + d with a leading 1.
+    n_predictors : int
+        Linear predictors of a row.
+    """
+
+    x: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray | None
+    scaling: Scaling
+    width: int
+    n_predictors: int
+
+    def expand(
+        self, link: Logit | Probit, coef: np.ndarray
+    ) -> tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray], Callable[[], np.ndarray]]:
+        """Return the loss and its gradient, and functions: H v, and the sums of the rows' second derivatives.
+
+        Parameters
+        ----------
+        link, coef
+            The link, and coefficients (n_predictors, p).
+        """
+        (shift, scale), first = self.scaling, None
+        inner, unit, curvatures = coef, self._unit, {}
+        if shift is not None:
+            inner = coef[:, self.width - self.x.shape[1] :] * scale
+            first = coef[:, 0] - inner @ shift if self.width > self.x.shape[1] else -(inner @ shift)
+
+        def of(rows: slice, eta: np.ndarray) -> tuple[np.ndarray, Any]:
+            weights = None if self.weights is None else self.weights[rows]
+            eta = eta if first is None else eta + first[:, None]
+            loss, slopes, curvature = link.expand_rows(eta, self.codes[rows], weights)
+            curvatures[rows.start] = curvature.over(unit, self._z.dtype)
+            return slopes, np.append(np.sum(slopes, axis=1), loss)
+
+        def bend(rows: slice, u: np.ndarray) -> tuple[np.ndarray, Any]:
+            return curvatures[rows.start].times(u), 0.0
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return unit * self._sums(bend, self._z, v.astype(self._z.dtype))[0]
+
+        def total() -> np.ndarray:
+            return unit * np.sum([each.total() for each in curvatures.values()], axis=0)
+
+        gradient, sums = self._sums(of, self.x, inner)
+        if shift is not None:
+            gradient = (gradient - sums[:-1, None] * shift) * scale
+            if self.width > self.x.shape[1]:
+                gradient = np.column_stack([sums[:-1], gradient])
+        return float(sums[-1]), gradient, product, total
+
+    def _sums(
+        self, of: Callable[[slice, np.ndarray], tuple[np.ndarray, Any]], x: np.ndarray, coef: np.ndarray
+    ) -> tuple[np.ndarray, Any]:
+        """Return Σ r xᵀ of what a function returns for linear predictors of blocks, and its other sums."""
+
+        def task(blocks: list[slice]) -> tuple[np.ndarray, Any]:
+            sums, others = np.zeros(coef.shape), 0.0
+            for rows in blocks:
+                block = x[rows]
+                if len(coef) == 1:  # products with a vector read the rows once, without a copy
+                    r, other = of(rows, np.dot(block, coef[0])[None, :])
+                    sums[0] += np.dot(r[0], block)
+                else:
+                    r, other = of(rows, np.dot(coef, block.T))
+                    sums += np.dot(r, block)
+                others = others + other
+            return sums, others
+
+        parts = list(ordered_map(task, self._tasks))
+        return sum(each for each, _ in parts), sum(each for _, each in parts)  # type: ignore[return-value]
+
+    @cached_property
+    def _unit(self) -> float:
+        """The mean weight of a row."""
+        return 1.0 if self.weights is None else float(np.mean(self.weights)) or 1.0
+
+    @cached_property
+    def _tasks(self) -> list[list[slice]]:
+        """The rows of each block of each task; several tasks are shared by threads."""
+        n = len(self.x)
+        # Products with a vector gain nothing by short blocks, those with a narrow matrix half of their time.
+        entries = PRODUCT_ENTRIES if self.n_predictors > 1 else 16 * PRODUCT_ENTRIES
+        blocks = even_blocks(n, max(32, entries // max(self.width, self.n_predictors)))
+        each = -(-len(blocks) // TASKS) if self._n_products >= SHARED_PRODUCTS else len(blocks)
+        return [blocks[a : a + each] for a in range(0, len(blocks), each)]
+
+    @property
+    def _n_products(self) -> int:
+        return len(self.x) * self.width * self.n_predictors
+
+    @cached_property
+    def _z(self) -> np.ndarray:
+        """The design matrix, in single precision where there is much to multiply."""
+        shift = self.scaling[0]
+        if shift is None and self._n_products < SINGLE_PRODUCTS:
+            return self.x
+        found = np.empty((len(self.x), self.width), dtype=np.float32)
+
+        def fill(blocks: list[slice]) -> None:
+            with np.errstate(over="ignore"):  # products are not finite then, and end the search
+                for rows in blocks:
+                    found[rows] = (
+                        self.x[rows] if shift is None else design(self.x[rows], self.scaling, self.width)
+                    )
+
+        list(ordered_map(fill, self._tasks))
+        return found
+
+
+@value
+class RowSpace:
+    """A logistic regression of fewer rows than columns, in as many coordinates as it has rows.
+
+    The coefficients of the minimum are combinations of the rows, β = Xᵀa (Kimeldorf and Wahba 1971). With the
+    factor L of XXᵀ, and γ = Lᵀa, linear predictors are Lγ and the penalty |β|² is |γ|²: the same problem, of
+    the rows of L. X is centred, in the units of its columns.
+
+    Parameters
+    ----------
+    whole, problem : LogisticProblem
+        The regression on the columns, and that on the rows of L.
+    x, lower : arrays (n, d), or `StandardizedSparse`, and (n, n)
+        Centred rows, and L.
+    """
+
+    whole: LogisticProblem
+    problem: LogisticProblem
+    x: Any
+    lower: np.ndarray
+
+    @classmethod
+    def of(cls, whole: LogisticProblem) -> "RowSpace | None":
+        """Return the smaller problem; None where there are not far more columns than rows."""
+        data, (shift, scale), n = whole.data, whole.scaling, whole.data.n_rows or 0
+        within = 0 < 2 * n <= len(scale) and n <= MOST_ROWS_A_PREDICTOR * whole.shape[0]
+        if not (within and whole.alpha > 0.0 and isinstance(data, ArraySource | SparseSource)):
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is too large
+            if isinstance(data, SparseSource):
+                x: Any = StandardizedSparse(X=data.X.tocsr().astype(np.float64), shift=shift)
+                crossed = x.X @ shift
+                gram = (x.X @ x.X.T).toarray() - crossed - crossed[:, None] + shift @ shift
+            elif is_numpy_array(data.X):
+                x = np.subtract(data.X, shift, dtype=np.float64)
+                gram = x @ x.T
+            else:
+                return None
+        largest = float(np.max(np.diagonal(gram)))
+        most = 1.0 if data.weights is None else float(np.max(data.weights))
+        if not 0.0 < largest * most < MOST_GRAM * whole.alpha:  # rounding of products would count
+            return None
+        add_to_diagonal(gram, np.array(GRAM_JITTER * largest))
+        lower = np.linalg.cholesky(gram)
+        standardizer = Standardizer(shift=np.zeros(n), scale=np.ones(n), varies=np.ones(n, dtype=bool))
+        problem = replace(
+            whole,
+            data=ArraySource(X=lower, y=np.asarray(data.y), weights=data.weights),
+            standardizer=standardizer,
+            mean_squares=np.mean(lower * lower, axis=0),
+        )
+        return cls(whole=whole, problem=problem, x=x, lower=lower)
+
+    def search(self, start: np.ndarray, **options: Any) -> NewtonResult:
+        """Return the coefficients of the columns, from those of L at the minimum."""
+        from scipy.linalg import solve_triangular
+
+        first, scale, lower = int(self.whole.has_intercept), self.whole.standardizer.scale, self.lower
+        begin = np.zeros(self.problem.shape)
+        if np.any(start):
+            eta = self.x @ (start[:, first:] * scale).T
+            begin = np.column_stack([start[:, :first], solve_triangular(lower, eta, lower=True).T])
+        found = search(self.problem, begin, **options)
+        combined = solve_triangular(lower, found.x[:, first:].T, lower=True, trans="T").T @ self.x
+        slopes = combined * np.where(scale > 0.0, reciprocals(np.where(scale > 0.0, scale, 1.0)), 0.0)
+        coef = np.column_stack([found.x[:, :first], slopes])
+        gradient = self.whole.objective(coef)[1]
+        return replace(found, x=coef, gradient=gradient, violation=float(np.max(np.abs(gradient))))
+
+
 def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
     """Return the coefficients of the least objective; of many rows, starting from those of a sample."""
     if np.any(problem.lasso > 0.0):
         return _sparse_search(problem, start, tol=tol, max_iter=max_iter)
+    narrow = RowSpace.of(problem)
+    if narrow is not None:
+        return narrow.search(start, tol=tol, max_iter=max_iter)
+    if problem.rows is not None:
+        found = _newton_cg_search(problem, start, tol=tol, max_iter=max_iter)
+        if found.converged or found.interrupted or found.n_iter >= max_iter:
+            return found
+        # Conjugate gradients converge slowly: columns are far from orthogonal.
+        after = _factor_search(problem, found.x, tol=tol, max_iter=max_iter - found.n_iter)
+        trace = np.append(found.trace[:-1], after.trace)
+        return replace(after, n_iter=len(trace) - 1, trace=trace)
+    return _factor_search(problem, start, tol=tol, max_iter=max_iter)
+
+
+def _newton_cg_search(
+    problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int
+) -> NewtonResult:
+    """Search by conjugate gradients, in the coefficients of the classes."""
+    link = problem.link
+
+    def settled(coef: np.ndarray, gradient: np.ndarray) -> bool:
+        return problem.settled(link.free_coef(coef), link.free_coef(gradient), tol)
+
+    final = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
+    options: Any = {"tol": tol, "final_tol": final, "max_iter": max_iter, "settled": settled}
+    found = newton_cg(problem.expansion, link.class_coef(start), most_products=MOST_PRODUCTS, **options)
+    gradient = link.free_coef(found.gradient)
+    violation = float(np.max(np.abs(gradient), initial=0.0))
+    return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation)
+
+
+def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
+    """Search by factors of the curvature, or of a block of it."""
     if not (problem.exact or np.any(start)):
         part = replace(problem, data=problem.sample)
         rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
@@ -396,7 +742,7 @@ def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
         )
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = problem.objective(flat.reshape(c, p))
+        value, gradient, _ = problem.objective(flat.reshape(c, p))
         return value, gradient.reshape(-1)
 
     def hessian(flat: np.ndarray) -> np.ndarray:
@@ -445,6 +791,13 @@ def _loss(
 ) -> LossExpansion:
     loss, gradient = link.loss(x, codes, weights, scaling, coef)
     return LossExpansion(value=loss, gradient=gradient)
+
+
+def _held_information(
+    z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, *, link: Logit | Probit, coef: np.ndarray
+) -> np.ndarray:
+    with single_threaded_blas(z.size > FEW_ENTRIES):
+        return link.curvature(z, codes, weights, UNSCALED, coef)
 
 
 def _information(

@@ -68,6 +68,8 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
     _layout_: ColumnLikelihoods
     _fitted_columns_: IndependentColumns
 
+    #: Whether the pass that sums entries refuses infinity: rows are not read for it before.
+    _finds_infinity: ClassVar[bool] = False
     #: The likelihood of columns of numbers that are not declared.
     _default: ClassVar[str] = "normal"
     # Parameters that only some of these classifiers have.
@@ -101,7 +103,9 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
             if reset:
                 subject._layout_ = self._layout(frame=X, leave=leave)
             X = coded_frame(X, subject._layout_.columns)
-        rows, classes = check_class_rows(subject, X, y, sample_weight, **options)
+        rows, classes = check_class_rows(
+            subject, X, y, sample_weight, finite=not self._finds_infinity, **options
+        )
         if reset and not hasattr(subject, "_layout_"):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)

@@ -5,7 +5,7 @@ parameters of all classes from these statistics, and integrates them out under c
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
 from numbers import Real
@@ -19,7 +19,7 @@ from tractable.arrays.devices import beside, on_host
 from tractable.arrays.gamma import gammaln
 from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import LARGEST, too_large
-from tractable.arrays.namespace import is_foreign_array, namespace_of, unbroadcast
+from tractable.arrays.namespace import is_foreign_array, namespace_of
 from tractable.base import NotYetDetermined, check_choice
 from tractable.classification.naive_bayes.columns import ColumnLikelihoods, family_of
 from tractable.conjugate import ConjugateModel, NormalModel
@@ -132,7 +132,8 @@ class ClassRows(NamedTuple):
     def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
         if is_foreign_array(codes):
             one = namespace_of(codes).ones_like(codes) if weights is None else weights
-            return cls(codes, n_classes, weights, on_host(weighted_counts(codes, one, n_classes)))
+            total = on_host(weighted_counts(codes, one, n_classes)).astype(np.float64)
+            return cls(codes, n_classes, weights, total)
         return cls(codes, n_classes, weights, np.bincount(codes, weights, n_classes).astype(np.float64))
 
 
@@ -198,12 +199,16 @@ class Group(ABC):
 
     def check_observed(self, found: Any) -> None:
         """Refuse columns without an observed value in any class."""
-        weight = unbroadcast(found.weight).sum(axis=0)
+        weight = found.weight.sum(axis=0)
         if not np.all(weight > 0):
             raise self._unobserved(int(np.argmin(weight)))
 
     def _unobserved(self, i: int) -> NotYetDetermined:
         return NotYetDetermined(f"X has no observed value in the column {self.label(i)!r}")
+
+    def check(self, x: np.ndarray) -> np.ndarray:
+        """Refuse entries that the likelihoods exclude; return the largest of each column."""
+        return self.layout.check(self.where, x)
 
     def label(self, i: int = 0) -> Any:
         """Return the name of the group's i-th column."""
@@ -220,14 +225,15 @@ class NormalGroup(Group):
         """Return means and variances; with `bayes` the predictive Student-t of `NormalModel`."""
         overall = pooled(found)
         variance, least = column_variance(*overall)
-        weight, mean, scatter = unbroadcast(found.weight), found.mean, found.scatter
+        weight, mean, scatter = found.weight, found.mean, found.scatter
         if not how.bayes:
             spread = self._variances(weight, scatter, variance, how)
             if not np.all(weight > 0):
                 mean = np.where(weight > 0, mean, overall.mean)
                 spread = np.where(weight > 0, spread, variance)
             return {"normal": self.where, "mean": mean, "variance": np.maximum(spread, least, out=spread)}
-        prior, v, weight = how.pseudocounts, np.maximum(variance, least), found.weight
+        prior, v = how.pseudocounts, np.maximum(variance, least)
+        weight = np.broadcast_to(weight, mean.shape)
         after, step = prior + weight, np.where(weight > 0, mean - overall.mean, 0.0)
         shape = 0.5 * after
         rate = 0.5 * (prior * v + np.maximum(scatter, 0.0) + prior * weight / after * step**2)
@@ -267,9 +273,9 @@ class NormalGroup(Group):
         for j in range(len(v)):
             prior = NormalGamma(mean=overall.mean[j], strength=how.pseudocounts, shape=a, rate=a * v[j])
             model = NormalModel(prior=prior)
-            for k in range(len(found.mean)):
+            for k, weight in enumerate(np.broadcast_to(found.weight, found.mean.shape)[:, j]):
                 mean, scatter = found.mean[k, j : j + 1], found.scatter[k, j : j + 1, None]
-                moments = Moments(weight=found.weight[k, j], mean=mean, scatter=scatter)
+                moments = Moments(weight=weight, mean=mean, scatter=scatter)
                 total += model.log_evidence(moments)
         return total
 
@@ -283,25 +289,26 @@ class CategoryGroup(Group):
             return self._zeros_and_ones(x, rows)
         largest = x.max(initial=0.0) if x.min(initial=0.0) >= 0.0 else np.nan
         if not largest < MOST_CATEGORIES:  # or an entry is missing
-            high = self.layout.check(self.where, x)
+            high = self.check(x)
             largest = np.nanmax(high, initial=0.0)
             if not largest < MOST_CATEGORIES:
                 raise many_categories(self.label(int(np.nanargmax(high))), int(largest) + 1)
         found = category_counts(x, rows.codes, rows.n_classes, rows.weights, int(largest) + 1)
         if found is None:  # a fraction is no code
-            self.layout.check(self.where, x)
+            self.check(x)
         return Counts(counts=found)
 
     def _zeros_and_ones(self, x: np.ndarray, rows: ClassRows) -> Counts:
         """Count zeros and ones, or the entries on either side of a threshold."""
         given, threshold = (rows.codes, rows.n_classes, rows.weights), self.layout.binarize
         if threshold is None:
-            self.layout.check(self.where, x)
-        ones, total = class_sums(x, *given, above=threshold), rows.total[:, None]
+            self.check(x)
+        ones = class_sums(x, *given, within=(-LARGEST, LARGEST), above=threshold)
+        total = rows.total[:, None]
         if not np.all(np.isfinite(ones)):
-            seen = ~np.isnan(x)
+            seen = observed(x)
             ones = class_sums(
-                np.where(seen, x, -np.inf if threshold is not None else 0.0), *given, above=threshold
+                np.where(seen, x, 0.0 if threshold is None else threshold), *given, above=threshold
             )
             total = class_sums(seen.astype(np.float64), *given)
         return Counts(counts=np.stack([np.maximum(total - ones, 0.0), ones], axis=-1))
@@ -372,7 +379,7 @@ class PoissonGroup(Group):
     """
 
     def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
-        self.layout.check(self.where, x)
+        self.check(x)
         factorials = gammaln(np.asarray(x, dtype=np.float64) + 1.0)
         return totals_of_classes(np.concatenate([x, factorials], axis=1), rows)
 
@@ -394,7 +401,7 @@ class PoissonGroup(Group):
         sums, weight, average = self._counts(found)
         d = len(self.where)
         prior = np.stack([how.pseudocounts * average, np.full(d, how.pseudocounts)], axis=-1)
-        evidence = gamma_increment(prior, np.stack([sums, weight], axis=-1))
+        evidence = gamma_increment(prior, np.stack(np.broadcast_arrays(sums, weight), axis=-1))
         return float(np.sum(evidence)) - float(np.sum(found.total[:, d:]))
 
     def _counts(self, found: Totals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -415,9 +422,7 @@ class MultinomialGroup(Group):
     """
 
     def summarize(self, x: np.ndarray, rows: ClassRows) -> Totals:
-        if not x.min(initial=0.0) >= 0.0:  # or an entry is missing
-            self.layout.check(self.where, x)
-        return totals_of_classes(x, rows)
+        return totals_of_classes(x, rows, self.check)
 
     def estimate(self, found: Totals, how: Estimation, classes: np.ndarray) -> dict[str, Any]:
         """Return rates λ p_kj, with λ the average total of a row."""
@@ -512,15 +517,19 @@ class Overall(NamedTuple):
 
 def pooled(found: DiagonalMoments) -> Overall:
     """Return the moments of all of K classes together: their scatter within and between the classes."""
-    each, mean = unbroadcast(found.weight), found.mean
-    weight = each.sum(axis=0)
-    first = mean[int(each[:, 0].argmax())]  # differences of means keep their digits far from the origin
+    each, mean = found.weight, found.mean
+    weight, of_all = each.sum(axis=0), each[:, 0]
+    one = each.shape[1] == 1  # weight of all columns
+
+    def total(x: np.ndarray) -> np.ndarray:
+        return of_all @ x if one else np.einsum("kd,kd->d", each, x)
+
+    first = mean[int(of_all.argmax())]  # differences of means keep their digits far from the origin
     step = mean - first
-    shift = np.einsum("kd,kd->d", each, step) / np.where(weight > 0, weight, 1.0)
+    shift = total(step) / np.where(weight > 0, weight, 1.0)
     step -= shift
     step *= step
-    between = np.einsum("kd,kd->d", each, step)
-    return Overall(weight, first + shift, found.scatter.sum(axis=0) + between)
+    return Overall(weight, first + shift, found.scatter.sum(axis=0) + total(step))
 
 
 def column_variance(weight: Any, mean: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -540,12 +549,12 @@ def moments_of_classes(x: np.ndarray, rows: ClassRows) -> DiagonalMoments:
     found = class_moments(x, codes, rows.n_classes, rows.weights)
     weight, mean, scatter, total = on_host(found) if is_foreign_array(x) else found
     unseen = np.zeros(rows.n_classes)
-    if np.any(unbroadcast(weight) != total[:, None]):
+    if weight.shape[1] > 1 and np.any(weight != total[:, None]):
         check_no_infinity(x)
         empty = xp.nonzero(xp.all(xp.isnan(x), axis=1))[0]
         one = xp.take(row_weights(rows.weights, as_rows(x[:, :1])), empty)
         unseen += on_host(weighted_counts(xp.take(codes, empty), one, rows.n_classes))
-    if not (scatter.min(initial=1.0) > SMALL and scatter.max(initial=1.0) < np.inf):
+    if not (scatter.min(initial=1.0) > SMALL and are_moderate(mean, scatter)):
         check_class_squares(scatter, mean, x, rows)
     return DiagonalMoments(weight=weight, mean=mean, scatter=scatter, total=total, unseen=unseen)
 
@@ -557,10 +566,26 @@ def check_no_infinity(x: Any) -> None:
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
 
 
+def observed(x: np.ndarray) -> np.ndarray:
+    """Return which entries are not missing; refuse those that are infinite or too large to square."""
+    check_no_infinity(x)
+    seen = ~np.isnan(x)
+    if np.max(np.abs(x), where=seen, initial=0.0) > LARGEST:
+        raise too_large("X")
+    return seen
+
+
+def are_moderate(mean: np.ndarray, scatter: np.ndarray) -> bool:
+    """Whether no entry is infinite or too large to square, by the moments of all entries."""
+    far = max(mean.max(initial=0.0), -mean.min(initial=0.0))
+    return bool(far < LARGEST and scatter.max(initial=0.0) < LARGEST**2)
+
+
 def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: ClassRows) -> None:
     """Raise where the sum of squares of a column in a class overflows, or underflows though it varies."""
     xp = namespace_of(x)
-    if not np.all(np.isfinite(scatter)):
+    check_no_infinity(x)
+    if not are_moderate(mean, scatter):
         raise too_large("X")
     several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
     small = (scatter <= SMALL) & several[:, None]
@@ -576,16 +601,19 @@ def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: Cla
         check_squares(beside(scatter[k], x), x[codes == k, :], beside(mean[k], x), w)
 
 
-def totals_of_classes(x: np.ndarray, rows: ClassRows) -> Totals:
-    """Return weight and sum of the observed entries of every class, (K, d)."""
+def totals_of_classes(x: np.ndarray, rows: ClassRows, check: Callable[[Any], Any] = observed) -> Totals:
+    """Return weight and sum of the observed entries of every class, (K, d).
+
+    None is negative: `check` refuses these, where an entry is missing, negative or too large.
+    """
     given = rows.codes, rows.n_classes, rows.weights
-    sums = class_sums(x, *given)
-    if sums.max(initial=0.0) < LARGEST:
-        return Totals(weight=np.broadcast_to(rows.total[:, None], sums.shape), total=sums)
-    check_no_infinity(x)
-    seen = ~np.isnan(x)
+    sums = class_sums(x, *given, within=(0.0, LARGEST))
+    if np.all(np.isfinite(sums)):
+        return Totals(weight=rows.total[:, None], total=sums)
+    check(x)
+    seen = observed(x)
     sums = class_sums(np.where(seen, x, 0.0), *given)
-    if not sums.max(initial=0.0) < LARGEST:
+    if not np.all(np.isfinite(sums)):
         raise too_large("X")
     return Totals(weight=class_sums(seen.astype(np.float64), *given), total=sums)
 
@@ -620,7 +648,7 @@ def sparse_class_statistics(layout: ColumnLikelihoods, X: Any, labels: Any, weig
         zeros = np.maximum(total[:, None] - sums, 0.0)
         part: Any = Counts(counts=np.stack([zeros, sums], axis=-1))
     else:
-        part = Totals(weight=np.broadcast_to(total[:, None], sums.shape), total=sums)
+        part = Totals(weight=total[:, None], total=sums)
     parts = SideBySide(parts=(part,), total=total, dim=dim, about=layout)
     return ByClass(labels=found, parts=parts, dim=dim)
 
@@ -679,13 +707,14 @@ def multinomial_probabilities(
     default = np.full((1, d), 1.0 / d) if overall is None else overall
     found = counts + pseudocounts
     size = found.sum(axis=1, keepdims=True)
-    observed = unbroadcast(weight)
-    low, high = observed.min(axis=1), observed.max(axis=1)
-    whole = (low == high) & (low > 0)
-    if np.all(whole) and np.all(size > 0):
-        return np.divide(found, size, out=found)
+    low = weight.min(axis=1)
+    whole = (low == weight.max(axis=1)) & (low > 0) & (size[:, 0] > 0)
+    if np.all(whole):
+        found /= size
+        return found
     found /= np.where(size > 0, size, 1.0)
-    for k in np.flatnonzero(~whole | ~(size[:, 0] > 0)):
+    weight = np.broadcast_to(weight, counts.shape)
+    for k in np.flatnonzero(~whole):
         found[k] = _mode_of_observed(counts[k], weight[k], pseudocounts, default[0], overall is None)
     return found
 
@@ -767,7 +796,7 @@ def warnings_of(statistic: ByClass, layout: ColumnLikelihoods, how: Estimation) 
     moments = statistic.parts.parts[0]
     if moments.scatter.min() > 0.0:
         return
-    unseen = unbroadcast(moments.weight) <= 0
+    unseen = moments.weight <= 0
     rigid = np.all((moments.scatter <= 0.0) | unseen, axis=1) & ~np.all(unseen, axis=1)
     if np.any(rigid) and not np.all(rigid):
         name = statistic.labels[rigid].tolist()[0]

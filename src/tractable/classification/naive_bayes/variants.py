@@ -66,7 +66,7 @@ class GaussianNB(BaseNaiveBayes):
     (array([[7.5]]), array([-37.905]))
     """
 
-    _learns_on_host = True
+    _learns_on_host = _finds_infinity = True
 
     def __init__(
         self,
@@ -205,6 +205,8 @@ class KernelNB(BaseNaiveBayes):
 
 class DiscreteNB(BaseNaiveBayes):
     """Naive Bayes of discrete columns: `alpha`, `fit_prior` and `class_prior` as scikit-learn has them."""
+
+    _finds_infinity = True
 
     def __init__(self, *, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
         self.alpha = alpha

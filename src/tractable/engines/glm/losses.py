@@ -5,6 +5,7 @@ leading 1 where there is an intercept. `LossExpansion.of` sums a loss over a blo
 ``fold(partial(LossExpansion.of, link=link, coef=coef), rows, codes)`` is the loss over any source of rows.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
 from tractable.arrays.namespace import Array, device, is_sparse, namespace_of, to_numpy
 from tractable.primitives.glm import softmax_curvature, softmax_loss
-from tractable.primitives.glm.agnostic import features
+from tractable.primitives.glm.agnostic import features, row_losses
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics.rows import as_rows, as_weights, counts
 from tractable.value import value
@@ -90,6 +91,48 @@ class LossExpansion:
 
 
 @value
+class RowCurvature:
+    """Second derivatives of the losses of rows by their linear predictors, one a row or one a class.
+
+    Of one linear predictor they are `weights`; of K classes with probabilities p, w (diag(p) - p pᵀ).
+    """
+
+    weights: np.ndarray | None  # (n,)
+    probabilities: np.ndarray | None = None  # (K, n)
+
+    def times(self, u: np.ndarray) -> np.ndarray:
+        """Return the product with u of every row, (c, n), which is overwritten."""
+        p = self.probabilities
+        if p is not None:
+            # Differences from the most probable class: nothing cancels where its probability is nearly one.
+            u -= u[self.likeliest, np.arange(u.shape[1])]
+            u *= p
+            u -= p * np.sum(u, axis=0)
+        if self.weights is not None:
+            u *= self.weights
+        return u
+
+    @cached_property
+    def likeliest(self) -> np.ndarray:
+        """The most probable class of each row, (n,)."""
+        return np.argmax(self.probabilities, axis=0)  # type: ignore[arg-type]
+
+    def over(self, unit: float, dtype: Any) -> "RowCurvature":
+        """Return the same for weights over a unit, in a precision."""
+        p, w = self.probabilities, self.weights
+        return RowCurvature(
+            weights=None if w is None else (w / unit).astype(dtype, copy=False),
+            probabilities=None if p is None else p.astype(dtype, copy=False),
+        )
+
+    def total(self) -> np.ndarray:
+        """Return the sum over rows of the second derivative by each linear predictor, (c,)."""
+        p, w = self.probabilities, np.ones(1) if self.weights is None else self.weights
+        each = w[None, :] if p is None else w * (p - p * p)
+        return each.sum(axis=1, dtype=np.float64)
+
+
+@value
 class Logit:
     """The logistic link of K classes, p(C_k | x) = softmax(contrasts @ η)_k."""
 
@@ -137,6 +180,23 @@ class Logit:
             xp = namespace_of(x)
             mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
         return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self.contrasts @ coef))
+
+    def expand_rows(
+        self, eta: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[float, np.ndarray, RowCurvature]:
+        """Return the loss of rows, and its derivatives by the linear predictors that users read.
+
+        Parameters
+        ----------
+        eta : array (1, n) for two classes, or (K, n)
+            The linear predictors, which are overwritten.
+        codes, weights
+            As in `LossExpansion.of`, whose targets are the class codes.
+        """
+        if len(eta) > 1:
+            loss, slopes, p = row_losses(eta, codes, weights, probabilities=True)
+            return loss, slopes, RowCurvature(weights=weights, probabilities=p)
+        return _weighted(codes, weights, *logistic_loss(np.where(codes > 0, eta[0], -eta[0])))
 
     @property
     def curvature_at_zero(self) -> float:
@@ -245,6 +305,18 @@ class Probit:
         """
         z, _, margin = self._margins(x, codes, scaling, coef)
         return (counts(weights, z) * probit_loss(margin)[2] * z.T) @ z
+
+    def expand_rows(
+        self, eta: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[float, np.ndarray, RowCurvature]:
+        """Return the loss of rows, and its derivatives by their linear predictors, as `Logit.expand_rows`.
+
+        Parameters
+        ----------
+        eta, codes, weights
+            As there.
+        """
+        return _weighted(codes, weights, *probit_loss(np.where(codes > 0, eta[0], -eta[0])))
 
     def mean_curvature(self, z: Any, codes: Any, coef: np.ndarray) -> np.ndarray:
         """Return the second derivative of each row's loss by its linear predictor, (n,).
@@ -365,6 +437,24 @@ def _no_scaling(x: Array) -> Scaling:
 def _others(scores: np.ndarray) -> np.ndarray:
     """Return (n, K, K) scores with -inf in the place of each class's own."""
     return np.where(np.eye(scores.shape[1], dtype=bool), -np.inf, scores[:, None, :])
+
+
+def _weighted(
+    codes: np.ndarray, weights: np.ndarray | None, loss: np.ndarray, slope: np.ndarray, curvature: np.ndarray
+) -> tuple[float, np.ndarray, RowCurvature]:
+    """Return the loss of two classes by their margins, and its derivatives by the linear predictor."""
+    slope = np.where(codes > 0, slope, -slope)
+    if weights is None:
+        return float(np.sum(loss)), slope[None, :], RowCurvature(weights=curvature)
+    return float(weights @ loss), (weights * slope)[None, :], RowCurvature(weights=weights * curvature)
+
+
+def logistic_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return -log σ(m) and its first two derivatives, without overflow."""
+    small = np.exp(-np.abs(margin))
+    below = 1.0 / (1.0 + small)
+    loss = np.log1p(small) + np.maximum(-margin, 0.0)
+    return loss, -np.where(margin < 0.0, below, small * below), small * below * below
 
 
 def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -49,6 +49,9 @@ def design_loss(z: Any, targets: Array, weights: Any, coef: Array) -> tuple[Any,
     if coef.shape[0] == 2 and targets.ndim == 1:
         return _two_class_loss(xp, z, targets, weights, coef)
     scores = _scores(z, coef)
+    if targets.ndim == 1 and is_numpy_array(scores):
+        loss, wrong, _ = row_losses(scores, targets, weights)
+        return loss, wrong @ z
     if targets.ndim == 1:
         t = xp.astype(xp.arange(coef.shape[0], device=device(coef))[:, None] == targets, coef.dtype)
         target = 1.0
@@ -64,6 +67,37 @@ def design_loss(z: Any, targets: Array, weights: Any, coef: Array) -> tuple[Any,
     if weights is None:
         return xp.sum(losses), wrong @ z
     return xp.sum(weights * losses), (weights * wrong) @ z
+
+
+@SILENT
+def row_losses(
+    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, *, probabilities: bool = False
+) -> tuple[float, np.ndarray, np.ndarray | None]:
+    """Return Σ w log 1/p of the classes of rows, its derivatives by linear predictors, and p where asked.
+
+    Parameters
+    ----------
+    scores : array (K, n)
+        Linear predictors, which are overwritten.
+    codes : array (n,) of int
+        The class of each row.
+    weights : array (n,) or None
+    probabilities : bool
+        Whether the probabilities, (K, n), are kept beside the derivatives.
+    """
+    rows = np.arange(scores.shape[1])
+    top, own = np.max(scores, axis=0), scores[codes, rows]
+    scores -= top
+    np.exp(scores, out=scores)
+    total = np.sum(scores, axis=0)
+    losses = (top - own) + np.log(total)
+    scores /= total
+    kept = scores.copy() if probabilities else None
+    scores[codes, rows] -= 1.0
+    if weights is None:
+        return float(np.sum(losses)), scores, kept
+    scores *= weights
+    return float(weights @ losses), scores, kept
 
 
 def _two_class_loss(xp: Any, z: Any, codes: Array, weights: Any, coef: Array) -> tuple[Any, Array]:
@@ -91,7 +125,7 @@ def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | N
     if k == 2:
         small = xp.exp(-xp.abs(z @ (coef[1, :] - coef[0, :])))
         root = xp.sqrt(small if mass is None else mass * small) / (1.0 + small)
-        return _weighted_square(xp, root, z)[None, ...]
+        return weighted_square(xp, root, z)[None, ...]
     scores = _scores(z, coef)
     raised = xp.exp(scores - xp.max(scores, axis=0))
     probability = raised / xp.sum(raised, axis=0)
@@ -101,7 +135,7 @@ def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | N
     left, right = np.triu_indices(p)
     if p > MOST_PAIRED or z.shape[0] * len(left) > PAIRED_ENTRIES:
         root = xp.sqrt(both)
-        parts = [_weighted_square(xp, root[q, :], z) for q in range(both.shape[0])]
+        parts = [weighted_square(xp, root[q, :], z) for q in range(both.shape[0])]
         return xp.stack(parts) if parts else xp.zeros((0, p, p), dtype=z.dtype, device=device(z))
     # One product of pairs of classes with pairs of columns.
     i, j = (xp.asarray(each, device=device(x)) for each in (left, right))
@@ -112,7 +146,7 @@ def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | N
     return xp.reshape(found, (both.shape[0], p, p))
 
 
-def _weighted_square(xp: Any, root: Array, z: Array) -> Array:
+def weighted_square(xp: Any, root: Array, z: Array) -> Array:
     """Return Σ_n root_n² z_n z_nᵀ: a matrix times its own transpose, of which BLAS does half the products."""
     n, p = z.shape
     step = max(p, SQUARE_ENTRIES // p) if is_numpy_array(z) else max(n, 1)

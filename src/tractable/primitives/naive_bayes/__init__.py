@@ -41,7 +41,7 @@ def class_moments(
     Returns
     -------
     weight, mean, scatter : arrays (K, d)
-        Of the observed entries.
+        Of the observed entries; the weight is (K, 1) where none is missing.
     total : array (K,)
         Weight of the rows of each class.
 
@@ -56,21 +56,28 @@ def class_moments(
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
-    weight, mean, scatter, total = compiled(x, codes, weights, n_classes)
-    return np.broadcast_to(weight, mean.shape), mean, scatter, total
+    return compiled(x, codes, weights, n_classes)
 
 
 def class_sums(
-    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: Any = None, *, above: float | None = None
+    x: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    weights: Any = None,
+    *,
+    within: tuple[float, float] = (-np.inf, np.inf),
+    above: float | None = None,
 ) -> np.ndarray:
     """Return the sum of every column class by class, (K, d), without sorting the rows.
 
-    Not every sum is finite where an entry is missing (NaN).
+    All are NaN where an entry is missing (NaN), or not within an interval: one pass sums, and checks.
 
     Parameters
     ----------
     x, codes, n_classes, weights
         As in `class_moments`.
+    within : pair of float
+        The smallest and the largest entry there may be.
     above : float, optional
         A threshold: entries above count one, and others zero.
 
@@ -79,16 +86,18 @@ def class_sums(
     >>> x, codes = np.array([[1.0, 5.0], [3.0, 0.0], [7.0, 2.0]]), np.array([0, 0, 1])
     >>> class_sums(x, codes, 2).tolist(), class_sums(x, codes, 2, above=2.5).tolist()
     ([[4.0, 5.0], [7.0, 2.0]], [[1.0, 1.0], [1.0, 0.0]])
+    >>> class_sums(x, codes, 2, within=(0.0, 6.0)).tolist()
+    [[nan, nan], [nan, nan]]
     """
     if not runs_compiled(x, 16 * x.shape[0] * x.shape[1]):
-        return agnostic.class_sums(x, codes, n_classes, weights, above=above)
+        return agnostic.class_sums(x, codes, n_classes, weights, within=within, above=above)
     from tractable.primitives.naive_bayes import compiled
 
     out = np.zeros((n_classes, x.shape[1]))
     if above is None:
-        compiled.class_sums(x, codes, weights, out)
+        compiled.class_sums(x, codes, weights, *within, out)
     else:
-        compiled.class_sums_above(x, codes, weights, above, out)
+        compiled.class_sums_above(x, codes, weights, *within, above, out)
     return out
 
 

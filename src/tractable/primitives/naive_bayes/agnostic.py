@@ -32,7 +32,7 @@ def class_moments(
     centred = centred if seen is None else xp.where(seen, centred, nothing)
     rounding = members @ centred / each
     scatter = members @ (centred * centred) - weight * rounding * rounding
-    return xp.broadcast_to(weight, mean.shape), mean + rounding, scatter, total
+    return weight, mean + rounding, scatter, total
 
 
 def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None = None) -> Any:
@@ -48,11 +48,13 @@ def class_members(x: Array, codes: Array, n_classes: int, weights: Array | None 
 
 
 @SILENT
-def class_sums(x: Any, codes: Any, n_classes: int, weights: Any = None, *, above: float | None = None) -> Any:
-    if above is not None:
-        if np.isnan(x.min(initial=0.0)):
-            return np.full((n_classes, x.shape[1]), np.nan)
-        x = x > above
+def class_sums(
+    x: Any, codes: Any, n_classes: int, weights: Any = None, *, within: Any, above: float | None = None
+) -> Any:
+    low, high = within
+    if x.size and not (x.min() >= low and x.max() <= high):
+        return np.full((n_classes, x.shape[1]), np.nan)
+    x = x if above is None else x > above
     return class_members(x, codes, n_classes, weights) @ x.astype(np.float64, copy=False)
 
 

@@ -66,29 +66,33 @@ def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
                 sums[c, j] += one * x[i, j]
 
 
-@entry("MATRIX INDICES DENSE_VECTOR OUT_MATRIX", fastmath=_FAST)
-def class_sums(x, codes, w, out):  # type: ignore[no-untyped-def]
+@entry("MATRIX INDICES DENSE_VECTOR FLOAT FLOAT OUT_MATRIX", fastmath=_FAST)
+def class_sums(x, codes, w, low, high, out):  # type: ignore[no-untyped-def]
     """Add to `out`, (K, d), the rows of each class; an empty `w` counts every row once."""
     n, d = x.shape
+    outside = False
     for i in range(n):
         into, row = out[codes[i]], x[i]
         one = 1.0 if w.size == 0 else w[i]
         for j in range(d):
             into[j] += one * row[j]
+            outside |= not (low <= row[j] <= high)
+    if outside:
+        out[:] = np.nan
 
 
-@entry("MATRIX INDICES DENSE_VECTOR FLOAT OUT_MATRIX", fastmath=_FAST)
-def class_sums_above(x, codes, w, threshold, out):  # type: ignore[no-untyped-def]
-    """Add to `out`, (K, d), the weight of the entries above a threshold; NaN if an entry is missing."""
+@entry("MATRIX INDICES DENSE_VECTOR FLOAT FLOAT FLOAT OUT_MATRIX", fastmath=_FAST)
+def class_sums_above(x, codes, w, low, high, threshold, out):  # type: ignore[no-untyped-def]
+    """Add to `out`, (K, d), the weight of the entries above a threshold."""
     n, d = x.shape
-    missing = False
+    outside = False
     for i in range(n):
         into, row = out[codes[i]], x[i]
         one = 1.0 if w.size == 0 else w[i]
         for j in range(d):
             into[j] += one if row[j] > threshold else 0.0
-            missing |= row[j] != row[j]
-    if missing:
+            outside |= not (low <= row[j] <= high)
+    if outside:
         out[:] = np.nan
 
 
