@@ -21,7 +21,6 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
-
 #: Products of so few rows that they would be one block, which two threads share.
 SHARED = 2**24
 
