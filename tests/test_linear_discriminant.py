@@ -1,5 +1,6 @@
 """Gaussian classes with one covariance, against scikit-learn, the textbook and the likelihood itself."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -9,7 +10,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import tractable
 from tractable.base import DegenerateCovarianceWarning
 from tractable.classification import LinearDiscriminant, discriminant_functions
+from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateStudentT, NormalWishart
+from tractable.statistics import ByClass, IncompleteMoments, Moments
+from tractable.testing.statistic_laws import assert_same_statistic
 
 BELIEF = NormalWishart(mean=np.zeros(3), strength=0.7, dof=5.0, scale=0.2 * np.eye(3))
 
@@ -238,6 +242,59 @@ class TestHardRows:
             warnings.simplefilter("error")
             for options in ({"shrinkage": "auto"}, {"shrinkage": 0.1}, {"estimate": "bayes"}):
                 assert (LinearDiscriminant(**options).fit(X, y).predict(X) == y).all()
+
+    @pytest.mark.filterwarnings("ignore::tractable.base.DegenerateCovarianceWarning")
+    def test_a_covariance_held_by_few_rows_is_the_matrix(self, rng):
+        """A sum of statistics is learned from by products of columns, few rows by themselves."""
+        y = np.arange(60) % 3
+        X = rng.standard_normal((60, 90)) + 0.5 * rng.standard_normal((3, 90))[y]
+        X[:, 3], X[:, 4] = 5.0, 2.0 * X[:, 5]  # constant, and collinear
+        weight = rng.integers(1, 4, 60)
+        model = LinearDiscriminant().fit(X, y, sample_weight=weight)
+        halves = [model.summarize(X[part], y[part], weight[part]) for part in (slice(30), slice(30, 60))]
+        matrix = LinearDiscriminant().from_statistic(halves[0] + halves[1])
+        assert isinstance(model.class_distributions_.structure, LowRankPlusDiagonal)
+        assert isinstance(matrix.class_distributions_.structure, Full)
+        new = rng.standard_normal((20, 90))
+        new[:, 3], new[:, 4] = 5.0, 2.0 * new[:, 5]
+        new[:5, 10:] = np.nan
+        for name in ("covariance_", "jitter_", "coef_", "means_", "explained_variance_ratio_"):
+            expected = getattr(matrix, name)
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(getattr(model, name), expected, rtol=0, atol=1e-8 * scale)
+        for method in ("decision_function", "score_samples", "transform"):
+            found, expected = (getattr(each, method)(new) for each in (model, matrix))
+            np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
+
+    def test_many_small_classes_have_the_moments_of_each(self, rng):
+        """Classes of one row, of equal rows and of several, in one call as one by one."""
+        X, y = rng.standard_normal((90, 3)), rng.integers(0, 40, 90)
+        X[y == 1] = X[y == 1][:1]
+        together = ByClass.of(X, y, of=IncompleteMoments.of)
+        for label, part in together:
+            assert_same_statistic(part, IncompleteMoments.of(X[y == label]), rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(together.moments.scatter[3], together.parts[3].complete.scatter)
+        assert "moments" not in vars(pickle.loads(pickle.dumps(together)))
+
+    def test_moments_held_by_rows_are_moments(self, rng):
+        X, y = rng.standard_normal((12, 80)) + 3.0, np.repeat([0, 1], 6)
+        held = ByClass.of(X, y, of=IncompleteMoments.of)
+        part = held.parts[0].complete
+        assert part.centred_rows.shape == (6, 80)
+        kept = pickle.loads(pickle.dumps(part))
+        for found in (part, kept, tractable.statistics.Moments(**tractable.value.parameters(part))):
+            assert_same_statistic(found, Moments.of(X[:6]), rtol=1e-12, atol=1e-12)
+        assert_same_statistic(part + held.parts[1].complete, Moments.of(X), rtol=1e-12, atol=1e-12)
+        assert_same_statistic(part.discount(0.5), Moments.of(X[:6], np.full(6, 0.5)), rtol=1e-12, atol=1e-12)
+        with pytest.raises(AttributeError, match="nothing"):
+            part.nothing  # noqa: B018
+
+    def test_squares_that_underflow_in_one_of_many_classes_are_named(self, rng):
+        y = np.arange(300) % 100
+        X = rng.standard_normal((300, 2))
+        X[y == 7] *= 1e-160
+        with pytest.raises(ValueError, match="squares underflow"):
+            LinearDiscriminant().fit(X, y)
 
     def test_classes_of_one_row(self):
         X, y = np.array([[0.0, 1.0], [5.0, 2.0], [9.0, 9.0]]), ["a", "b", "c"]

@@ -132,3 +132,32 @@ def test_predictions_of_files_with_text(kind, penguins, tmp_path):
         np.testing.assert_allclose(found.iloc[:, 2:], model.predict_proba(asked), atol=1e-10)
     with pytest.raises(ValueError, match="not numeric: 'species'"):
         tractable.predict_to(GaussianNB().fit(np.zeros((2, 9)), [0, 1]), tractable.scan(path), out)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_statistics_of_some_classes_add_up_to_those_of_all(words, rng):
+    X = np.column_stack(
+        [rng.normal(size=60), rng.integers(0, 3, 60), rng.poisson(2.0, 60), rng.normal(size=60)]
+    )
+    X[::7] = np.nan
+    y = np.repeat([3, 0, 2, 1], 15)
+    y = np.array(["d", "a", "c", "b"])[y] if words else y
+    model = NaiveBayes(["normal", "categorical", "poisson", "kernel"])
+    whole = model.summarize(X, y)
+    parts = [model.summarize(X[at], y[at]) for at in (slice(0, 20), slice(20, 40), slice(40, 60))]
+    found = parts[0] + parts[1] + parts[2]
+    assert found.labels.tolist() == whole.labels.tolist() == sorted(set(y.tolist()))
+    np.testing.assert_array_equal(found.weight, whole.weight)
+    for (label, part), (other, expected) in zip(found, whole, strict=True):
+        moments, counts, totals, values = part.parts
+        assert label == other
+        assert part.total == expected.total == 15.0
+        np.testing.assert_allclose(moments.mean, expected.parts[0].mean, rtol=1e-13)
+        np.testing.assert_allclose(moments.scatter, expected.parts[0].scatter, rtol=1e-12)
+        np.testing.assert_array_equal(counts.padded(3).counts, expected.parts[1].padded(3).counts)
+        np.testing.assert_allclose(totals.total, expected.parts[2].total, rtol=1e-13)
+        np.testing.assert_array_equal(np.sort(values.values[:, 0]), np.sort(expected.parts[3].values[:, 0]))
+    learned = model.from_statistic(found)
+    np.testing.assert_allclose(
+        learned.predict_proba(X), NaiveBayes(model.likelihoods).fit(X, y).predict_proba(X)
+    )

@@ -26,6 +26,8 @@ def class_weights(statistic: ByClass, classes: np.ndarray) -> np.ndarray:
     """Return the weight of the rows of each class; 0 of one that was declared and not seen."""
     if classes is statistic.labels:
         return np.array(statistic.weight)
+    if classes is statistic.labels:
+        return np.array(statistic.weight)
     found = np.zeros(len(classes))
     found[np.searchsorted(classes, statistic.labels)] = statistic.weight
     return found

@@ -152,12 +152,15 @@ class Full(Covariance):
         """Return L⁻¹ z."""
         return on_columns(lambda b: solve_triangular(self.cholesky, b), z, len(self.batch_shape))
 
+    def whiten_transposed(self, z: Array) -> Array:
+        """Return L⁻ᵀ z."""
+        return on_columns(
+            lambda b: solve_triangular(self.cholesky, b, transposed=True), z, len(self.batch_shape)
+        )
+
     def solve(self, z: Array) -> Array:
         """Return L⁻ᵀ L⁻¹ z."""
-        white = self.whiten(z)
-        return on_columns(
-            lambda b: solve_triangular(self.cholesky, b, transposed=True), white, len(self.batch_shape)
-        )
+        return self.whiten_transposed(self.whiten(z))
 
     def multiply(self, z: Array) -> Array:
         return matvec(self.dense(), z)

@@ -105,6 +105,21 @@ class LowRankPlusDiagonal(Covariance):
         variances = xp.broadcast_to(noise, tuple(eigenvalues.shape))
         return cls(factor=axes[..., d - rank :] * excess[..., None, :], variances=variances)
 
+    @classmethod
+    def of_few_rows(cls, rows: np.ndarray, variances: np.ndarray) -> Self:
+        """Return RᵀR + diag(variances) of rows R (n, d), fewer than columns, by the products of the rows.
+
+        The squares of the singular values of R D^(-1/2) are the eigenvalues of the products, n × n.
+        Directions whose squares are rounding are left out: beside the variances they are nothing.
+        """
+        made = cls(factor=rows.T, variances=variances)
+        scaled = rows / made._scales
+        squares, turn = np.linalg.eigh(scaled @ scaled.T)
+        kept = squares > len(rows) * np.finfo(np.float64).eps * squares[-1]
+        lengths, turn = np.sqrt(squares[kept]), turn[:, kept].T
+        vars(made)["_subspace"] = _Directions(turn @ scaled / lengths[:, None], lengths, turn)
+        return made
+
     @cached_property
     def batch_shape(self) -> tuple[int, ...]:
         return np.broadcast_shapes(self.factor.shape[:-2], self.variances.shape[:-1])
@@ -154,6 +169,10 @@ class LowRankPlusDiagonal(Covariance):
 
     def whiten(self, z: Array) -> Array:
         return self._shrunk(z / self._scales, _shrinkage(self._subspace.lengths))
+
+    def whiten_transposed(self, z: Array) -> Array:
+        """Return Wᵀ z, with W the matrix of `whiten`: Wᵀ W is the precision."""
+        return self._shrunk(z, _shrinkage(self._subspace.lengths)) / self._scales
 
     def solve(self, z: Array) -> Array:
         """Σ⁻¹ z = D⁻¹ z - D⁻¹ F (I + Fᵀ D⁻¹ F)⁻¹ Fᵀ D⁻¹ z, Woodbury."""

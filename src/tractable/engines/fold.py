@@ -73,5 +73,6 @@ class BlockStatistic:
 
     def least_rows(self, n_columns: int) -> int:
         """Return how many rows a block should have at least, where the statistic's class says so."""
-        least = getattr(getattr(self.of, "__self__", None), "least_rows", None)
+        of = getattr(self.of, "keywords", {}).get("of", self.of)  # of the rows of each class
+        least = getattr(getattr(of, "__self__", None), "least_rows", None)
         return least(n_columns) if least else 0

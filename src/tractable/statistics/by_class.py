@@ -202,7 +202,7 @@ class ByClass(Statistic):
     def weight(self) -> np.ndarray:
         """Weight of the rows of each class."""
         if not isinstance(self.parts, tuple):
-            return freeze(self.parts.total)
+            return self.parts.total
         found = [getattr(part, "total", None) for part in self.parts]
         each = [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)]
         return freeze(np.array(each, float))
@@ -261,7 +261,7 @@ class ByClass(Statistic):
 
     def among(self, classes: Array) -> Any:
         """Return the `SideBySide` of all of some classes, in order; those that are not here have no rows."""
-        if np.array_equal(self.labels, classes):
+        if classes is self.labels or np.array_equal(self.labels, classes):
             return self.parts
         return self.parts.placed(np.searchsorted(classes, self.labels), len(classes))
 

@@ -1,5 +1,6 @@
 """Moments of rows with missing entries, one for each pattern of what was observed."""
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,10 +9,13 @@ from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import diagonals
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
-from tractable.primitives.linear import grouped_moments, sums_groups
+from tractable.primitives.linear import grouped_centred_rows, grouped_moments, sums_groups
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares, keeps_squares
 from tractable.value import made, value
+
+#: Columns from which on scatters that are larger than the rows are held by these.
+WIDE = 64
 
 
 @value
@@ -59,6 +63,11 @@ class IncompleteMoments(Statistic):
         with np.errstate(over="ignore"):
             return cls(dim=len(everything), parts=_parts(x, w))
 
+    @staticmethod
+    def least_rows(n_columns: int) -> int:
+        """Return how many rows make a block worth a merge, which costs as much as n_columns of them."""
+        return 4 * n_columns
+
     @classmethod
     def of_groups(
         cls, x: Array, edges: np.ndarray, weights: Array | None
@@ -76,6 +85,10 @@ class IncompleteMoments(Statistic):
         weights : array (n,), optional
             How often each row counts; positive.
         """
+        n, dim = x.shape
+        fewer = dim > WIDE and 0 < 2 * n <= (len(edges) - 1) * dim
+        if fewer and type(x) is np.ndarray and x.dtype == np.float64:
+            return cls._of_few_rows(x, edges, weights)
         if not sums_groups(x):
             return None
         total, mean, scatter = found = grouped_moments(x, edges, weights)
@@ -83,13 +96,27 @@ class IncompleteMoments(Statistic):
             return None  # entries are missing, or squares were lost: `of` says what is wrong, if anything
         for each in found:
             each.setflags(write=False)
-        dim = x.shape[1]
         everything = tuple(range(dim))
         parts = tuple(
             made(cls, dim=dim, parts={everything: made(Moments, weight=w, mean=m, scatter=s)})
             for w, m, s in zip(total, mean, scatter, strict=True)
         )
         return parts, made(Moments, weight=total, mean=mean, scatter=scatter)
+
+    @classmethod
+    def _of_few_rows(
+        cls, x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
+    ) -> "tuple[tuple[IncompleteMoments, ...], Moments] | None":
+        """Summarise groups of few rows, which are smaller than the products of their columns."""
+        total, mean, rows = grouped_centred_rows(x, edges, weights)
+        if not keeps_squares(np.add.reduceat(rows * rows, edges[:-1], axis=0), x, mean, edges):
+            return None
+        cuts, dim = edges.tolist(), x.shape[1]
+        whole = Moments.of_centred_rows(total, mean, rows, cuts)
+        each = zip(total, mean, pairwise(cuts), strict=True)
+        parts = (Moments.of_centred_rows(w, m, rows[a:b]) for w, m, (a, b) in each)
+        everything = tuple(range(dim))
+        return tuple(made(cls, dim=dim, parts={everything: part}) for part in parts), whole
 
     @property
     def complete(self) -> Moments | None:

@@ -1,5 +1,6 @@
 """Moments: weight, mean and scatter of rows, in full, by column, and up to fourth powers."""
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from tractable.statistics.rows import (
     or_one,
     pairwise_update,
 )
-from tractable.value import replace, value
+from tractable.value import made, replace, value
 
 
 @value
@@ -53,6 +54,42 @@ class Moments(MeanStatistic):
     weight: Any
     mean: Array
     scatter: Array
+
+    @classmethod
+    def of_centred_rows(cls, weight: Any, mean: Array, rows: np.ndarray, edges: Any = None) -> "Moments":
+        """Return moments by a factor of the scatter, RᵀR, for fewer rows than columns.
+
+        The scatter is multiplied out when it is read. The arrays are taken as they are, and never changed.
+
+        Parameters
+        ----------
+        weight, mean : float and array (d,), or arrays (K,) and (K, d)
+            As of `Moments`, of NumPy.
+        rows : array (n, d)
+            R: √w (x - mean).
+        edges : sequence of K + 1 int, optional
+            Of a batch, R_k has the rows from one edge to the next.
+        """
+        for each in (mean, rows, *([] if edges is None else [weight])):
+            each.setflags(write=False)
+        return made(cls, weight=weight, mean=mean, _rows=(rows, edges))
+
+    @property
+    def centred_rows(self) -> np.ndarray | None:
+        """R with RᵀR the scatter, or the sum of those of a batch, if that is how it is held; else None."""
+        return vars(self)["_rows"][0] if "_rows" in vars(self) else None
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "scatter" or "_rows" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        rows, edges = vars(self)["_rows"]
+        cuts = [rows] if edges is None else [rows[a:b] for a, b in pairwise(edges)]
+        scatter = np.empty((len(cuts), rows.shape[1], rows.shape[1]))
+        for k, each in enumerate(cuts):
+            np.dot(each.T, each, out=scatter[k])
+        scatter.setflags(write=False)
+        vars(self)["scatter"] = scatter[0] if edges is None else scatter
+        return vars(self)["scatter"]
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from tractable.arrays.linalg import solve_triangular
 from tractable.base import (
     ClassifierMixin,
     DegenerateCovarianceWarning,
@@ -22,7 +21,6 @@ from tractable.base.by_blocks import by_blocks, keeps_float32
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import known_classes
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_moments
-from tractable.covariance import Full
 from tractable.covariance.shapes import regular
 from tractable.statistics import ByClass, IncompleteMoments, Moments
 from tractable.value import value
@@ -212,12 +210,16 @@ class Directions:
             )
 
 
-def discriminant_directions(means: np.ndarray, weights: np.ndarray, within: Full) -> Directions:
+def discriminant_directions(
+    means: np.ndarray, weights: np.ndarray, within: Any, whitened: tuple[np.ndarray, np.ndarray] | None = None
+) -> Directions:
     """Return the directions w of greatest wᵀ S_B w / wᵀ S_W w, of unit variance within classes.
 
-    In coordinates in which S_W is the identity they are the principal axes of the class means, with signs
-    that make the largest entry there positive; directions in which means do not differ come last.
-    S_B = Σ_k π_k (m_k - m)(m_k - m)ᵀ of means (K, d) and weights π (K,); S_W is the covariance `within`.
+    In coordinates in which S_W is the identity they are the principal axes of the class means. Signs make the
+    largest entry positive, in units of the columns' deviations within classes; directions in which means do
+    not differ come last.
+    S_B = Σ_k π_k (m_k - m)(m_k - m)ᵀ of means (K, d) and weights π (K,); S_W is the covariance `within`, and
+    `whitened` what `whitened_means` returns for them, where that is known.
 
     Examples
     --------
@@ -226,24 +228,24 @@ def discriminant_directions(means: np.ndarray, weights: np.ndarray, within: Full
     >>> found.axes.tolist(), found.ratios.round(12).tolist()
     ([[0.5], [0.0]], [1.0])
     """
-    center, white = whitened_means(means, weights, within)
+    center, white = whitened_means(means, weights, within) if whitened is None else whitened
     most = min(len(means) - 1, means.shape[1])
-    _, singular, axes = np.linalg.svd(np.sqrt(weights)[:, None] * white.T, full_matrices=False)
-    axes = axes[:most]
-    largest = axes[np.arange(most), np.abs(axes).argmax(axis=1)]
-    axes = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
-    back = solve_triangular(within.cholesky, axes.T, transposed=True)
-    return Directions(center=center, axes=back, ratios=singular[:most] ** 2)
+    _, singular, axes = np.linalg.svd(np.sqrt(weights)[:, None] * white, full_matrices=False)
+    back = within.whiten_transposed(axes[:most])
+    effects = back * np.sqrt(within.diagonal)
+    largest = effects[np.arange(most), np.abs(effects).argmax(axis=1)]
+    back = np.where(largest < 0, -1.0, 1.0)[:, None] * back
+    return Directions(center=center, axes=back.T, ratios=singular[:most] ** 2)
 
 
-def whitened_means(means: np.ndarray, weights: np.ndarray, within: Full) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean c of means (K, d) by weight, (d,), and L⁻¹(μ_k - c), (d, K), with L Lᵀ the covariance.
+def whitened_means(means: np.ndarray, weights: np.ndarray, within: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean c of means (K, d) by weight, (d,), and μ_k - c whitened by a covariance, (K, d).
 
     As differences from one of them: means far from the origin lose no digits.
     """
     first = means[int(weights.argmax())]
     center = first + weights @ (means - first)
-    return center, solve_triangular(within.cholesky, (means - center).T)
+    return center, within.whiten(means - center)
 
 
 def gaussian_threshold(means: np.ndarray, variances: np.ndarray, weights: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.grouping import by_pattern
-from tractable.arrays.linalg import solve_triangular
+from tractable.arrays.linalg import diagonals
 from tractable.arrays.namespace import is_foreign_array, namespace_of, to_numpy
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
@@ -15,10 +15,10 @@ from tractable.base.validation import check_query
 from tractable.classification.class_priors import log_priors
 from tractable.classification.discriminant.fisher import discriminant_directions, whitened_means
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
-from tractable.classification.discriminant.moments import ADDED_VARIANCE, pooled_covariance
+from tractable.classification.discriminant.moments import ADDED_VARIANCE, divisor, pooled_covariance
 from tractable.classification.discriminant.posterior import ClassPosteriors, shared_posteriors
-from tractable.covariance import Full
-from tractable.covariance.shapes import regular
+from tractable.covariance import Full, LowRankPlusDiagonal
+from tractable.covariance.shapes import constant_columns, regular
 from tractable.data.blocks import map_rows
 from tractable.distributions import MultivariateNormal
 from tractable.statistics import Moments
@@ -37,6 +37,11 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     classes and Σ = Σ_k (n_k/n) S_k. Exact in one pass: rows may be streamed, merged, and read from files
     larger than memory. Missing entries (NaN) are marginalised, in learning by maximum likelihood (EM on the
     statistic) and in every prediction.
+
+    With no more rows than columns the covariance is singular: a millionth (2⁻²⁰) of the variances within
+    classes is added, which is warned of and stored in `jitter_`, and means decide along directions in which
+    no class varies. Of fewer rows than columns the covariance is held by the rows, and no matrix of columns
+    is formed; ``shrinkage="auto"`` or ``estimate="bayes"`` are the better answers there.
 
     Parameters
     ----------
@@ -190,15 +195,22 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
             check_number("n_components", self.n_components, least=1, whole=True)
 
     def _fit_covariance(self, moments: Moments) -> None:
-        matrix, self.shrinkage_ = pooled_covariance(moments, self.statistic_, self.shrinkage, self.ddof)
-        size = np.max(np.abs(moments.mean), axis=0)
-        structure, self.jitter_ = regular(matrix, size, added=ADDED_VARIANCE * np.diagonal(matrix))
+        size = np.abs(moments.mean).max(axis=0)
+        structure: Any
+        rows = moments.centred_rows
+        if self.shrinkage is None and rows is not None and len(rows) < moments.dim:
+            self.shrinkage_ = 0.0
+            structure, self.jitter_ = _of_few_rows(moments, size, self.ddof)
+        else:
+            matrix, self.shrinkage_ = pooled_covariance(moments, self.statistic_, self.shrinkage, self.ddof)
+            structure, self.jitter_ = regular(matrix, size, added=ADDED_VARIANCE * diagonals(matrix))
         self.class_distributions_ = MultivariateNormal(
             mean=moments.mean, covariance=structure, names=self._names()
         )
-        self._scores_ = linear_scores(self.means_, self.class_prior_, structure)
+        whitened = whitened_means(self.means_, self.class_prior_, structure)
+        self._scores_ = linear_scores(self.means_, self.class_prior_, structure, whitened)
         self.coef_, self.intercept_ = self._scores_.coefficients()
-        self._set_directions(structure)
+        self._set_directions(structure, whitened)
 
     def _posteriors(self, prior: Any, moments: Moments) -> ClassPosteriors:
         return shared_posteriors(prior, moments)
@@ -208,12 +220,32 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         self._scores_ = None
         self._set_directions(Full.from_precision(self.posterior_.precision_marginal().mean[0]))
 
-    def _set_directions(self, structure: Full) -> None:
-        self.covariance_ = structure.dense()
-        found = discriminant_directions(self.means_, self.class_prior_, structure)
+    @property
+    def covariance_(self) -> np.ndarray:
+        """The covariance within classes; with "bayes" the inverse of the posterior expected precision."""
+        if hasattr(self, "posterior_"):
+            return Full.from_precision(self.posterior_.precision_marginal().mean[0]).dense()
+        return self.class_distributions_.structure.dense()
+
+    def _set_directions(self, structure: Any, whitened: Any = None) -> None:
+        found = discriminant_directions(self.means_, self.class_prior_, structure, whitened)
         self.scalings_, self.xbar_ = found.axes, found.center
         self.explained_variance_ratio_ = found.explained
         found.check_components(self.n_components, len(self.classes_))
+
+
+def _of_few_rows(moments: Moments, size: np.ndarray, ddof: float) -> tuple[LowRankPlusDiagonal, np.ndarray]:
+    """Return the pooled covariance of fewer rows than columns, and what was added to its diagonal.
+
+    As by `regular`, of a matrix that is singular; without any of d × d entries.
+    """
+    assert moments.centred_rows is not None
+    rows = moments.centred_rows / np.sqrt(divisor(moments.centred_rows, float(moments.weight.sum()), ddof))
+    variances = np.einsum("ij,ij->j", rows, rows)
+    floor, constant = constant_columns(variances, size)
+    added = np.maximum(floor, ADDED_VARIANCE * variances)
+    rows[:, constant] = 0.0  # what rounding left there is not evidence
+    return LowRankPlusDiagonal.of_few_rows(rows, added), added
 
 
 @value
@@ -238,17 +270,20 @@ class LinearScores:
         return map_rows(lambda rows: (rows - own.center) @ own.coef.T + own.offset, x)
 
 
-def linear_scores(means: np.ndarray, priors: np.ndarray, within: Full) -> LinearScores:
+def linear_scores(
+    means: np.ndarray, priors: np.ndarray, within: Any, whitened: tuple[np.ndarray, np.ndarray] | None = None
+) -> LinearScores:
     """Return the scores of Gaussian classes: w_k = Σ⁻¹(μ_k - c), b_k = log p(C_k) - ½ |μ_k - c|²_Σ.
 
-    c is the mean of the means by prior: about it, rows far from the origin lose no digits.
+    c is the mean of the means by prior: about it, rows far from the origin lose no digits. `whitened` is what
+    `whitened_means` returns, where that is known.
     """
-    center, white = whitened_means(means, priors, within)
+    center, white = whitened_means(means, priors, within) if whitened is None else whitened
     with np.errstate(over="ignore"):
-        distance = np.sum(white * white, axis=0)
+        distance = np.sum(white * white, axis=1)
     return LinearScores(
         center=center,
-        coef=solve_triangular(within.cholesky, white, transposed=True).T,
+        coef=within.whiten_transposed(white),
         offset=log_priors(priors) - 0.5 * distance,
         exact=bool(np.finfo(np.float64).eps * np.max(distance) < LARGEST_ERROR),
     )

@@ -72,7 +72,8 @@ def pooled_covariance(
     moments: Moments, statistic: ByClass, shrinkage: Any, ddof: float
 ) -> tuple[np.ndarray, Any]:
     """Return Σ_k S_k / (n - ddof), and its shrinkage; with "auto" every class has its own."""
-    scatter, weight = moments.scatter.sum(axis=0), float(moments.weight.sum())
+    rows, weight = moments.centred_rows, float(moments.weight.sum())
+    scatter = moments.scatter.sum(axis=0) if rows is None else np.dot(rows.T, rows)
     if shrinkage == "auto":
         covariances, found = _ledoit_wolf(moments, statistic)
         scatter = sum(part.weight * each for part, each in zip(statistic.parts, covariances, strict=True))
@@ -113,11 +114,16 @@ def _ledoit_wolf(moments: Moments, statistic: ByClass) -> tuple[list[np.ndarray]
 
 
 def _covariance(scatter: np.ndarray, weight: float, ddof: float) -> np.ndarray:
-    """Return scatter / (weight - ddof); too few rows have no scatter, or no covariance yet."""
+    """Return scatter / (weight - ddof)."""
+    return scatter / divisor(scatter, weight, ddof)
+
+
+def divisor(scatter: np.ndarray, weight: float, ddof: float) -> float:
+    """Return weight - ddof; too few rows have no scatter (1 then), or no covariance yet."""
     rest = weight - ddof
     if rest <= 0 and np.any(scatter != 0):
         raise NotYetDetermined(f"ddof={ddof} needs a total weight of X above it, got {weight:g}")
-    return scatter / (rest if rest > 0 else 1.0)
+    return rest if rest > 0 else 1.0
 
 
 def _stacked(found: dict[Any, Any], classes: np.ndarray, dim: int) -> Moments:

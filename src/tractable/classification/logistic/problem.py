@@ -397,13 +397,16 @@ class LogisticProblem:
         solve = solver(self.hessian(coef, information))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
-    def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
+    def settled(
+        self, coef: np.ndarray, gradient: np.ndarray, tol: float, terms: np.ndarray | None = None
+    ) -> bool:
         """Return whether gradients are small beside Σ |w r z|, the absolute values of the terms they sum.
 
         One outlying row may make the curvature so large that a step predicts next to no decrease, though the
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
-        terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
+        if terms is None:
+            terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
         terms = terms + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         least = tol * self.weight  # no column is larger than that
@@ -543,26 +546,57 @@ class DesignRows:
                 gradient = np.column_stack([sums[:-1], gradient])
         return float(sums[-1]), gradient, product, total
 
+    @SILENT
+    def gradient_terms(self, link: Logit | Probit, coef: np.ndarray) -> np.ndarray:
+        """Return Σ w |r| |z| for every coefficient, up to the rounding of single precision."""
+
+        def task(blocks: list[slice]) -> np.ndarray:
+            found = np.zeros(coef.shape)
+            for rows in blocks:
+                for part in even_blocks(rows.stop - rows.start, max(32, PRODUCT_ENTRIES // self.width)):
+                    z, codes = self._z[rows][part], self.codes[rows][part]
+                    weights = None if self.weights is None else self.weights[rows][part]
+                    eta = np.dot(coef.astype(z.dtype), z.T).astype(np.float64)
+                    slopes = np.abs(link.expand_rows(eta, codes, weights)[1] / self._unit)
+                    found += np.dot(slopes.astype(z.dtype), np.abs(z))
+            return found
+
+        return self._unit * sum(ordered_map(task, self._tasks))  # type: ignore[return-value]
+
     def _sums(
         self, of: Callable[[slice, np.ndarray], tuple[np.ndarray, Any]], x: np.ndarray, coef: np.ndarray
     ) -> tuple[np.ndarray, Any]:
         """Return Σ r xᵀ of what a function returns for linear predictors of blocks, and its other sums."""
+        one, step = len(coef) == 1, self._step
 
         def task(blocks: list[slice]) -> tuple[np.ndarray, Any]:
-            sums, others = np.zeros(coef.shape), 0.0
+            sums, others = np.zeros(coef.shape, dtype=x.dtype), 0.0
             for rows in blocks:
-                block = x[rows]
-                if len(coef) == 1:  # products with a vector read the rows once, without a copy
-                    r, other = of(rows, np.dot(block, coef[0])[None, :])
-                    sums[0] += np.dot(r[0], block)
-                else:
-                    r, other = of(rows, np.dot(coef, block.T))
-                    sums += np.dot(r, block)
+                r, other = of(rows, self._scores(x[rows], coef))
+                for part in even_blocks(r.shape[1], step):
+                    # Products with a vector read the rows once, without a copy.
+                    sums += np.dot(r[0], x[rows])[None, :] if one else np.dot(r[:, part], x[rows][part])
                 others = others + other
             return sums, others
 
+        if len(self._tasks) == 1:
+            return task(self._tasks[0])
         parts = list(ordered_map(task, self._tasks))
         return sum(each for each, _ in parts), sum(each for _, each in parts)  # type: ignore[return-value]
+
+    def _scores(self, x: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Return the linear predictors of a block of rows, (c, n)."""
+        if len(coef) == 1:
+            return np.dot(x, coef[0])[None, :]
+        found = np.empty((len(coef), len(x)), dtype=x.dtype)
+        for part in even_blocks(len(x), self._step):
+            found[:, part] = np.dot(coef, x[part].T)
+        return found
+
+    @property
+    def _step(self) -> int:
+        """Rows of a product: those with a vector gain nothing by few, those with a narrow matrix half."""
+        return max(32, PRODUCT_ENTRIES // self.width) if self.n_predictors > 1 else len(self.x)
 
     @cached_property
     def _unit(self) -> float:
@@ -573,10 +607,10 @@ class DesignRows:
     def _tasks(self) -> list[list[slice]]:
         """The rows of each block of each task; several tasks are shared by threads."""
         n = len(self.x)
-        # Products with a vector gain nothing by short blocks, those with a narrow matrix half of their time.
-        entries = PRODUCT_ENTRIES if self.n_predictors > 1 else 16 * PRODUCT_ENTRIES
-        blocks = even_blocks(n, max(32, entries // max(self.width, self.n_predictors)))
-        each = -(-len(blocks) // TASKS) if self._n_products >= SHARED_PRODUCTS else len(blocks)
+        most = max(32, min(PRODUCT_ENTRIES // self.n_predictors, 4 * PRODUCT_ENTRIES // self.width))
+        shared = self._n_products >= SHARED_PRODUCTS
+        blocks = even_blocks(n, min(most, -(-n // TASKS)) if shared else most)
+        each = -(-len(blocks) // TASKS) if shared else len(blocks)
         return [blocks[a : a + each] for a in range(0, len(blocks), each)]
 
     @property
@@ -590,13 +624,18 @@ class DesignRows:
         if shift is None and self._n_products < SINGLE_PRODUCTS:
             return self.x
         found = np.empty((len(self.x), self.width), dtype=np.float32)
+        first = self.width - self.x.shape[1]
+        found[:, :first] = 1.0
 
+        @SILENT  # products of what is too large are not finite, and end the search
         def fill(blocks: list[slice]) -> None:
-            with np.errstate(over="ignore"):  # products are not finite then, and end the search
-                for rows in blocks:
-                    found[rows] = (
-                        self.x[rows] if shift is None else design(self.x[rows], self.scaling, self.width)
-                    )
+            for rows in blocks:
+                for part in even_blocks(rows.stop - rows.start, max(32, PRODUCT_ENTRIES // self.width)):
+                    x, out = self.x[rows][part], found[rows][part, first:]
+                    if shift is None:
+                        out[...] = x
+                    else:
+                        np.multiply(x - shift, self.scaling[1], out=out, casting="same_kind")
 
         list(ordered_map(fill, self._tasks))
         return found
@@ -694,10 +733,11 @@ def _newton_cg_search(
     problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int
 ) -> NewtonResult:
     """Search by conjugate gradients, in the coefficients of the classes."""
-    link = problem.link
+    link, rows = problem.link, problem.rows
+    assert rows is not None
 
     def settled(coef: np.ndarray, gradient: np.ndarray) -> bool:
-        return problem.settled(link.free_coef(coef), link.free_coef(gradient), tol)
+        return problem.settled(coef, gradient, tol, rows.gradient_terms(link, coef))
 
     final = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
     options: Any = {"tol": tol, "final_tol": final, "max_iter": max_iter, "settled": settled}

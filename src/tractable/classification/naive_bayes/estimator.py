@@ -256,7 +256,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         if not len(fitted.categorical):
             return x
         codes = some_columns(x, fitted.categorical)
-        if np.all((codes >= 0.0) & (codes < fitted.sizes)) and np.all(codes == np.floor(codes)):
+        if ((codes >= 0.0) & (codes < fitted.sizes) & (codes == np.floor(codes))).all():
             return x
         smoothed = np.all(fitted.log_unseen > -np.inf, axis=0)  # type: ignore[operator]
         for which, how in ((~smoothed, "error" if unseen == "extra" else unseen), (smoothed, unseen)):

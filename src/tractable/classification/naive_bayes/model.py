@@ -200,7 +200,7 @@ class Group(ABC):
     def check_observed(self, found: Any) -> None:
         """Refuse columns without an observed value in any class."""
         weight = found.weight.sum(axis=0)
-        if not np.all(weight > 0):
+        if not weight.min() > 0:
             raise self._unobserved(int(np.argmin(weight)))
 
     def _unobserved(self, i: int) -> NotYetDetermined:
@@ -516,17 +516,19 @@ class Overall(NamedTuple):
 
 
 def pooled(found: DiagonalMoments) -> Overall:
-    """Return the moments of all of K classes together: their scatter within and between the classes."""
+    """Return the moments of all of K classes together: their scatter within and between the classes.
+
+    Every column has been observed.
+    """
     each, mean = found.weight, found.mean
-    weight, of_all = each.sum(axis=0), each[:, 0]
-    one = each.shape[1] == 1  # weight of all columns
+    weight, some = each.sum(axis=0), each[:, 0]
 
     def total(x: np.ndarray) -> np.ndarray:
-        return of_all @ x if one else np.einsum("kd,kd->d", each, x)
+        return some @ x if each.shape[1] == 1 else np.einsum("kd,kd->d", each, x)
 
-    first = mean[int(of_all.argmax())]  # differences of means keep their digits far from the origin
+    first = mean[some.argmax()]  # differences of means keep their digits far from the origin
     step = mean - first
-    shift = total(step) / np.where(weight > 0, weight, 1.0)
+    shift = total(step) / weight
     step -= shift
     step *= step
     return Overall(weight, first + shift, found.scatter.sum(axis=0) + total(step))

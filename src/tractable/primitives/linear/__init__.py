@@ -435,6 +435,25 @@ def grouped_moments(
     return agnostic.grouped_moments(x, edges, weights)
 
 
+def grouped_centred_rows(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the weights (K,) and means (K, d) of groups, and rows √w (x - mean) with scatters as products.
+
+    Parameters
+    ----------
+    x, edges, weights
+        As in `grouped_moments`.
+
+    Examples
+    --------
+    >>> weight, mean, rows = grouped_centred_rows(np.array([[0.0], [2.0], [5.0]]), np.array([0, 2, 3]))
+    >>> weight.tolist(), mean.tolist(), rows.tolist()
+    ([2.0, 1.0], [[1.0], [5.0]], [[-1.0], [1.0], [0.0]])
+    """
+    return agnostic.grouped_centred_rows(x, edges, weights)
+
+
 def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     """Return the weight of rows (n, d), and the mean and the scatter Σ w (x - mean)² of each column, (d,).
 

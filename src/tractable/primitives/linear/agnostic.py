@@ -53,16 +53,8 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
 def grouped_moments(
     x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
 ) -> tuple[Array, Array, Array]:
-    starts, sizes = edges[:-1], edges[1:] - edges[:-1]
-    total = sizes.astype(np.float64) if weights is None else np.add.reduceat(weights, starts)
-
-    def means(rows: np.ndarray) -> np.ndarray:
-        weighted = rows if weights is None else rows * weights[:, None]
-        return np.add.reduceat(weighted, starts, axis=0) / total[:, None]
-
-    mean = means(x)
-    centred = x - mean.repeat(sizes, axis=0)
-    remainder = means(centred)
+    sizes = edges[1:] - edges[:-1]
+    total, mean, centred, remainder = _grouped_centred(x, edges, sizes, weights)
     root = centred if weights is None else centred * np.sqrt(weights)[:, None]
     scatter = _grouped_products(root, edges, sizes)
     moved = total[:, None] * remainder
@@ -72,6 +64,34 @@ def grouped_moments(
         for k in range(len(scatter)):
             scatter[k] -= np.outer(moved[k], remainder[k])
     return total, mean + remainder, scatter
+
+
+@SILENT
+def grouped_centred_rows(
+    x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    sizes = edges[1:] - edges[:-1]
+    total, mean, rows, remainder = _grouped_centred(x, edges, sizes, weights)
+    rows -= remainder.repeat(sizes, axis=0)
+    if weights is not None:
+        rows *= np.sqrt(weights)[:, None]
+    return total, mean + remainder, rows
+
+
+def _grouped_centred(
+    x: np.ndarray, edges: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return weights and means of groups of rows, the centred rows, and the means that are left of these."""
+    starts = edges[:-1]
+    total = sizes.astype(np.float64) if weights is None else np.add.reduceat(weights, starts)
+
+    def means(rows: np.ndarray) -> np.ndarray:
+        weighted = rows if weights is None else rows * weights[:, None]
+        return np.add.reduceat(weighted, starts, axis=0) / total[:, None]
+
+    mean = means(x)
+    centred = x - mean.repeat(sizes, axis=0)
+    return total, mean, centred, means(centred)
 
 
 def _grouped_products(root: np.ndarray, edges: np.ndarray, sizes: np.ndarray) -> np.ndarray:

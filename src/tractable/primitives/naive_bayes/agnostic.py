@@ -31,7 +31,8 @@ def class_moments(
     centred = x - xp.take(mean, codes, axis=0)
     centred = centred if seen is None else xp.where(seen, centred, nothing)
     rounding = members @ centred / each
-    scatter = members @ (centred * centred) - weight * rounding * rounding
+    centred *= centred
+    scatter = members @ centred - weight * rounding * rounding
     return weight, mean + rounding, scatter, total
 
 
