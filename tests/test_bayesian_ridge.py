@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import tractable
 from quick import some
 from tractable import ARDRegression, BayesianLinearRegression, BayesianRidge, RidgeCV
+from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model import NoiseVanishedWarning, hierarchical_predictive, log_evidence
 from tractable.linear_model.bayes import evidence
 
@@ -466,3 +467,17 @@ def test_a_search_that_is_cut_short_says_so(X, y):
 def test_bad_parameters_are_one_clear_error(X, y, options, named):
     with pytest.raises(ValueError, match=named):
         BayesianRidge(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("noise", [0.01, 1.0])
+def test_many_columns_are_decomposed_by_their_products(noise, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((150, 80)) + 5.0
+    y = X[:, 0] - 2.0 * X[:, 1] + noise * rng.standard_normal(150)
+    assert ColumnSpectrum.from_products(X[:, :60], X[:, 60:61]) is None  # few columns
+    assert ColumnSpectrum.from_products(np.hstack([X, X[:, :1]]), X[:, :1]) is None  # dependent ones
+    found = tractable.BayesianRidge().fit(X, y)
+    monkeypatch.setattr(ColumnSpectrum, "from_products", lambda *_: None)
+    plain = tractable.BayesianRidge().fit(X, y)
+    for name in ("coef_", "alpha_", "lambda_", "gamma_", "log_evidence_", "shrinkage_factors_", "sigma_"):
+        np.testing.assert_allclose(getattr(found, name), getattr(plain, name), rtol=1e-9, atol=1e-12)

@@ -264,6 +264,35 @@ def test_a_wide_table_is_kept_by_its_rows(rng, intercept):
     np.testing.assert_allclose(half[0].merge(half[1]).coef_, whole.coef_, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e3, 1e5, 1e8])
+def test_wide_tables_keep_the_digits_of_an_orthogonal_decomposition(rng, condition):
+    """Products of rows, refined by their residuals, where these are safe; else their QR."""
+    u, v = (np.linalg.qr(rng.standard_normal(shape))[0] for shape in ((12, 12), (40, 12)))
+    X = (u * np.geomspace(1.0, 1.0 / condition, 12)) @ v.T
+    y = rng.standard_normal((12, 2))
+    model, plain = LinearRegression().fit(X, y), LinearRegression(solver="svd").fit(X, y)
+    assert model.rank_ == plain.rank_ == 11
+    size = np.abs(plain.coef_).max()
+    np.testing.assert_allclose(model.coef_ / size, plain.coef_ / size, atol=1e-14 * condition, rtol=0)
+    rows = np.vstack([X[:3], rng.standard_normal((1, 40))])
+    np.testing.assert_allclose(model.leverage(rows), [1.0, 1.0, 1.0, np.inf], rtol=1e-13 * condition)
+    np.testing.assert_allclose(
+        model._solution_.root @ model._solution_.root.T,
+        plain._solution_.root @ plain._solution_.root.T,
+        atol=1e-13 * condition * np.sum(plain._solution_.root**2),
+    )
+
+
+@pytest.mark.parametrize("row", ["a copy", "zeros", "the sum of others"])
+def test_wide_tables_of_dependent_rows_have_the_least_squares_of_the_shortest_coefficients(rng, row):
+    X, y = rng.standard_normal((8, 20)), rng.standard_normal(8)
+    X[-1] = {"a copy": X[0], "zeros": np.zeros(20), "the sum of others": X[:-1].sum(axis=0)}[row]
+    model, theirs = LinearRegression().fit(X, y), linear_model.LinearRegression().fit(X, y)
+    assert model.rank_ == np.linalg.matrix_rank(X - X.mean(axis=0))
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), theirs.predict(X), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_constant_column_is_no_direction(X, y, solver):
     both = np.column_stack([X, np.full(60, 0.1)])

@@ -1,9 +1,12 @@
-"""Intervals of probabilities: far from the origin, and of columns that say nothing."""
+"""Intervals of probabilities: far from the origin, and of columns that say nothing; covariances later."""
+
+import pickle
 
 import numpy as np
 import pytest
 
 import tractable
+from tractable.classification.logistic.problem import LogisticProblem
 
 
 def problem(rng, k):
@@ -34,3 +37,20 @@ def test_of_a_column_that_never_varied(rng):
     np.testing.assert_allclose(model.proba_interval(wide), expected, rtol=1e-9)
     wide[:, 4] = 8.0
     np.testing.assert_array_equal(model.proba_interval(wide)[:, 1], np.broadcast_to([0.0, 1.0], (300, 2)))
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(200, 4, 2), (200, 4, 3), (150, 90, 2)])
+def test_a_covariance_asked_for_later_is_that_of_the_fit(n, d, k, rng, monkeypatch):
+    """It is computed from a copy of the rows, and stored where the model is pickled."""
+    X, weights = rng.standard_normal((n, d)), rng.integers(1, 3, n).astype(float)
+    y = (X[:, :k] + rng.gumbel(size=(n, k))).argmax(axis=1)
+    later = tractable.LogisticRegression().fit(X, y, weights)
+    monkeypatch.setattr(LogisticProblem, "deferred_information", lambda problem, coef: None)
+    at_once = tractable.LogisticRegression().fit(X, y, weights)
+    assert callable(later._curvature_.information)
+    assert not callable(at_once._curvature_.information)
+    X[:], y[:], weights[:] = 0.0, 0, 5.0
+    copied = pickle.loads(pickle.dumps(later))
+    assert not callable(copied._curvature_.information)
+    for model in (later, copied):
+        np.testing.assert_array_equal(model.parameter_covariance_, at_once.parameter_covariance_)

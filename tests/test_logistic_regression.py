@@ -430,6 +430,23 @@ def test_many_coefficients_are_found_by_conjugate_gradients(n, d, k, options, rn
     np.testing.assert_array_equal(found.coef_[:, -1], 0.0)
 
 
+@pytest.mark.parametrize("case", ["powers", "far from the origin"])
+def test_directions_in_which_rows_hardly_vary_are_searched_too(case, rng, monkeypatch):
+    """Where the penalty is weak, conjugate gradients alone would stop far above the minimum."""
+    n, d = 100, 70
+    X = rng.standard_normal((n, d)) + 1e7
+    if case == "powers":
+        X = rng.uniform(-1.0, 1.0, (n, 1)) ** np.arange(1, d + 1)
+    centred = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = (centred[:, :3] + rng.gumbel(size=(n, 3))).argmax(axis=1)
+    options = {"C": 1e6} if case == "powers" else {"fit_intercept": False}
+    found = tractable.LogisticRegression(**options).fit(X, y)
+    monkeypatch.setattr(logistic, "MOST_NEWTON", 10**9)
+    exact = tractable.LogisticRegression(**options).fit(X, y)
+    assert found.converged_
+    assert found.loss_ <= exact.loss_ + 1e-8
+
+
 @pytest.mark.parametrize("link", [Logit.of(2), Logit.of(4), Logit.of(3, overparametrised=True), Probit()])
 def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
     """One block for all linear predictors; where all coefficients are zero it is the whole curvature."""

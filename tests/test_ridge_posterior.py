@@ -65,3 +65,22 @@ def test_the_table_without_a_penalty_has_the_tests_of_least_squares(rng):
     np.testing.assert_allclose(
         chosen.summary().covariance, Ridge(chosen.alpha_).fit(X, y[:, 0]).summary().covariance, rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("shape", [(9, 30), (40, 6), (25, 20)])
+@pytest.mark.parametrize("alpha", [1e-9, 1e-3, 1.0, 1e6])
+def test_products_and_spectra_give_one_solution(shape, alpha):
+    """`Ridge` solves products of rows or columns where these are safe, `RidgeCV` by a spectrum."""
+    rng = np.random.default_rng(7)
+    X, Y = rng.standard_normal(shape) + 3.0, rng.standard_normal((shape[0], 2))
+    weights = rng.integers(1, 3, shape[0]).astype(float)
+    ridge = Ridge(alpha).fit(X, Y, weights)
+    spectrum = RidgeCV([alpha]).fit(X, Y, weights)
+    new = rng.standard_normal((5, shape[1]))
+    np.testing.assert_allclose(ridge.coef_, spectrum.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ridge.effective_dof_, spectrum.effective_dof_, rtol=1e-10)
+    np.testing.assert_allclose(ridge.leverage(X), spectrum.leverage(X), rtol=1e-8)
+    np.testing.assert_allclose(ridge.leverage(new), spectrum.leverage(new), rtol=1e-7)
+    np.testing.assert_allclose(ridge.hat_matrix(new), spectrum.hat_matrix(new), rtol=1e-6, atol=1e-9 / alpha)
+    if alpha > 1e-6:
+        np.testing.assert_allclose(ridge.noise_variance_, spectrum.noise_variance_, rtol=1e-7)

@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.arrays import to_numpy
 from tractable.primitives.linear import (
+    centred_rows,
     centred_triangle,
     joint_moments,
     merged_triangle,
@@ -142,6 +143,34 @@ def test_joint_moments_are_the_moments_of_all_columns(shape, weighted):
     weights = rng.integers(0, 3, n).astype(float) if weighted else None
     for mine, plain in zip(joint_moments(x, y, weights), moments(np.hstack([x, y]), weights), strict=True):
         np.testing.assert_allclose(mine, plain, rtol=1e-13, atol=1e-9 * n)
+
+
+def test_joint_moments_of_rows_that_drift_keep_their_digits(rng):
+    """Products are taken about the mean of the first rows; where others are far from it, of all rows."""
+    x, y = rng.standard_normal((1400, 130)), rng.standard_normal((1400, 1))
+    x[600:, :2] += 1e7
+    x[:600, 2] = 0.0
+    weights = np.ones(1400)
+    weights[:600] = 0.0
+    for given in (None, weights):
+        _, mean, scatter = joint_moments(x, y, given)
+        _, exact_mean, exact = moments(np.hstack([x, y]), given)
+        lengths = np.sqrt(exact.diagonal())
+        np.testing.assert_allclose(mean, exact_mean, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(
+            scatter / lengths / lengths[:, None], exact / lengths / lengths[:, None], atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_centred_rows_have_the_products_of_the_moments(rng, weighted):
+    x, y = rng.standard_normal((30, 70)) + 1e6, rng.standard_normal((30, 2))
+    weights = rng.integers(0, 3, 30).astype(float) if weighted else None
+    weight, mean, rows = centred_rows(x, y, weights)
+    exact_weight, exact_mean, exact = moments(np.hstack([x, y]), weights)
+    assert weight == exact_weight
+    np.testing.assert_allclose(mean, exact_mean, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(rows.T @ rows, exact, atol=1e-7)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.9, 0.95])

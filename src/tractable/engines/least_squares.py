@@ -461,8 +461,15 @@ def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
     if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
     identity = xp.eye(d, dtype=r.dtype, device=device(r))
-    solved = solve_triangular(r.T, xp.concat([identity, z], axis=1), transposed=True)
-    inverse, coef = solved[:, :d], solved[:, d:]
+    if d and is_numpy_array(r):
+        from scipy.linalg import lapack
+
+        # The transpose, of rows in order, is a lower factor in the order of Fortran.
+        inverse = lapack.dtrtri(r.T, lower=1)[0].T
+        coef = lapack.dtrtrs(r.T, z, lower=1, trans=1)[0]
+    else:
+        solved = solve_triangular(r.T, xp.concat([identity, z], axis=1), transposed=True)
+        inverse, coef = solved[:, :d], solved[:, d:]
     # |R⁻¹| ≥ 1/σ_min: a short inverse proves full rank, a long one calls for the singular values.
     if float(xp.sqrt(xp.sum(inverse**2))) * tol >= 1.0 and float(xp.min(xp.linalg.svdvals(r))) <= tol:
         return _by_svd(r, z, tol)

@@ -1,19 +1,23 @@
 """Spectra of penalised least squares: one decomposition, of the columns or of few rows, for every penalty."""
 
+from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from tractable.arrays.limits import too_large
-from tractable.arrays.linalg import column_lengths
+from tractable.arrays.linalg import column_lengths, column_squares
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.data.blocks import tree_sum
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
 from tractable.value import value
 
 #: Gram matrices are formed up to this ratio of the largest eigenvalue to the smallest: ten digits are left.
 SAFE_CONDITION = 1e6
+
+#: More columns are decomposed by their products up to this ratio of the largest eigenvalue to the smallest.
+MANY_COLUMNS, CLOSE_CONDITION = 64, 1e4
 
 
 @value
@@ -29,7 +33,7 @@ class ColumnSpectrum:
     def of(cls, columns: Array, targets: Array, rest: Any = 0.0) -> "ColumnSpectrum":
         """Decompose columns (m, p), and targets (m, t) with `rest` more squares, by the SVD."""
         xp = namespace_of(columns)
-        with single_threaded_blas():
+        with blas_for_columns(min(columns.shape)):
             u, s, vt = xp.linalg.svd(columns, full_matrices=False)
             nonzero = s > 10.0 * columns.shape[1] * float(xp.finfo(s.dtype).eps) * s[0]
             projections = xp.where(nonzero[:, None], u.T @ targets, 0.0)
@@ -45,7 +49,7 @@ class ColumnSpectrum:
         xp = namespace_of(scatter)
         if not bool(xp.all(xp.isfinite(scatter))):
             return None
-        with single_threaded_blas():
+        with blas_for_columns(p):
             values, basis = xp.linalg.eigh(scatter[:p, :p])
             least, largest = float(values[0]), float(values[-1])
             if not least > 0.0 or not largest <= SAFE_CONDITION * (least + least_penalty):
@@ -56,12 +60,31 @@ class ColumnSpectrum:
         rest = xp.where(rest > 0, rest, xp.zeros_like(rest))
         return cls(basis=basis, singular=s, projections=projections, rest=rest)
 
-    @property
+    @classmethod
+    def from_products(cls, columns: Array, targets: Array) -> "ColumnSpectrum | None":
+        """Decompose many columns (m, p) by their products, in a third of the time; None where that is unsafe.
+
+        All but four digits of the squares of the singular values are right, and all of what is orthogonal.
+        """
+        if not is_numpy_array(columns) or not MANY_COLUMNS < columns.shape[1] <= columns.shape[0]:
+            return None
+        with blas_for_columns(columns.shape[1]), np.errstate(over="ignore", invalid="ignore"):
+            products = columns.T @ columns
+            if not np.isfinite(products).all():
+                return None
+            values, basis = np.linalg.eigh(products)
+            if not 0.0 < values[-1] <= CLOSE_CONDITION * values[0]:
+                return None
+            projections = (basis.T @ (columns.T @ targets)) / np.sqrt(values)[:, None]
+            rest = column_squares(targets - columns @ (basis @ (projections / np.sqrt(values)[:, None])))
+        return cls(basis=basis, singular=np.sqrt(values), projections=projections, rest=rest)
+
+    @cached_property
     def largest(self) -> float:
         """Largest singular value."""
         return float(namespace_of(self.singular).max(self.singular))
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """Number of directions in which the columns vary."""
         xp = namespace_of(self.singular)

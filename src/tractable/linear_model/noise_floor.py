@@ -28,8 +28,8 @@ def without_rounding(rss: Array, lengths: Array, offset: Array, weight: Any) -> 
 
 
 def _target_variance(statistic: LinearFactor) -> float:
-    xp = namespace_of(statistic.mean)
-    return float(xp.sum(statistic.factor[:, statistic.dim] ** 2)) / (float(statistic.weight) or 1.0)
+    target = statistic.factor[:, statistic.dim]
+    return float(target @ target) / (float(statistic.weight) or 1.0)
 
 
 def _mean_square(statistic: LinearFactor) -> float:

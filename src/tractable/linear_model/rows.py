@@ -25,7 +25,8 @@ from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
-from tractable.statistics import LinearFactor, column_varies
+from tractable.primitives.threads import blas_for_columns
+from tractable.statistics import LinearFactor, Moments, column_varies
 from tractable.value import replace
 
 #: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
@@ -53,7 +54,7 @@ def linear_factor(rows: Rows) -> LinearFactor:
 
 
 #: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it.
-SOME_ROWS, MANY_ENTRIES = 8, 2**18
+SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 
 def _factor_of_products(rows: Rows) -> LinearFactor | None:
@@ -65,11 +66,16 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
         few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
         if LinearFactor.of_moments(few, **form) is None:
             return None
-    if rows.data.size <= FEW_ENTRIES:  # one block
-        products = LinearFactor.moments_of(rows.data, rows.y, rows.weights)
-    else:
-        products = fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
-    return LinearFactor.of_moments(products, **form)
+    return LinearFactor.of_moments(joint_moments(rows), **form)
+
+
+def joint_moments(rows: Rows) -> Moments:
+    """Return the moments of the columns and targets [X, Y] of rows in memory."""
+    n, d = rows.data.shape
+    if n * d <= FEW_ENTRIES or n < LinearFactor.least_rows(d):  # one block: a sum of two is as much work
+        with blas_for_columns(d):
+            return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
+    return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
 
 
 def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:
@@ -185,6 +191,8 @@ def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
     """Return the statistic with zeros in place of columns that vary by rounding alone."""
     xp = namespace_of(statistic.mean)
     varies = column_varies(statistic.mean, statistic.stddev)
+    if bool(xp.all(varies)):
+        return statistic
     return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
 
 

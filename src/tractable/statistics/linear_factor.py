@@ -176,7 +176,7 @@ class LinearFactor:
         """Return the factor as a triangle, (d + t, d + t), whether it is rows or a triangle already."""
         xp = namespace_of(self.factor)
         n, width = self.factor.shape
-        if n == width and not bool(xp.any(xp.tril(self.factor, k=-1) != 0)):
+        if n == width and not bool(xp.any(xp.tril(self.factor, k=-1))):
             return self.factor
         return triangle(self.factor)
 

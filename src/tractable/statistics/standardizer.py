@@ -104,16 +104,18 @@ class Standardizer:
         xp, limits = namespace_of(mean), np.finfo(np.float64)
         if not centered:
             mean, stddev = xp.zeros_like(mean), xp.hypot(stddev, mean)
-        varies = column_varies(mean, stddev)
-        rounding = ROUNDINGS * float(limits.eps) * xp.where(mean != 0, xp.abs(mean), 1.0)
-        least = float(limits.tiny) ** 0.5
-        width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
+        varies, width = column_varies(mean, stddev), stddev
+        every = bool(xp.all(varies))
+        if not every:
+            rounding = ROUNDINGS * float(limits.eps) * xp.where(mean != 0, xp.abs(mean), 1.0)
+            least = float(limits.tiny) ** 0.5
+            width = xp.where(varies, stddev, xp.where(rounding > least, rounding, least))
         if common:
-            some = bool(xp.any(varies))
-            widths = width[varies] if some else width
+            some = every or bool(xp.any(varies))
+            widths = width[varies] if some and not every else width
             peak = float(xp.max(widths))  # squares neither overflow nor underflow
             width = xp.full_like(width, peak * float(xp.mean((widths / peak) ** 2)) ** 0.5)
-            varies = xp.full_like(varies, some)
+            varies = varies if every else xp.full_like(varies, some)
         if exact:
             width = power_of_two(width)
             mean = xp.round(mean / (0.125 * width)) * (0.125 * width)

@@ -719,21 +719,22 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
     if narrow is not None:
         return narrow.search(start, tol=tol, max_iter=max_iter)
     if problem.rows is not None:
-        found = _newton_cg_search(problem, start, tol=tol, max_iter=max_iter)
-        if found.converged or found.interrupted or found.n_iter >= max_iter:
+        found, near = _newton_cg_search(problem, start, tol=tol, max_iter=max_iter)
+        if (found.converged and near) or found.interrupted or found.n_iter >= max_iter:
             return found
-        # Conjugate gradients converge slowly: columns are far from orthogonal.
+        # The columns are far from orthogonal, and the penalty is weak.
         after = _factor_search(problem, found.x, tol=tol, max_iter=max_iter - found.n_iter)
         trace = np.append(found.trace[:-1], after.trace)
-        return replace(after, n_iter=len(trace) - 1, trace=trace)
+        converged = after.converged or found.converged  # there may be nothing left to gain
+        return replace(after, n_iter=len(trace) - 1, trace=trace, converged=converged)
     return _factor_search(problem, start, tol=tol, max_iter=max_iter)
 
 
 def _newton_cg_search(
     problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int
-) -> NewtonResult:
-    """Search by conjugate gradients, in the coefficients of the classes."""
-    link, rows = problem.link, problem.rows
+) -> tuple[NewtonResult, bool]:
+    """Search by conjugate gradients, over coefficients of the classes; say whether that is the minimum."""
+    link, rows, ridge = problem.link, problem.rows, problem.ridge
     assert rows is not None
 
     def settled(coef: np.ndarray, gradient: np.ndarray) -> bool:
@@ -744,7 +745,12 @@ def _newton_cg_search(
     found = newton_cg(problem.expansion, link.class_coef(start), most_products=MOST_PRODUCTS, **options)
     gradient = link.free_coef(found.gradient)
     violation = float(np.max(np.abs(gradient), initial=0.0))
-    return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation)
+    # The penalty alone bounds how far the objective is above its minimum, by ½ |∇f|² over its curvature:
+    # conjugate gradients do not see directions in which the rows hardly vary.
+    least = np.where(ridge > 0.0, ridge, LEAST_TOTAL * link.curvature_at_zero * problem.weight)
+    above = 0.5 * problem.weight * float(np.sum(gradient * gradient / least))
+    near = above <= tol * np.log(len(link.contrasts))
+    return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation), near
 
 
 def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:

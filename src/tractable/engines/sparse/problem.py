@@ -256,7 +256,7 @@ def gaps_of(
     size: Size,
 ) -> Any:
     """Return the duality gaps (m,), given correlations (p, m), changed in place, and squares of residuals."""
-    if np.any(ridges):
+    if ridges != 0.0 if isinstance(ridges, float) else ridges.any():
         left[which] -= ridges * found
         rest = rest + ridges * (found * found).sum(axis=0)
     top = size(left).max(axis=0, initial=0.0)

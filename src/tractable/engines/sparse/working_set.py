@@ -115,7 +115,7 @@ def _one_by_one(
     Where the ridge is one number, the penalties that follow with the same active set are solved at once.
     """
     found: list[tuple[np.ndarray, Any, int]] = []
-    i, uniform = 0, bool((ridges == ridges[0]).all())
+    i, uniform = 0, len(penalties) > 1 and bool((ridges == ridges[0]).all())
     while i < len(penalties):
         penalty, ridge = float(penalties[i]), float(ridges[i])
         start = found[-1][0][:, -1] if found else None
@@ -137,9 +137,9 @@ def _one_by_one(
             found += [(coefs, gaps, 1)] if len(gaps) else []
             i += len(gaps)
     parts, gaps_of_parts, n_iter = zip(*found, strict=True)
-    steps = np.repeat(n_iter, [len(part) for part in gaps_of_parts])
+    steps = [n for n, part in zip(n_iter, gaps_of_parts, strict=True) for _ in part]
     together = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-    return SparsePath(coefs=together, gaps=np.concatenate(gaps_of_parts), n_iter=steps)
+    return SparsePath(coefs=together, gaps=np.concatenate(gaps_of_parts), n_iter=np.array(steps))
 
 
 def _ladder(top: float, first: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import column_lengths, solve_triangular
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.base import check_fitted
 from tractable.base.parameters import check_number
 from tractable.data import Whole
@@ -136,16 +136,19 @@ class _Steps:
         at, found, hyper = expected.params, expected.posterior, self.hyper
         xp = namespace_of(at.prior)
         shape, rate = found.gamma + 2.0 * hyper.prior_shape, found.coef**2 + 2.0 * hyper.prior_rate
-        prior = bounded_ratio(shape, rate, xp.full_like(at.prior, LARGEST_PRECISION), at.prior)
+        prior = bounded_ratio(shape, rate, LARGEST_PRECISION, at.prior)
         n_rows = max(self.dof - float(xp.sum(found.gamma)), 0.0) + 2.0 * hyper.noise_shape
         rss = found.rss + 2.0 * hyper.noise_rate
-        noise = float(bounded_ratio(n_rows, rss, 1.0 / hyper.noise_floor, at.noise))
-        relevant = prior < self.threshold
-        coef = xp.where(relevant, found.coef, 0.0)
-        change = inf if at.coef is None else float(xp.sum(xp.abs(coef - at.coef)))
-        active, pruned_prior = at.active, at.pruned_prior
-        slots = xp.nonzero(relevant)[0]
-        if slots.shape[0] < prior.shape[0]:
+        noise = bounded_ratio(n_rows, rss, 1.0 / hyper.noise_floor, at.noise)
+        relevant, coef = prior < self.threshold, found.coef
+        active, pruned_prior, change = at.active, at.pruned_prior, inf
+        every = bool(xp.all(relevant))
+        if not every:
+            coef = xp.where(relevant, coef, 0.0)
+        if at.coef is not None:
+            change = float(xp.sum(xp.abs(coef - at.coef)))
+        if not every:
+            slots = xp.nonzero(relevant)[0]
             pruned_prior = _scattered(prior, active, pruned_prior)
             active, prior, coef = (xp.take(part, slots) for part in (active, prior, coef))
         return _Params(
@@ -239,36 +242,57 @@ def _posterior(columns: _Columns, prior: Array, noise: float) -> _Posterior:
     if m < k:
         coef, gamma, log_det = _by_rows(columns, width, noise)
     else:
-        upper, inverse, projections = _precision_factor(columns, width, noise)
+        pivots, inverse, projections = _precision_factor(columns, width, noise)
         coef = width * (inverse @ projections)
         gamma = 1.0 - xp.sum(inverse**2, axis=1)
-        log_det = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(upper))))
-    rss = columns.rest + float(xp.sum((columns.targets - columns.rows @ coef) ** 2))
-    gamma = xp.where(gamma > 0, gamma, xp.zeros_like(gamma))
+        log_det = 2.0 * float(xp.sum(xp.log(pivots)))
+    residuals = columns.targets - columns.rows @ coef
+    rss = columns.rest + float(residuals @ residuals)
+    gamma = xp.maximum(gamma, xp.zeros_like(gamma))
     return _Posterior(coef=coef, gamma=gamma, rss=rss, log_det=log_det, inverse=inverse)
 
 
 def _precision_factor(columns: _Columns, width: Array, noise: float) -> tuple[Array, Array, Array]:
-    """Return U, upper triangular, UᵀU = M = I + AᵀA with A = √noise R width, U⁻¹, and U⁻ᵀ Aᵀ √noise z.
+    """Return the diagonal of U, U⁻¹, and U⁻ᵀ Aᵀ √noise z; UᵀU = M = I + AᵀA with A = √noise R width.
 
-    By Cholesky where every column is independent enough of those before it, else by the QR of A over I.
+    U is upper triangular: by Cholesky where every column is independent enough of those before it, else by
+    the QR of A over I.
     """
+    found = _by_cholesky(columns, width, noise)
+    if found is not None:
+        return found
     xp = namespace_of(width)
     k = width.shape[0]
     identity = xp.eye(k, dtype=width.dtype, device=device(width))
-    precision = identity + noise * (width[:, None] * columns.gram * width)
-    lengths = xp.linalg.diagonal(precision)
-    if float(xp.max(lengths)) < 1.0 / INDEPENDENT**2:
-        lower = xp.linalg.cholesky(precision)
-        if bool(xp.all(xp.linalg.diagonal(lower) ** 2 > INDEPENDENT * lengths)):
-            both = xp.concat([identity, (noise * width * columns.products)[:, None]], axis=1)
-            solved = solve_triangular(lower, both)
-            return lower.T, solved[:, :k].T, solved[:, k]
     above = noise**0.5 * xp.concat([columns.rows * width, columns.targets[:, None]], axis=1)
     below = xp.concat([identity, xp.zeros_like(identity[:, :1])], axis=1)
     both = triangle(xp.concat([above, below]))
     upper = both[:k, :k]
-    return upper, solve_triangular(upper.T, identity, transposed=True), both[:k, k]
+    inverse = solve_triangular(upper.T, identity, transposed=True)
+    return xp.linalg.diagonal(upper), inverse, both[:k, k]
+
+
+def _by_cholesky(columns: _Columns, width: Array, noise: float) -> tuple[Array, Array, Array] | None:
+    xp = namespace_of(width)
+    precision = (noise * width)[:, None] * columns.gram * width
+    lengths = 1.0 + xp.linalg.diagonal(precision)
+    if not float(xp.max(lengths)) < 1.0 / INDEPENDENT**2:
+        return None
+    if is_numpy_array(precision):
+        from scipy.linalg import lapack
+
+        precision.flat[:: len(width) + 1] = lengths
+        upper, info = lapack.dpotrf(precision.T, clean=1)  # the transpose is in the order of Fortran
+        if info:
+            return None
+        pivots, inverse = upper.diagonal(), lapack.dtrtri(upper)[0]
+    else:
+        identity = xp.eye(width.shape[0], dtype=width.dtype, device=device(width))
+        lower = xp.linalg.cholesky(precision + identity)
+        pivots, inverse = xp.linalg.diagonal(lower), solve_triangular(lower, identity).T
+    if not bool(xp.all(pivots**2 > INDEPENDENT * lengths)):
+        return None
+    return pivots, inverse, inverse.T @ (noise * width * columns.products)
 
 
 def _by_rows(columns: _Columns, width: Array, noise: float) -> tuple[Array, Array, float]:
@@ -285,13 +309,17 @@ def _by_rows(columns: _Columns, width: Array, noise: float) -> tuple[Array, Arra
 
 def _log_evidence(found: _Posterior, prior: Array, noise: float, dof: float) -> float:
     """Return log N(y | 0, I / noise + X diag(1/prior) Xᵀ)."""
-    length = float(namespace_of(prior).sum(prior * found.coef**2))
+    length = float(prior @ found.coef**2)
     return 0.5 * (dof * log(noise / (2.0 * pi)) - found.log_det - noise * found.rss - length)
 
 
 def _scattered(part: Array, index: Array, others: Array) -> Array:
     """Return `others` with `part` at the indices along the first axis."""
     xp = namespace_of(others)
+    if is_numpy_array(others):
+        found = others.copy()
+        found[index] = part
+        return found
     n = others.shape[0]
     slots = np.arange(n)
     slots[to_numpy(index)] = n + np.arange(part.shape[0])

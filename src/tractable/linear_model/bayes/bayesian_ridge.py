@@ -1,6 +1,6 @@
 """Bayesian ridge regression: precisions of prior and noise that maximise the evidence."""
 
-from tractable.arrays.namespace import Array
+from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import check_fitted
 from tractable.base.parameters import check_choice, check_number
 from tractable.linear_model.bayes.evidence import (
@@ -182,7 +182,8 @@ class BayesianRidge(EvidenceModel):
             max_iter=self.max_iter,
         )
         self.lambda_ = self._data_precision(scaled, found.prior)
-        self.shrinkage_factors_ = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
+        factors = root_fractions(spectrum, found.prior, found.noise)[0] ** 2
+        self.shrinkage_factors_ = -namespace_of(factors).sort(-factors)
         return found, hyper
 
     def _data_precision(self, scaled: StandardizedFactor, prior: float) -> float:

@@ -12,10 +12,10 @@ from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
-from tractable.linear_model.rows import check_factor
+from tractable.linear_model.rows import check_factor, joint_moments
 from tractable.metrics.penalties import CVCurve
 from tractable.primitives.threads import blas_for_columns
-from tractable.statistics import LinearFactor, Moments
+from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import value
 
@@ -188,7 +188,7 @@ def _column_spectrum(
     """Decompose many rows: by their scatter where that is safe and rows are read again, else by QR."""
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
-        moments = fold(_joint_moments, rows.data, rows.y, weights=rows.weights)
+        moments = joint_moments(rows)
         p = rows.data.shape[1]
         centering = Centering.of(moments.mean, moments.mean.shape[0] - p, **intercept)
         spectrum = ColumnSpectrum.from_scatter(moments.scatter, p, float(alphas.min()))
@@ -200,12 +200,6 @@ def _column_spectrum(
     p = factor.shape[1] - statistic.n_targets
     spectrum = ColumnSpectrum.of(factor[:, :p], factor[:, p:])
     return spectrum, centering, float(statistic.weight), statistic.flat
-
-
-def _joint_moments(x: Any, y: Any, weights: Any = None) -> Moments:
-    x = as_rows(x)
-    with np.errstate(over="ignore", invalid="ignore"):  # such numbers are refused by their factor
-        return Moments.of(namespace_of(x).concat([x, _as_columns(y, x)], axis=1), weights)
 
 
 def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:

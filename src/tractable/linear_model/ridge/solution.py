@@ -399,8 +399,9 @@ def _by_products_of_rows(rows: np.ndarray, targets: np.ndarray, alpha: float) ->
 
 def _solve(upper: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return (UᵀU)⁻¹ b."""
-    lower = upper.T
-    return solve_triangular(lower, solve_triangular(lower, b), transposed=True)
+    from scipy.linalg import lapack
+
+    return lapack.dpotrs(upper.T, b, lower=1)[0]  # the transpose is in the order of Fortran
 
 
 def _effective_dof(columns: Array, root: Array, alpha: float) -> float:
@@ -431,10 +432,11 @@ def primal_solution(
     gain = spectrum.singular * inverse
     weights = spectrum.basis @ (gain[:, None] * spectrum.projections)
     dof = float(xp.sum(spectrum.singular * gain))
-    seen = xp.take(spectrum.basis, xp.nonzero(inverse > 0)[0], axis=1)
     span = None
-    if seen.shape[1] < seen.shape[0] and alpha == 0.0:
-        span = RowSpan(scale=xp.ones_like(seen[:, 0]), directions=seen)
+    if alpha == 0.0:
+        seen = xp.take(spectrum.basis, xp.nonzero(inverse > 0)[0], axis=1)
+        if seen.shape[1] < seen.shape[0]:
+            span = RowSpan(scale=xp.ones_like(seen[:, 0]), directions=seen)
     root = PrimalInverse(factor=spectrum.basis * xp.sqrt(inverse), effective_dof=dof, span=span)
     of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": root}
     return RidgeSolution.at(weights, rss, spectrum.target_lengths, centering, **of)

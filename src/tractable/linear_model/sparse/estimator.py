@@ -84,7 +84,10 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
-            self._learn(linear_factor(rows))
+            statistic = linear_factor(rows)
+            # That of rows which were checked has numbers that can be squared, if their weights have.
+            plain = rows.weights is None and isinstance(rows.data, np.ndarray)
+            self._fit_to(statistic if plain else check_factor(statistic))
         else:
             if isinstance(rows.data, SparseSource):
                 parts = rows.data.X, rows.data.y, rows.data.weights
@@ -121,8 +124,10 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         return LinearFactor.of
 
     def _learn(self, statistic: Any) -> None:
-        self.statistic_ = statistic = check_factor(statistic)
-        self.solver_ = "statistic"
+        self._fit_to(check_factor(statistic))
+
+    def _fit_to(self, statistic: LinearFactor) -> None:
+        self.statistic_, self.solver_ = statistic, "statistic"
         columns = Columns.of_statistic(statistic, fit_intercept=bool(self.fit_intercept))
         few = statistic.dim <= 4 * FEW_COLUMNS or columns.rows.shape[0] >= statistic.dim
         self._solve(columns, precompute=True if few else None)

@@ -185,19 +185,21 @@ def solve_path(
     penalties = _over_scales(n * alphas * l1_ratio, scale, target_scale)
     ridges = _over_scales(n * alphas * (1.0 - l1_ratio), scale, scale)
     sparse = penalties > 0.0
+    every = bool(sparse.all())
     options: dict[str, Any] = {"tol": tol, "positive": positive, "max_iter": max_iter}
     found = []
-    if sparse.any():
+    if every or sparse.any():
         problem = columns.problem(target, precompute=precompute, once=len(alphas) == 1)
         stored = isinstance(columns.rows, StandardizedSparse)
         walk = sparse_path if stored or is_numpy_array(columns.rows) else _one_by_one
-        weights = (penalties, ridges) if sparse.all() else (penalties[sparse], ridges[sparse])
+        weights = (penalties, ridges) if every else (penalties[sparse], ridges[sparse])
         path = walk(problem, *weights, **options)
         top = 0.0 if stored else float(np.max(np.abs(to_numpy(problem.moment)), initial=0.0))
         if weights[0][-1] <= HIDDEN * top:
             path = _certified(columns, target, path, *weights, positive, top)
         found.append(path)
-    found.extend(_without_l1(columns, target, float(squared), positive) for squared in ridges[~sparse])
+    without = () if every else ridges[~sparse]
+    found.extend(_without_l1(columns, target, float(squared), positive) for squared in without)
     path = found[0] if len(found) == 1 else _joined(found)
     gaps, coefs = np.maximum(path.gaps, 0.0) * target_scale / n * target_scale, path.coefs
     if scale != target_scale:  # on which the coefficients depend

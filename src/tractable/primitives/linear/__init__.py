@@ -301,9 +301,8 @@ def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array,
     return compiled(x, y, weights, max(64, CENTRED_BYTES // (8 * (x.shape[1] + y.shape[1]))))
 
 
-#: Entries of the rows whose products are added at a time: they stay in the cache of a core. And of those that
-#: the mean is subtracted from in one loop.
-PRODUCT_ENTRIES, TILE = 2**15, 512
+#: Entries of the rows whose products are added at a time: they stay in the cache of a core.
+PRODUCT_ENTRIES = 2**15
 
 
 @SILENT
@@ -326,37 +325,40 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
     if _sums_compiled(x, x.shape[1] + y.shape[1]):
         return _compiled_moments(x, y, weights)
-    (n, d), n_targets = x.shape, y.shape[1]
-    one, weight, safe, centre = _weights_and_centre(x, y, weights)
-    tile = max(1, TILE // max(d, 1))
-    step = tile * -(-max(4 * d, PRODUCT_ENTRIES // max(d, 1)) // tile)  # products of few rows are slow
-    panel, beside = np.empty((min(step, n), d)), np.empty((min(step, n), n_targets + 1))
-    # A column of ones, whose products are what rounding left of the mean.
-    products = np.zeros((d + n_targets + 1, d + n_targets + 1))
-    for start in range(0, n, step):
+    step = max(4 * (x.shape[1] + y.shape[1]), PRODUCT_ENTRIES // (x.shape[1] + y.shape[1]))
+    some = slice(0, step)  # products of fewer rows are slow
+    _, _, _, centre = _weights_and_centre(x[some], y[some], None if weights is None else weights[some])
+    products = _products_about(centre, x, y, weights, step)
+    weight, rest = np.float64(len(x)) if weights is None else weights.sum(), products[:-1, -1]
+    safe = weight if weight > 0 else 1.0
+    if len(x) > step:  # about the mean of the first rows, not of all
+        scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
+        if not (rest * (rest / safe) <= scatter.diagonal()).all():  # which differ by more than rows do
+            centre = centre + rest / safe
+            products = _products_about(centre, x, y, weights, step)
+            rest, scatter = products[:-1, -1], products[:-1, :-1]
+        return weight, centre + rest / safe, scatter
+    return weight, centre + rest / safe, products[:-1, :-1]
+
+
+def _products_about(
+    centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, step: int
+) -> np.ndarray:
+    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time."""
+    (n, d), width = x.shape, len(centre) + 1
+    panel = np.empty((min(step, n), width))
+    products: Any = None
+    for start in range(0, max(n, 1), step):
         part = slice(start, min(start + step, n))
-        z, u = panel[: part.stop - start], beside[: part.stop - start]
-        _subtract_from_rows(x[part], centre[:d], z, tile)
-        np.subtract(y[part], centre[d:], out=u[:, :-1])
-        u[:, -1] = 1.0
+        z = panel[: part.stop - start]
+        np.subtract(x[part], centre[:d], out=z[:, :d])
+        np.subtract(y[part], centre[d:], out=z[:, d:-1])
+        z[:, -1] = 1.0
         if weights is not None:
-            root = np.sqrt(one[part])[:, None]
-            z *= root
-            u *= root
-        products[:d, :d] += product(z.T, z)
-        products[:d, d:] += product(z.T, u)
-        products[d:, d:] += product(u.T, u)
-    products[d:, :d] = products[:d, d:].T
-    return weight, centre + products[:-1, -1] / safe, products[:-1, :-1]
-
-
-def _subtract_from_rows(rows: np.ndarray, centre: np.ndarray, out: np.ndarray, tile: int) -> None:
-    """Write rows - centre to `out`, in C order, `tile` rows at a time: loops over few columns are short."""
-    whole = len(rows) - len(rows) % tile if rows.flags.c_contiguous and tile > 1 else 0
-    if whole:
-        shape = whole // tile, tile * len(centre)
-        np.subtract(rows[:whole].reshape(shape), np.tile(centre, tile), out=out[:whole].reshape(shape))
-    np.subtract(rows[whole:], centre, out=out[whole:])
+            z *= np.sqrt(weights[part])[:, None]
+        own = product(z.T, z)
+        products = own if products is None else np.add(products, own, out=products)
+    return products
 
 
 #: Column sums of the inverse correlations up to which their Cholesky factor is taken for that of the rows: it
@@ -400,12 +402,15 @@ def safe_factor(
     correlations = scatter * (1.0 / lengths)
     correlations *= (1.0 / lengths)[:, None]
     # Its transpose, which is in the order of Fortran, is the same matrix.
-    factor, info = lapack.dpotrf(correlations.T, lower=0, clean=1, overwrite_a=1)
-    pivots = factor.diagonal()
+    lower, info = lapack.dpotrf(correlations.T, lower=1, clean=1, overwrite_a=1)
+    pivots = lower.diagonal()
     if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
         return None
-    inverse_sum = 1.0 / lapack.dpocon(factor[:d, :d], 1.0, uplo="U")[0]
-    return np.multiply(factor, lengths, order="C") if inverse_sum <= inflation else None
+    if not inflation * lapack.dpocon(lower[:d, :d], 1.0, uplo="L")[0] >= 1.0:
+        return None
+    factor = lower.T
+    factor *= lengths
+    return factor
 
 
 def sums_groups(x: Array) -> bool:
