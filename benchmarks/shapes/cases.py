@@ -498,7 +498,7 @@ FITS = [
     ),
     Case(
         name="MeanShift",
-        ours=plain(tractable.MeanShift, bandwidth=4.0),
+        ours=plain(tractable.MeanShift, bandwidth=4.0, assign="nearest"),  # as the peer's rows are labelled
         peer=plain(cluster.MeanShift, bandwidth=4.0),
         make=clusters,
         call=fit,

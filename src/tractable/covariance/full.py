@@ -129,7 +129,9 @@ class Full(Covariance):
 
     @cached_property
     def diagonal(self) -> Array:
-        return freeze(namespace_of(self.cholesky).linalg.diagonal(self.dense()))
+        if self.matrix is None:  # rows of the factor, and no product
+            return freeze(namespace_of(self.cholesky).sum(self.cholesky**2, axis=-1))
+        return freeze(namespace_of(self.cholesky).linalg.diagonal(self.matrix))
 
     @cached_property
     def log_det(self) -> Array:

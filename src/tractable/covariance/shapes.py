@@ -25,6 +25,9 @@ from tractable.statistics.moments import FourthMoments, over
 from tractable.statistics.standardizer import ROUNDINGS, Standardizer, column_varies
 from tractable.value import value
 
+#: A digit in which diagonals of inverses may differ.
+ROUNDING = 1e-6
+
 #: The least variance of a standardized column: the square of a few roundings.
 LEAST_VARIANCE = (ROUNDINGS * np.finfo(np.float64).eps) ** 2
 
@@ -314,13 +317,18 @@ def collapsed_components(
     jitter = np.atleast_1d(structure.jitter) if isinstance(structure, Full) else np.zeros(1)
     collapsed = (weights == 0.0) | np.any(jitter > 0, axis=-1)
     least = np.maximum(floor, LEAST_VARIANCE)
-    # All variances are more than twice the floor F where tr F Σ⁻¹, at least the greatest ratio of F to them,
-    # is below a half.
-    if np.any(varies) and not np.all(precision_diagonals(structure) @ np.where(varies, least, 0.0) < 0.5):
-        root = np.sqrt(least[varies])
-        dense = structure.dense()[..., varies, :][..., varies] / root[:, None] / root
-        collapsed = collapsed | ~is_pd(dense - 2.0 * np.eye(len(root)))  # a tenth of an eigenvalue's time
-    return collapsed
+    if not np.any(varies):
+        return collapsed
+    # Some variance is within twice the floor F where the greatest eigenvalue of F Σ⁻¹ is a half at least: it
+    # lies between the greatest entry of the diagonal and the sum of that.
+    ratios = precision_diagonals(structure) * np.where(varies, least, 0.0)
+    if np.all(ratios.sum(axis=-1) < 0.5):
+        return collapsed
+    if np.all(varies) and np.all(ratios.max(axis=-1) > 0.5 + ROUNDING):
+        return collapsed | True
+    root = np.sqrt(least[varies])
+    dense = structure.dense()[..., varies, :][..., varies] / root[:, None] / root
+    return collapsed | ~is_pd(dense - 2.0 * np.eye(len(root)))  # a tenth of an eigenvalue's time
 
 
 def rounding_columns(variances: np.ndarray, varies: np.ndarray) -> np.ndarray:

@@ -47,6 +47,9 @@ from tractable.value import replace, value
 #: Rows of a block; the same whatever the number of threads.
 BLOCK = 16_384
 
+#: The most rows of a block that keeps bounds.
+MOST_ROWS = 65_536
+
 #: The square of a step that rounding can make.
 ROUNDING = 1e-27
 
@@ -146,11 +149,12 @@ class Reassigned:
         )
 
     def __add__(self, other: "Reassigned") -> "Reassigned":
-        return replace(
-            self,
+        return Reassigned(
             sums=self.sums + other.sums,
             counts=self.counts + other.counts,
             gain=self.gain + other.gain,
+            centers=self.centers,
+            before=self.before,
         )
 
 
@@ -235,12 +239,12 @@ class BoundedRows:
         self.labels = np.full(n, -1, np.int32)
         self.upper, self.lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
         self.known: np.ndarray | None = None
-        self.ready: Any = None
+        self.ready: Any = ()  # rows as `ready_rows` returns them, once they were asked for
 
     def reassign(self, centers: np.ndarray, movement: Movement, standardizer: Standardizer) -> Any:
         """Update labels and bounds, and return the changes of sums and counts, cost and gain."""
         self.known = None  # until the pass is through, should it be interrupted
-        if self.ready is None:  # the standardizer of a search stays
+        if isinstance(self.ready, tuple) and not self.ready:  # the standardizer of a search stays
             self.ready = ready_rows(self.X, *_scaling(standardizer), len(centers))
         given = self.X, self.weights, *_scaling(standardizer), centers, movement
         found = reassign(*given, self.labels, self.upper, self.lower, self.ready, STEPS)
@@ -288,7 +292,7 @@ class HeldStep(AssignStep):
         if not block.is_of(self.centers):
             block.assign_to(self.centers, self.standardizer)
         given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = cluster_sums(*given, block.labels, block.ready)
+        found = cluster_sums(*given, block.labels, block.ready or None)
         return _clusters(self, found.sums, found.counts, found.cost)
 
 
@@ -778,7 +782,10 @@ def _block_rows(source: Source, n_clusters: int) -> int:
     n = source.n_rows
     if n is None:
         return BLOCK
-    return max(n, 1) if is_small(n, source.n_features, n_clusters) else min(BLOCK, -(-n // 4))
+    if is_small(n, source.n_features, n_clusters):
+        return max(n, 1)
+    # Of many rows a 32nd: more blocks would be more steps of Python, which one thread takes at a time.
+    return min(max(BLOCK, -(-n // 32)), MOST_ROWS, -(-n // 4))
 
 
 def _scaling(standardizer: Standardizer) -> tuple[np.ndarray, float]:

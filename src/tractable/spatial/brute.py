@@ -21,6 +21,9 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
+#: Products of so few rows that they would be one block, which two threads share.
+SHARED = 2**24
+
 
 @value
 class Brute(Index):
@@ -71,6 +74,10 @@ class Brute(Index):
     def _filtered(self) -> bool:
         """Whether a block of rows and the points are enough pairs for the filter."""
         return self.metric.form == "euclidean" and not few_pairs(np.empty((2 * self.block, 0)), self._rows)
+
+    def _block_rows(self, n_rows: int) -> int:
+        halved = self._filtered and n_rows <= self.block and n_rows * self._rows.size >= SHARED
+        return -(-n_rows // 2) if halved else self.block
 
     @cached_property
     def _single(self) -> SingleRows:

@@ -304,14 +304,18 @@ class Index(ABC):
             )
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
-        n_threads = as_threads(n_threads)
+        n_threads, block = as_threads(n_threads), self._block_rows(n_rows)
         # A single row should not wait for a count of cores.
-        if n_rows <= self.block or not self.metric.threaded:
+        if n_rows <= block or not self.metric.threaded:
             n_threads = 1
         # Even alone: small products on several threads mostly wait for each other.
         with single_threaded_blas(self.products):
-            for _ in ordered_map(search, even_blocks(n_rows, self.block), n_threads):
+            for _ in ordered_map(search, even_blocks(n_rows, block), n_threads):
                 pass
+
+    def _block_rows(self, n_rows: int) -> int:
+        """Return how many of some rows are searched for at a time."""
+        return self.block
 
     def _report(self, visited: np.ndarray, measured: np.ndarray) -> SearchReport:
         return SearchReport(visited=visited, measured=measured, n_nodes=self.n_nodes, memory=self.memory)

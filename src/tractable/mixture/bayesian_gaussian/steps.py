@@ -57,7 +57,8 @@ class BayesianGaussianProblem(GaussianProblem):
         n, step = sums.weight[order], sums.means[order] - prior.mean
         within = sums.scatter() if shape.shared else sums.scatter()[order]
         strength = prior.strength + n
-        between = (prior.strength * n / strength)[:, None, None] * step[:, :, None] * step[:, None, :]
+        root = np.sqrt(prior.strength * n / strength)[:, None] * step
+        between = root[:, :, None] * root[:, None, :]
         counts = n.sum(keepdims=True) if shape.shared else n
         scatter = self._prior_scatter() + within
         scatter += _beside(counts, sums.second) * shape.compress(np.diag(self.floor)[None])

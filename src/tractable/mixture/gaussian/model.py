@@ -85,8 +85,8 @@ class GaussianSums:
 
     def scatter(self) -> np.ndarray:
         """Return the second-order sums about the components' own means."""
-        step = self._mean_about_origin()
-        return self.second - _second_order(self.second, self.weight, step, self.weight[:, None] * step)
+        step = np.sqrt(self.weight)[:, None] * self._mean_about_origin()  # products of equals are symmetric
+        return self.second - _second_order(self.second, self.weight, step, step)
 
     def about(self, origin: np.ndarray) -> "GaussianSums":
         """Return the same sums about other origins."""
@@ -121,7 +121,8 @@ def _second_order(like: np.ndarray, weight: np.ndarray, a: np.ndarray, b: np.nda
     if like.ndim == 2:
         return a * b
     products = a[:, :, None] * b[:, None, :]
-    products = 0.5 * (products + products.transpose(0, 2, 1))
+    if a is not b:
+        products = 0.5 * (products + products.transpose(0, 2, 1))
     return products.sum(axis=0, keepdims=True) if len(like) < len(weight) else products
 
 

@@ -325,8 +325,8 @@ def _about_means(weight: np.ndarray, second: np.ndarray, params: GaussianParamet
 
 def _scatter(z: np.ndarray, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
     some = weights > 0  # few, where responsibilities are labels
-    step = z[some] - mean
-    return step.T @ (step * weights[some, None])
+    step = (z[some] - mean) * np.sqrt(weights[some, None])
+    return step.T @ step
 
 
 def natural_parameters(constants: np.ndarray, params: GaussianParameters, features: int) -> np.ndarray:

@@ -21,14 +21,15 @@ def log_kernel_sums(
 ) -> Array:
     xp = namespace_of(points)
     weights = xp.ones_like(points[:, 0]) if weights is None else weights
+    log_windows = log_profile(squared_distances(queries, points, scale))
+    if left is None:
+        return log_sum_exp(log_windows + xp.log(weights))
     counts = weights[None, :] + xp.zeros_like(queries[:, :1])
-    if left is not None:
-        index = xp.arange(points.shape[0], device=device(points))[None, :]
-        mine = xp.arange(queries.shape[0], device=device(points))[:, None] + first
-        counts = counts - xp.where(index == mine, left[:, None], xp.zeros_like(counts))
+    index = xp.arange(points.shape[0], device=device(points))[None, :]
+    mine = xp.arange(queries.shape[0], device=device(points))[:, None] + first
+    counts = counts - xp.where(index == mine, left[:, None], xp.zeros_like(counts))
     some = counts > 0
     log_counts = xp.log(xp.where(some, counts, xp.ones_like(counts)))
-    log_windows = log_profile(squared_distances(queries, points, scale))
     return log_sum_exp(xp.where(some, log_counts + log_windows, xp.full_like(counts, -xp.inf)))
 
 

@@ -113,7 +113,7 @@ GROUP = 64
 SMALLEST = np.float32(2.0**-63)
 
 #: Points, spread evenly, of which medians are taken; and how many times the middle one's the largest size is.
-SOME, WIDEST = 256, 2.0**40
+SOME, WIDEST = 64, 2.0**40
 
 #: Rows farther away, in units of the points' spread, are searched in double precision.
 FARTHEST = 2.0**50
@@ -152,7 +152,7 @@ def single_rows(points: np.ndarray) -> SingleRows:
     n_tiles = -(-n // COLUMNS)
     padded = n_tiles * -(-n // (n_tiles * GROUP)) * GROUP
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
-    fill = fill_single.for_work(128 * points.size)
+    fill = fill_single.for_work(1024 * points.size)
     for centre, scale in _middles(points):
         largest = fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
         if largest < WIDEST:
