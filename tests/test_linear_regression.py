@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn import linear_model
+from sklearn.base import clone
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 
 import tractable
@@ -567,3 +568,16 @@ def test_nan_in_a_stream_is_named(X, y):
 def test_other_statistics_are_refused(X):
     with pytest.raises(ValueError, match="LinearFactor"):
         LinearRegression().from_statistic(tractable.Moments.of(X))
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(alpha=1e-6)], ids=["least squares", "ridge"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_rows_far_from_the_origin_lose_no_digits(model, weighted, rng):
+    """Rows that are moved without rounding have the same coefficients: products need rows without a mean."""
+    X = np.round(rng.standard_normal((40, 300)) * 2.0**20) / 2.0**20
+    y, weights = X[:, 0] + rng.standard_normal(40), rng.integers(1, 4, 40) if weighted else None
+    near = clone(model).fit(X, y, sample_weight=weights)
+    far = clone(model).fit(X + 2.0**25, y, sample_weight=weights)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=0.0, atol=1e-13)
+    if isinstance(model, LinearRegression):
+        assert near.log_likelihood_ == far.log_likelihood_ == np.inf  # all rows are met

@@ -447,6 +447,16 @@ def test_directions_in_which_rows_hardly_vary_are_searched_too(case, rng, monkey
     assert found.loss_ <= exact.loss_ + 1e-8
 
 
+def test_a_model_with_too_many_coefficients_for_a_covariance_lists_its_attributes(rng):
+    """Of 2,000 coefficients: `dir` reads every property, so that they must raise errors of attributes."""
+    X = rng.standard_normal((60, 500))
+    found = tractable.LogisticRegression().fit(X, np.arange(60) % 4)
+    assert "coef_" in dir(found)
+    assert not hasattr(found, "coef_std_errors_")
+    with pytest.raises(ValueError, match="too many for their covariance"):
+        _ = found.coef_std_errors_
+
+
 @pytest.mark.parametrize("link", [Logit.of(2), Logit.of(4), Logit.of(3, overparametrised=True), Probit()])
 def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
     """One block for all linear predictors; where all coefficients are zero it is the whole curvature."""

@@ -376,9 +376,10 @@ def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, 
     rows, z = factor[:, :d], factor[:, d:]
     found = _by_products_of_rows(rows, z, scale, tol)
     if found is not None:
-        coef, rank, rss = found
-        inverse = RowInverse(rows=rows, scale=scale, tol=tol, rank=rank)
-        return (coef, inverse, rss) if rank < d else (coef, ColumnInverse(root=inverse.root), rss)
+        coef, rank = found
+        inverse: Any = RowInverse(rows=rows, scale=scale, tol=tol, rank=rank)
+        inverse = inverse if rank < d else ColumnInverse(root=inverse.root)
+        return coef, inverse, np.zeros(z.shape[1])  # rows that are independent are met exactly
     solved = _by_qr_of_rows(rows, z, scale, tol)
     if solved is None:
         return None
@@ -392,8 +393,8 @@ def _by_rows(statistic: LinearFactor, scale: Array, tol: float) -> tuple[Array, 
 
 def _by_products_of_rows(
     rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: float
-) -> tuple[np.ndarray, int, np.ndarray] | None:
-    """Return w = Aᵀ (A Aᵀ)⁻¹ z, the rank, and residual sums of squares; None where rows are nearly dependent.
+) -> tuple[np.ndarray, int] | None:
+    """Return w = Aᵀ (A Aᵀ)⁻¹ z, and the rank; None where rows are nearly dependent.
 
     The last row alone may depend on the others, as the last of centred rows does. One step of iterative
     refinement, by the residuals of the rows, gives w the digits of a QR.
@@ -419,7 +420,7 @@ def _by_products_of_rows(
             return None
     coef = own.T @ lapack.dpotrs(upper, z[:rank])[0]
     coef += own.T @ lapack.dpotrs(upper, z[:rank] - own @ coef)[0]
-    return coef, rank, np.sum((z - rows @ coef) ** 2, axis=0)
+    return coef, rank
 
 
 def _by_qr_of_rows(rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: float) -> _Solved | None:

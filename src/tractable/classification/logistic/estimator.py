@@ -38,6 +38,7 @@ from tractable.data import Source
 from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
+from tractable.engines.least_squares import NotComputedError
 from tractable.inference import (
     ROBUST,
     Influence,
@@ -640,7 +641,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def _std_errors(self) -> np.ndarray:
         check_answerable(self)
         if self._curvature_ is None:
-            raise ValueError(
+            raise NotComputedError(
                 f"coef_ has {self.coef_.size} entries, too many for their covariance to be computed"
             )
         xp = namespace_of(self.coef_)

@@ -173,6 +173,7 @@ def centred_rows(x: Array, y: Array, weights: Array | None = None) -> tuple[Arra
         np.subtract(y[part], centre[d:], out=rows[part, d:])
         rest += product(one[part], rows[part])
     rest /= safe
+    rows -= rest  # of few rows that are far from the origin, the last follows from the others to rounding
     if weights is not None:
         rows *= np.sqrt(weights)[:, None]
     return weight, centre + rest, rows
