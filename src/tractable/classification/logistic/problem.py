@@ -737,19 +737,26 @@ def _newton_cg_search(
     link, rows, ridge = problem.link, problem.rows, problem.ridge
     assert rows is not None
 
+    # The penalty alone bounds how far the objective is above its minimum, by ½ |∇f|² over its curvature:
+    # conjugate gradients do not see directions in which the rows hardly vary.
+    least = np.where(ridge > 0.0, ridge, LEAST_TOTAL * link.curvature_at_zero * problem.weight)
+    tries: list[bool] = []
+
+    def at_minimum(gradient: np.ndarray) -> bool:
+        above = 0.5 * problem.weight * float(np.sum(gradient * gradient / least))
+        return bool(above <= tol * np.log(len(link.contrasts)))
+
     def settled(coef: np.ndarray, gradient: np.ndarray) -> bool:
-        return problem.settled(coef, gradient, tol, rows.gradient_terms(link, coef))
+        tries.append(at_minimum(gradient))
+        enough = tries[-1] or len(tries) > 1  # one more step, and then factors
+        return enough and problem.settled(coef, gradient, tol, rows.gradient_terms(link, coef))
 
     final = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
     options: Any = {"tol": tol, "final_tol": final, "max_iter": max_iter, "settled": settled}
     found = newton_cg(problem.expansion, link.class_coef(start), most_products=MOST_PRODUCTS, **options)
     gradient = link.free_coef(found.gradient)
     violation = float(np.max(np.abs(gradient), initial=0.0))
-    # The penalty alone bounds how far the objective is above its minimum, by ½ |∇f|² over its curvature:
-    # conjugate gradients do not see directions in which the rows hardly vary.
-    least = np.where(ridge > 0.0, ridge, LEAST_TOTAL * link.curvature_at_zero * problem.weight)
-    above = 0.5 * problem.weight * float(np.sum(gradient * gradient / least))
-    near = above <= tol * np.log(len(link.contrasts))
+    near = at_minimum(gradient)
     return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation), near
 
 

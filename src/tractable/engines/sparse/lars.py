@@ -153,7 +153,8 @@ class LarsState:
     def _go_on(self, least: float, n_knots: float) -> bool:
         """Go on, compiled, to knots at which one column enters or leaves; return whether there were any."""
         p, k, rank = len(self.w), len(self.active), self.problem.rank
-        if self.ill_conditioned or not runs_compiled(self.q, 500 * p**2):
+        # At most p knots, as a rule, of 0.2 ms in NumPy: fewer than a hundred take less time than compiling.
+        if self.ill_conditioned or not runs_compiled(self.q, 100 * p**2):
             return False
         most = int(min(n_knots - len(self.penalties), KNOTS_BETWEEN_CHECKS))
         self._reserve(min(k + most, p, rank))
