@@ -73,10 +73,14 @@ def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
     >>> solve_rows(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([4.0, 2.0]), 2)
     array([1., 0.])
     """
-    from tractable.primitives.sparse.compiled import solve_rows as kernel
-
     x = np.array(b, dtype=np.float64)
-    kernel.for_work(1024 * factor.size)(factor, x, k)
+    if not runs_compiled(factor, 1024 * factor.size):
+        from scipy.linalg import lapack
+
+        return np.asarray(lapack.dpotrs(factor[:k, :k].T, x, lower=0)[0]) if k else x
+    from tractable.primitives.sparse.compiled import solve_rows as compiled
+
+    compiled(factor, x, k)
     return x
 
 
