@@ -481,3 +481,13 @@ def test_many_columns_are_decomposed_by_their_products(noise, monkeypatch):
     plain = tractable.BayesianRidge().fit(X, y)
     for name in ("coef_", "alpha_", "lambda_", "gamma_", "log_evidence_", "shrinkage_factors_", "sigma_"):
         np.testing.assert_allclose(getattr(found, name), getattr(plain, name), rtol=1e-9, atol=1e-12)
+
+
+def test_a_model_of_one_row_lists_its_attributes():
+    """`dir` reads every property: one that cannot be computed raises an error of attributes."""
+    with pytest.warns(NoiseVanishedWarning):
+        found = BayesianRidge().fit([[1.0, 2.0]], [3.0])
+    assert "coef_" in dir(found)
+    assert not hasattr(found, "posterior_")
+    with pytest.raises(ValueError, match="singular"):
+        _ = found.posterior_

@@ -18,6 +18,7 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.parameters import check_number
 from tractable.covariance import Full, LowRankPlusDiagonal
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
+from tractable.engines.least_squares import NotComputedError
 from tractable.linear_model.rows import (
     as_floats,
     as_vector,
@@ -302,7 +303,7 @@ def covariance_from_root(root: Array) -> Full:
     xp = namespace_of(root)
     least = 1e-13 * xp.sqrt(xp.sum(root**2, axis=1))
     if root.shape[0] > root.shape[1] or bool(xp.any(xp.linalg.diagonal(lower) <= least)):
-        raise ValueError(
+        raise NotComputedError(
             "X has linearly dependent rows: the joint distribution of the linear predictor without noise is "
             "singular"
         )
