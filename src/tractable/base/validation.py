@@ -125,7 +125,7 @@ def sparse_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
         raise ValueError(
             f"X: found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
         )
-    _check_finite(
+    check_finite(
         estimator, X.data.astype(np.float64, copy=False), "X", allow_nan=estimator.model_tags.missing_values
     )
     return SparseSource(X=X, y=y, weights=check_weights(sample_weight, np.empty((X.shape[0], 0))))
@@ -243,7 +243,7 @@ def check_targets(estimator: Any, y: Any, X: Array, *, allow_nan: bool = False) 
                     ensure_all_finite=False,
                     input_name="y",
                 )
-            _check_finite(estimator, y, "y", allow_nan=allow_nan)
+            check_finite(estimator, y, "y", allow_nan=allow_nan)
         except (ValueError, TypeError) as error:
             # Some of scikit-learn's messages do not say which argument they mean.
             if isinstance(error, ValueError) and " y" in str(error):
@@ -274,7 +274,7 @@ def check_columns(
         if reset:
             check_names(estimator, None, X.shape[1], reset=True)
         if finite:
-            _check_finite(estimator, X, "X", allow_nan=allow_nan)
+            check_finite(estimator, X, "X", allow_nan=allow_nan)
         return X
     check_held("X", X)
     if is_foreign_array(X):
@@ -295,7 +295,7 @@ def check_columns(
             ensure_min_samples=min_rows,
         )
         if finite:
-            _check_finite(estimator, X, "X", allow_nan=allow_nan)
+            check_finite(estimator, X, "X", allow_nan=allow_nan)
     except (ValueError, OverflowError) as error:
         # Some of scikit-learn's messages do not say which argument they mean.
         if isinstance(error, ValueError) and "X" in str(error):
@@ -322,7 +322,7 @@ def _has_width(estimator: Any, width: int) -> bool:
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def _check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool = False) -> None:
+def check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool = False) -> None:
     """Refuse infinity, NaN unless it is allowed, and numbers too large to square.
 
     If the sum of all squares is small enough, nothing is wrong: one pass at memory speed. Otherwise the

@@ -49,8 +49,7 @@ from tractable.linear_model.rows import (
     LinearFit,
     as_floats,
     check_factor,
-    linear_factor,
-    precision_weighted,
+    checked_factor,
     refuse_positive,
 )
 from tractable.linear_model.sparse_rows import solve_sparse
@@ -413,13 +412,9 @@ class LinearRegression(LinearPredictions, LinearFit):
         self._check_parameters()
         if self._learns_by_iteration(X, y, sample_weight, noise_variance):
             return self
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        sums: dict[str, Any] = {}
-        if noise_variance is not None:
-            rows, sums = precision_weighted(rows, noise_variance)
-        factor = linear_factor(rows)
+        rows, factor = checked_factor(self, X, y, sample_weight, noise_variance=noise_variance, reset=True)
         check_weight(factor)
-        self._learn(replace(factor, **sums))
+        self._learn(factor)
         if self.refine:
             found, self.n_refinements_ = refine(self._solution_, rows.data, rows.y, weights=rows.weights)
             self._set_fitted(found)

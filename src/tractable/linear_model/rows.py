@@ -18,7 +18,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.one_pass import check_weight
-from tractable.base.validation import check_names, check_row_noise
+from tractable.base.validation import check_finite, check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.blocks import FEW_ENTRIES
 from tractable.data.frames import FrameSource
@@ -33,23 +33,48 @@ from tractable.value import replace
 FEW_ROWS = 2
 
 
+def checked_factor(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, noise_variance: Any = None, **options: Any
+) -> tuple[Rows, LinearFactor]:
+    """Return the rows of a fit, checked (see `check_rows`), and their factor.
+
+    Products of columns show NaN and infinity themselves: rows without weights are read once.
+    """
+    once = sample_weight is None and noise_variance is None
+    rows = check_rows(estimator, X, y, sample_weight, supervised=True, finite=not once, **options)
+    if noise_variance is not None:
+        rows, sums = precision_weighted(rows, noise_variance)
+        return rows, replace(linear_factor(rows), **sums)
+    if not once or not is_numpy_array(rows.data):
+        return rows, linear_factor(rows)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _factor_of_products(rows)
+    except ValueError:  # of an entry that is refused below
+        found = None
+    if (
+        found is None
+        or not found.weight * np.sum(found.root_mean_square[: -found.n_targets] ** 2) < LARGEST**2
+    ):
+        check_finite(estimator, rows.data, "X")
+    return rows, _factor_of_rows(rows) if found is None else found
+
+
 def linear_factor(rows: Rows) -> LinearFactor:
     """Return the factor of rows and targets; of few rows for their columns, the centred rows themselves.
 
     Rows in memory are read for the products of their columns, and for a QR where these would lose digits.
     """
+    found = _factor_of_products(rows)
+    return _factor_of_rows(rows) if found is None else found
+
+
+def _factor_of_rows(rows: Rows) -> LinearFactor:
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)
-    found: LinearFactor | None
-    if not isinstance(rows.data, Source):
-        n, d = rows.data.shape
-        if n < FEW_ROWS * d:
-            return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
-        if is_numpy_array(rows.data):
-            found = _factor_of_products(rows)
-            if found is not None:
-                return found
-    found = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
+    if not isinstance(rows.data, Source) and rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+        return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
+    found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
     return found
 
 
@@ -58,7 +83,9 @@ SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 
 def _factor_of_products(rows: Rows) -> LinearFactor | None:
-    """Return the factor from the products of columns; None where these lose digits."""
+    """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
+    if not is_numpy_array(rows.data) or rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+        return None
     form = {"n_targets": 1 if rows.y.ndim == 1 else rows.y.shape[1], "flat": rows.y.ndim == 1}
     some = SOME_ROWS * (rows.data.shape[1] + form["n_targets"])
     if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
@@ -152,11 +179,7 @@ class LinearFit(OnePassEstimator):
     def _fold(
         self, subject: Any, X: Any, y: Any, sample_weight: Any, *, noise_variance: Any = None, **options: Any
     ) -> LinearFactor:
-        rows = check_rows(subject, X, y, sample_weight, supervised=True, **options)
-        if noise_variance is None:
-            return linear_factor(rows)
-        rows, sums = precision_weighted(rows, noise_variance)
-        return replace(linear_factor(rows), **sums)
+        return checked_factor(subject, X, y, sample_weight, noise_variance=noise_variance, **options)[1]
 
     def _statistic(self) -> Callable[..., Any]:
         return LinearFactor.of
