@@ -65,7 +65,7 @@ LEAST_CURVATURE = 1e-3
 LEAST_GRADIENT = 1e-8
 #: Where steps after convergence end: at the rounding of the objective; or, where an estimate of the curvature
 #: guides them and there is a penalty, at this part of the tolerance, and of many parameters at that one.
-ROUNDING, FINAL, FINAL_OF_MANY = 2e-20, 1e-4, 1e-2
+ROUNDING, FINAL, FINAL_OF_MANY = 2e-20, 1e-6, 1e-4
 #: Tolerance and most steps of the search over the sample alone.
 ROUGH, FEW = 1e-5, 10
 #: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
