@@ -223,6 +223,7 @@ def discriminant_directions(
 
     Examples
     --------
+    >>> from tractable.covariance import Full
     >>> found = discriminant_directions(np.array([[0.0, 0.0], [4.0, 0.0]]), np.array([0.5, 0.5]),
     ...                                 Full(matrix=np.diag([4.0, 1.0])))
     >>> found.axes.tolist(), found.ratios.round(12).tolist()
