@@ -7,7 +7,6 @@ import numpy as np
 
 from tractable.engines.newton import NewtonResult, backtrack
 from tractable.primitives.threads import single_threaded_blas
-from tractable.value import value
 
 #: Value and gradient at a point.
 ValueAndGradient = tuple[float, np.ndarray]
@@ -31,6 +30,7 @@ def lbfgs(
     exact: bool = False,
     refresh: tuple[int, ...] = (0, 2, 4),
     memory: int = 10,
+    rescaled: bool = False,
     tol: float = 1e-10,
     max_iter: int = 100,
     final_tol: float | None = None,
@@ -63,6 +63,9 @@ def lbfgs(
         is near its end.
     memory : int
         Number of pairs of differences that are stored; of more, the oldest is dropped.
+    rescaled : bool
+        Whether H⁻¹ of the curvature is multiplied by sᵀy / yᵀH⁻¹y of the last differences s of x and y of
+        gradients: a curvature that is too large everywhere, such as that of a start far away, then fits.
     tol : float
         Relative decrease, predicted for the next step, at which the search stops.
     max_iter : int
@@ -85,15 +88,16 @@ def lbfgs(
     here = objective(x)
     if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
         raise ValueError("start must have a finite value and gradient")
-    trace, pairs, solve = [float(here[0])], _Pairs.none(x.size), None
+    trace, pairs, solve = [float(here[0])], _Pairs(x.size, memory), None
     converged = interrupted = False
     settling, last = False, np.inf  # whether the curvature hardly changes any more; the last prediction
     try:
         while len(trace) <= max_iter:
             stale = not settling and (exact or len(trace) - 1 in refresh)
             if curvature is not None and (solve is None or stale):
-                solve, pairs = curvature(x, *here[2:]), _Pairs.none(x.size)
-            direction = pairs.direction(here[1], solve)
+                solve = curvature(x, *here[2:])
+                pairs.forget()
+            direction = pairs.direction(here[1], solve, rescaled=rescaled)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]
             stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
@@ -104,7 +108,7 @@ def lbfgs(
                 break
             difference, change = stepped[0] - x, stepped[1][1] - here[1]
             if float(np.vdot(difference, change)) > 0.0:
-                pairs = pairs.with_pair(difference, change, memory)
+                pairs.add(difference, change)
             x, here = stepped
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
@@ -210,39 +214,46 @@ class _BestSoFar:
 _LARGE = 1e300
 
 
-@value
 class _Pairs:
     """The last differences of x and of gradients, one a row, and their products s_iᵀ y_j for i ≤ j."""
 
-    steps: np.ndarray  # (m, d)
-    changes: np.ndarray  # (m, d)
-    products: np.ndarray  # (m, m), upper triangular
+    def __init__(self, size: int, memory: int) -> None:
+        # Twice the rows: pairs follow one another, and are moved to the front once all rows are filled.
+        self.steps, self.changes = np.empty((2 * memory, size)), np.empty((2 * memory, size))
+        self.products = np.zeros((2 * memory, 2 * memory))
+        self.memory, self.last = memory, 0
 
-    @classmethod
-    def none(cls, size: int) -> "_Pairs":
-        return cls(steps=np.empty((0, size)), changes=np.empty((0, size)), products=np.empty((0, 0)))
+    def forget(self) -> None:
+        """Drop all pairs."""
+        self.last = 0
 
-    def with_pair(self, step: np.ndarray, change: np.ndarray, memory: int) -> "_Pairs":
-        """Return the pairs with one more; the oldest is left out where there are more than `memory`."""
-        steps = np.concatenate([self.steps, step.reshape(1, -1)])[-memory:]
-        changes = np.concatenate([self.changes, change.reshape(1, -1)])[-memory:]
-        kept = len(steps) - 1
-        products = np.zeros((kept + 1, kept + 1))
-        products[:kept, :kept] = self.products[len(self.products) - kept :, len(self.products) - kept :]
-        products[:, kept] = steps @ changes[-1]
-        return _Pairs(steps=steps, changes=changes, products=products)
+    def add(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Add a pair; the oldest is left out where there are more than `memory`."""
+        if self.last == len(self.steps):
+            kept, self.last = slice(self.last - self.memory + 1, None), self.memory - 1
+            self.steps[: self.last] = self.steps[kept]
+            self.changes[: self.last] = self.changes[kept]
+            self.products[: self.last, : self.last] = self.products[kept, kept]
+        self.steps[self.last], self.changes[self.last] = step.reshape(-1), change.reshape(-1)
+        self.last += 1
+        self.products[: self.last, self.last - 1] = self.steps[: self.last] @ self.changes[self.last - 1]
 
-    def direction(self, gradient: np.ndarray, solve: Solve | None) -> np.ndarray:
+    def direction(self, gradient: np.ndarray, solve: Solve | None, *, rescaled: bool) -> np.ndarray:
         """Return H⁻¹ ∇f by the two-loop recursion (Nocedal 1980), as products; x moves against it."""
-        S, Y, R = self.steps, self.changes, self.products
-        if not len(S):  # without a curvature, a step of unit length
+        from scipy.linalg.lapack import dtrtrs
+
+        if not self.last:  # without a curvature, a step of unit length
             return solve(gradient) if solve else gradient / (float(np.linalg.norm(gradient)) or 1.0)
+        kept = slice(max(0, self.last - self.memory), self.last)
+        S, Y, R = self.steps[kept], self.changes[kept], self.products[kept, kept]
         g = gradient.reshape(-1)
-        back = np.linalg.solve(R, S @ g)
+        back = dtrtrs(R, S @ g)[0]
         q = g - back @ Y
         if solve is None:  # a multiple of the identity, by the last pair
             found = q * (R[-1, -1] / float(Y[-1] @ Y[-1]))
         else:
             found = solve(q.reshape(gradient.shape)).reshape(-1)
-        forth = np.linalg.solve(R.T, np.diagonal(R) * back - Y @ found)
+            if rescaled:
+                found *= R[-1, -1] / float(Y[-1] @ solve(Y[-1].reshape(gradient.shape)).reshape(-1))
+        forth = dtrtrs(R, np.diagonal(R) * back - Y @ found, trans=1)[0]
         return (found + forth @ S).reshape(gradient.shape)

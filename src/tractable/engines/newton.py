@@ -145,6 +145,7 @@ def newton_cg(
     *,
     tol: float = 1e-8,
     final_tol: float = 1e-12,
+    forcing: float = FORCING,
     max_iter: int = 100,
     most_products: int = 200,
     settled: Callable[[np.ndarray, np.ndarray], bool] | None = None,
@@ -168,6 +169,8 @@ def newton_cg(
     final_tol : float
         Part of the size of f to which the last system is solved. Where it is below rounding, steps go on
         until one predicts as little, or none is lower.
+    forcing : float
+        Part of the gradient to which the first system is solved: little far from the minimum.
     max_iter : int
         Maximum number of steps.
     most_products : int
@@ -193,7 +196,7 @@ def newton_cg(
     try:
         while len(trace) <= max_iter and solved:
             size = abs(trace[-1]) + trace[0] - trace[-1]
-            direction, solved, last = _conjugate_gradients(here, last, least * size, most_products)
+            direction, solved, last = _conjugate_gradients(here, last, forcing, least * size, most_products)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             small = predicted <= max(tol, 8.0 * _eps(x)) * size
             stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
@@ -220,19 +223,19 @@ def newton_cg(
 
 
 def _conjugate_gradients(
-    here: Expansion, last: float, least: float, most: int
+    here: Expansion, last: float, forcing: float, least: float, most: int
 ) -> tuple[np.ndarray, bool, float]:
     """Return d, H d ≈ ∇f, whether `most` products sufficed, and |∇f|², in the norm of the preconditioner.
 
-    `last` is |∇f|² of the step before, 0 at the first, and what is left of it below `least` is not worth a
-    product.
+    `last` is |∇f|² of the step before; 0 at the first, whose system is solved to `forcing`. What is left of
+    it below `least` is not worth a product.
     """
     _, gradient, product, diagonal = here
     scale = 1.0 / diagonal()
     found, rest = np.zeros_like(gradient), gradient.copy()
     along = scale * rest
     first = left = float(np.vdot(rest, along))
-    part = min(FORCING, (first / last) ** (0.5 * FORCING_POWER)) if last > 0.0 else FORCING
+    part = min(FORCING, (first / last) ** (0.5 * FORCING_POWER)) if last > 0.0 else forcing
     enough = max(part**2 * first, least)
     for _ in range(most):
         bent = product(along)

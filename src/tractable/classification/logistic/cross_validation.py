@@ -19,7 +19,7 @@ from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
 from tractable.classification.labelled_rows import labelled_rows, labelled_source
 from tractable.classification.logistic.estimator import LogisticRegression, linear_predictors, link_of
-from tractable.classification.logistic.problem import search
+from tractable.classification.logistic.search import search
 from tractable.data import ArraySource, SparseSource
 from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
 from tractable.value import replace

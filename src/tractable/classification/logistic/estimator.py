@@ -31,9 +31,9 @@ from tractable.classification.logistic.problem import (
     BLOCK,
     ClassSummary,
     LogisticProblem,
-    search,
     with_class_weights,
 )
+from tractable.classification.logistic.search import search
 from tractable.data import Source
 from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold

@@ -13,8 +13,9 @@ from tractable.classification.logistic.problem import LogisticProblem, add_to_di
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
+from tractable.engines.least_squares import NotComputedError
 from tractable.primitives.threads import blas_for_columns
-from tractable.value import value
+from tractable.value import set_fields, value
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Margins so small, relative to the size of a row, may be meant to be zero.
@@ -37,9 +38,9 @@ class CoefficientCurvature:
 
     Parameters
     ----------
-    information : array (c p, c p), or a function that returns it
+    information : array (c p, c p), or a function that returns it, or None
         Curvature of the loss by the free coefficients of standardized columns, the intercepts first. A
-        function is called when the curvature is first asked for, or stored.
+        function is called when the curvature is first asked for, or stored. None where it is not known.
     coef : array (c, p)
         The free coefficients.
     class_map : array (k, c)
@@ -81,17 +82,27 @@ class CoefficientCurvature:
     penalty: float
     variability: np.ndarray | None = None
 
-    @cached_property
+    @property
     def loss_curvature(self) -> np.ndarray:
         """Curvature of the loss."""
-        return self.information() if callable(self.information) else self.information
+        if callable(self.information):
+            set_fields(self, information=self.information())  # and let go of the rows
+        if self.information is None:
+            raise NotComputedError("standard errors were not asked for before X was changed: fit again")
+        return self.information
 
     def _parameters(self) -> dict[str, Any]:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**given, "information": self.loss_curvature}
+        return {**{field.name: getattr(self, field.name) for field in fields(self)}, **self._stored()}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "information": self.loss_curvature}
+        return {**vars(self), **self._stored()}
+
+    def _stored(self) -> dict[str, Any]:
+        """Return the curvature for a file, without rows; None where these were changed."""
+        try:
+            return {"information": self.loss_curvature}
+        except NotComputedError:
+            return {"information": None}
 
     @cached_property
     def hessian(self) -> np.ndarray:
@@ -175,7 +186,8 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     curvature = separating = None
     if problem.few_parameters:
         weighted = problem.class_factors is not None
-        deferred = None if unpenalised or weighted else problem.deferred_information(coef)
+        loss = found.value * problem.weight - penalty
+        deferred = None if unpenalised or weighted else problem.deferred_information(coef, loss)
         curvature = CoefficientCurvature(
             information=problem.information(coef) if deferred is None else deferred,
             coef=coef,

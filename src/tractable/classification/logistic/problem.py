@@ -1,4 +1,4 @@
-"""The objective of logistic regression over a source of rows, and the search for its minimum."""
+"""The objective of logistic regression over a source of rows, its gradient and its curvature."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.linalg import jittered_cholesky, solve_cholesky
 from tractable.arrays.namespace import is_numpy_array, is_sparse, namespace_of, to_numpy
+from tractable.classification.logistic.design_rows import SINGLE_PRODUCTS, DesignRows
 from tractable.data import Batch, Source
 from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
 from tractable.data.blocks import FEW_ENTRIES, stacked
@@ -25,13 +26,11 @@ from tractable.engines.glm.losses import (
     Scaling,
     design,
 )
-from tractable.engines.lbfgs import lbfgs
-from tractable.engines.newton import NewtonResult, newton_cg
-from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.engines.least_squares import NotComputedError
 from tractable.primitives import SILENT
 from tractable.primitives.glm.agnostic import weighted_square
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
-from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
@@ -47,57 +46,40 @@ DEFERRED_ENTRIES = 2**17
 SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT = 20_000, 2_000, 20
 #: With more parameters than this the curvature is replaced by one block for all linear predictors.
 MOST_PARAMETERS = 1500
-#: With more parameters than this, and a penalty, the curvature is computed before these steps alone, and
-#: corrected by differences of gradients: each computation takes as long as that many gradients. The first one
-#: is that of coefficients that are all zero, which the moments of the columns give.
-MOST_NEWTON, REFRESH, MEMORY = 64, (0, 4, *range(12, 500, 8)), 10
-#: Of more than `MOST_PARAMETERS` the one block is computed before these.
-REFRESH_MANY = (0, 4, 20)
+#: With more parameters than this, and a penalty, the search is by products with rows, where these are in
+#: memory. Else the first curvature is that of coefficients that are all zero, which the moments of the
+#: columns give.
+MOST_NEWTON = 64
+#: Entries of the design matrix, and of the probabilities of all classes, up to which that is so.
+MOST_DESIGN, MOST_PROBABILITIES = 2**24, 2**23
+#: Columns whose mean is at most this many standard deviations keep their digits in products with rows that
+#: are not centred.
+WELL_CENTRED = 1e3
 #: The mean curvature of a row counts at least as this part of what it is where all coefficients are zero:
 #: rows that are well classified would be left out, whose classes the next step may change.
 #: The diagonal alone of correlated columns is too small for long steps.
 LEAST_MEAN, LEAST_DIAGONAL = 0.1, 0.5
-#: Coordinate descent holds a square matrix of this many parameters, at most.
-MOST_SPARSE = 5000
+#: The sum of the second derivatives counts, in the preconditioner, at least as this part of that where all
+#: coefficients are zero.
+LEAST_TOTAL = 1e-2
 #: A column that hardly varies in the sample is given at least this part of the median curvature.
 LEAST_CURVATURE = 1e-3
 #: Gradients below this part of the sum of the absolute values of their terms are rounding.
 LEAST_GRADIENT = 1e-8
-#: Where steps after convergence end: at the rounding of the objective; or, where an estimate of the curvature
-#: guides them and there is a penalty, at this part of the tolerance, and of many parameters at that one.
-ROUNDING, FINAL, FINAL_OF_MANY = 2e-20, 1e-6, 1e-4
-#: Tolerance and most steps of the search over the sample alone.
-ROUGH, FEW = 1e-5, 10
 #: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
 WELL_CONDITIONED = 1e-8
 #: Entries whose function is taken at once.
 SUM_ENTRIES = 2**15
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
-
-#: Entries of the design matrix, and of the probabilities of all classes, up to which a search of more than
-#: `MOST_NEWTON` parameters takes Newton steps by conjugate gradients; products with H, at most, of a step.
-MOST_DESIGN, MOST_PROBABILITIES, MOST_PRODUCTS = 2**24, 2**23, 200
-#: Columns whose mean is at most this many standard deviations keep their digits in products with rows that
-#: are not centred.
-WELL_CENTRED = 1e3
-#: Entries of rows, and of linear predictors, of a block that stays in the cache; multiplications that are
-#: worth several threads, and the tasks these share.
-PRODUCT_ENTRIES, SHARED_PRODUCTS, TASKS = 2**16, 2**22, 8
-#: Rows for each linear predictor, up to which those of far more columns are met by their products with each
-#: other; of these, the most over the penalty weight, and what is added to them.
-MOST_ROWS_A_PREDICTOR, MOST_GRAM, GRAM_JITTER = 100, 1e7, 1e-13
-#: The sum of the second derivatives counts, in the preconditioner, at least as this part of that where all
-#: coefficients are zero.
-LEAST_TOTAL = 1e-2
-#: Multiplications from which products with the curvature are in single precision.
-SINGLE_PRODUCTS = 2**18
+#: Losses of the same rows differ by less than this part, by rounding.
+SAME_LOSS = 1e-9
 
 #: Sources whose rows are one array.
 IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
 
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
-QUARTILE_ROWS, MOST_QUARTILE_ROWS = 256, 4096
+QUARTILE_ROWS, MOST_QUARTILE_ROWS = 64, 4096
 #: A column whose standard deviation is this many times that by its quartiles has outliers.
 OUTLIERS = 100.0
 #: Interquartile range of a standard normal.
@@ -311,69 +293,93 @@ class LogisticProblem:
             roots: Any = rows.weights
             return loss, slopes @ z, lambda: weighted_square(np, np.sqrt(roots), z)
 
-    @cached_property
-    def rows(self) -> "DesignRows | None":
-        """All rows, for Newton steps by conjugate gradients, where there are many parameters and not too many
-        rows in memory.
-        """
-        data, (c, p) = self.data, self.shape
-        if not (self.alpha > 0.0 and c * p > MOST_NEWTON and isinstance(data, ArraySource)):
-            return None
-        if data.n_rows > SAMPLE and self.few_parameters:  # factors of the curvature of a sample are cheap
-            return None
-        options: Any = {"width": p, "n_predictors": c if c == 1 else c + 1}
-        if self.held is not None:
-            z, codes, weights = self.held
-            return DesignRows(x=z, codes=codes, weights=weights, scaling=UNSCALED, **options)
-        X, (shift, scale) = data.X, self.scaling
-        fits = data.n_rows * p <= MOST_DESIGN and data.n_rows * (c + 1) <= MOST_PROBABILITIES
-        if not (fits and is_numpy_array(X)):
-            return None
-        options |= {"codes": np.asarray(data.y), "weights": data.weights}
-        as_is = X.dtype == np.float64 and X.flags.c_contiguous
-        if as_is and np.all(np.abs(shift * scale) <= WELL_CENTRED):
-            return DesignRows(x=X, scaling=self.scaling, **options)
-        return DesignRows(x=design(X, self.scaling, p), scaling=UNSCALED, **options)
+    @property
+    def many_parameters(self) -> bool:
+        """Whether there are so many, and a penalty, that factors of the curvature are to be avoided."""
+        return self.alpha > 0.0 and math.prod(self.shape) > MOST_NEWTON
 
-    def expansion(self, coef: np.ndarray) -> tuple[Any, ...]:
+    @property
+    def by_products(self) -> bool:
+        """Whether there are many parameters, and not too many rows in memory: see `DesignRows`."""
+        data, (c, p) = self.data, self.shape
+        if not (self.many_parameters and isinstance(data, ArraySource)):
+            return False
+        n = data.n_rows
+        return is_numpy_array(data.X) and n * p <= MOST_DESIGN and n * (c + 1) <= MOST_PROBABILITIES
+
+    @cached_property
+    def rows(self) -> DesignRows | None:
+        """All rows, for a search by products with them; None where there is another."""
+        if not self.by_products:
+            return None
+        data: Any = self.data
+        X, (shift, scale), n, (c, p) = data.X, self.scaling, data.n_rows, self.shape
+        as_is = X.dtype == np.float64 and X.flags.c_contiguous and n * p * c >= SINGLE_PRODUCTS
+        as_is = as_is and bool(np.all(np.abs(shift * scale) <= WELL_CENTRED))
+        found = DesignRows(
+            x=X if as_is else self.held[0] if self.held is not None else design(X, self.scaling, p),
+            codes=np.asarray(data.y),
+            weights=data.weights,
+            scaling=self.scaling if as_is else UNSCALED,
+            width=p,
+            n_predictors=c if c == 1 else c + 1,
+        )
+        try:
+            found.design  # noqa: B018  (made here)
+        except FloatingPointError:  # too large for single precision
+            return None
+        return found
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Mean squares of the columns of the design matrix, (p,)."""
+        columns = np.broadcast_to(self.mean_squares, len(self.standardizer.scale))
+        return np.append(np.ones(int(self.has_intercept)), columns)
+
+    @property
+    def least_total(self) -> float:
+        """The least that the sum of the rows' second derivatives counts as."""
+        return LEAST_TOTAL * self.link.curvature_at_zero * self.weight
+
+    def expansion(self, coef: np.ndarray, *, rough: bool = False) -> tuple[Any, ...]:
         """Return the objective at coefficients of the classes, its gradient, and functions for Hv and diag H.
 
-        They are of the rows in memory, for `newton_cg`.
+        They are of the rows in memory, for `newton_cg`; or rough ones, without the functions.
         """
         assert self.rows is not None
-        loss, gradient, product, total = self.rows.expand(self.link, coef)
-        squares = np.append(
-            np.ones(int(self.has_intercept)), np.broadcast_to(self.mean_squares, len(self.standardizer.scale))
-        )
+        rows = self.rows.expand(self.link, coef, rough=rough)
+        value = rows.loss + 0.5 * float(np.vdot(self.ridge * coef, coef))
+        gradient = (rows.gradient + self.ridge * coef) / self.weight
+        if rough:
+            return value / self.weight, gradient
 
         def diagonal() -> np.ndarray:
             # A class whose rows are all well classified would have next to none.
-            least = LEAST_TOTAL * self.link.curvature_at_zero * self.weight
-            found = np.maximum(total(), least)[:, None] * squares + self.ridge
+            found = np.maximum(rows.total(), self.least_total)[:, None] * self.squares + self.ridge
             return np.where(found > 0.0, found, 1.0) / self.weight
 
-        value = loss + 0.5 * float(np.vdot(self.ridge * coef, coef))
-        return (
-            value / self.weight,
-            (gradient + self.ridge * coef) / self.weight,
-            lambda v: (product(v) + self.ridge * v) / self.weight,
-            diagonal,
-        )
+        def product(v: np.ndarray) -> np.ndarray:
+            return (rows.product(v) + self.ridge * v) / self.weight
+
+        return value / self.weight, gradient, product, diagonal
 
     def information(self, coef: np.ndarray, data: Source | None = None) -> np.ndarray:
         """Return the curvature of the loss over all rows, or others, (c p, c p): one pass."""
         return self.reduce(_information, data, link=self.link, coef=coef)
 
-    def deferred_information(self, coef: np.ndarray) -> Callable[[], np.ndarray] | None:
-        """Return a function that computes `information` later; None where its rows take more memory than it.
+    def deferred_information(self, coef: np.ndarray, loss: float) -> Callable[[], np.ndarray] | None:
+        """Return a function that computes `information` later; None where it is as well computed at once.
 
-        It is that of a copy of the rows.
+        It is that of a copy of few rows, or of the rows of a search by products with them, which must not be
+        changed: then their loss is not the one that is given.
         """
-        if self.held is None or self.held[0].size > max(DEFERRED_ENTRIES, coef.size**2):
-            return None
-        z, codes, weights = self.held
-        weights = None if weights is None else weights.copy()
-        return partial(_held_information, z, codes.copy(), weights, link=self.link, coef=coef)
+        small = (self.data.n_rows or 0) * self.shape[1] <= max(DEFERRED_ENTRIES, coef.size**2)
+        if small and self.held is not None:
+            z, codes, weights = self.held
+            weights = None if weights is None else weights.copy()
+            return partial(_held_information, z, codes.copy(), weights, link=self.link, coef=coef)
+        # Without what the search made of the rows.
+        return partial(_information_of, replace(self), coef, loss) if self.by_products else None
 
     def hessian(self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None) -> np.ndarray:
         """Return the curvature of the objective, estimated from a sample where there are many rows."""
@@ -389,24 +395,21 @@ class LogisticProblem:
         self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function that solves with the curvature of the objective, or with one block for all."""
-        many, begins = math.prod(self.shape) > MOST_NEWTON, not np.any(coef)
-        if begins and many and self.alpha > 0.0:
+        begins = not np.any(coef)
+        if begins and self.many_parameters:
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_NEWTON)
         if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
         solve = solver(self.hessian(coef, information))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
-    def settled(
-        self, coef: np.ndarray, gradient: np.ndarray, tol: float, terms: np.ndarray | None = None
-    ) -> bool:
+    def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
         """Return whether gradients are small beside Σ |w r z|, the absolute values of the terms they sum.
 
         One outlying row may make the curvature so large that a step predicts next to no decrease, though the
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
-        if terms is None:
-            terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
+        terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
         terms = terms + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         least = tol * self.weight  # no column is larger than that
@@ -479,342 +482,6 @@ class LogisticProblem:
         return self.link.free_coef(found)
 
 
-@value
-class DesignRows:
-    """Rows in memory, whose products with coefficients are taken by blocks that stay in the cache.
-
-    Those with the curvature, which only guide a search, are in single precision where there are many.
-
-    Parameters
-    ----------
-    x : array (n, p), or (n, d) where there is a scaling
-        The design matrix; or the rows, which are standardized within the products, less accurate by as many
-        digits as the means of columns have in standard deviations.
-    codes, weights : arrays (n,), weights may be None
-        Classes and how often each row counts.
-    scaling : shift and scale (d,), optional
-        Of the columns.
-    width : int
-        p, the columns of the design matrix: d, or 1 + d with a leading 1.
-    n_predictors : int
-        Linear predictors of a row.
-    """
-
-    x: np.ndarray
-    codes: np.ndarray
-    weights: np.ndarray | None
-    scaling: Scaling
-    width: int
-    n_predictors: int
-
-    def expand(
-        self, link: Logit | Probit, coef: np.ndarray
-    ) -> tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray], Callable[[], np.ndarray]]:
-        """Return the loss and its gradient, and functions: H v, and the sums of the rows' second derivatives.
-
-        Parameters
-        ----------
-        link, coef
-            The link, and coefficients (n_predictors, p).
-        """
-        (shift, scale), first = self.scaling, None
-        inner, unit, curvatures = coef, self._unit, {}
-        if shift is not None:
-            inner = coef[:, self.width - self.x.shape[1] :] * scale
-            first = coef[:, 0] - inner @ shift if self.width > self.x.shape[1] else -(inner @ shift)
-
-        def of(rows: slice, eta: np.ndarray) -> tuple[np.ndarray, Any]:
-            weights = None if self.weights is None else self.weights[rows]
-            eta = eta if first is None else eta + first[:, None]
-            loss, slopes, curvature = link.expand_rows(eta, self.codes[rows], weights)
-            curvatures[rows.start] = curvature.over(unit, self._z.dtype)
-            return slopes, np.append(np.sum(slopes, axis=1), loss)
-
-        def bend(rows: slice, u: np.ndarray) -> tuple[np.ndarray, Any]:
-            return curvatures[rows.start].times(u), 0.0
-
-        def product(v: np.ndarray) -> np.ndarray:
-            return unit * self._sums(bend, self._z, v.astype(self._z.dtype))[0]
-
-        def total() -> np.ndarray:
-            return unit * np.sum([each.total() for each in curvatures.values()], axis=0)
-
-        gradient, sums = self._sums(of, self.x, inner)
-        if shift is not None:
-            gradient = (gradient - sums[:-1, None] * shift) * scale
-            if self.width > self.x.shape[1]:
-                gradient = np.column_stack([sums[:-1], gradient])
-        return float(sums[-1]), gradient, product, total
-
-    @SILENT
-    def gradient_terms(self, link: Logit | Probit, coef: np.ndarray) -> np.ndarray:
-        """Return Σ w |r| |z| for every coefficient, up to the rounding of single precision."""
-
-        def task(blocks: list[slice]) -> np.ndarray:
-            found = np.zeros(coef.shape)
-            for rows in blocks:
-                for part in even_blocks(rows.stop - rows.start, max(32, PRODUCT_ENTRIES // self.width)):
-                    z, codes = self._z[rows][part], self.codes[rows][part]
-                    weights = None if self.weights is None else self.weights[rows][part]
-                    eta = np.dot(coef.astype(z.dtype), z.T).astype(np.float64)
-                    slopes = np.abs(link.expand_rows(eta, codes, weights)[1] / self._unit)
-                    found += np.dot(slopes.astype(z.dtype), np.abs(z))
-            return found
-
-        return self._unit * sum(ordered_map(task, self._tasks))  # type: ignore[return-value]
-
-    def _sums(
-        self, of: Callable[[slice, np.ndarray], tuple[np.ndarray, Any]], x: np.ndarray, coef: np.ndarray
-    ) -> tuple[np.ndarray, Any]:
-        """Return Σ r xᵀ of what a function returns for linear predictors of blocks, and its other sums."""
-        one, step = len(coef) == 1, self._step
-
-        def task(blocks: list[slice]) -> tuple[np.ndarray, Any]:
-            sums, others = np.zeros(coef.shape, dtype=x.dtype), 0.0
-            for rows in blocks:
-                r, other = of(rows, self._scores(x[rows], coef))
-                for part in even_blocks(r.shape[1], step):
-                    # Products with a vector read the rows once, without a copy.
-                    sums += np.dot(r[0], x[rows])[None, :] if one else np.dot(r[:, part], x[rows][part])
-                others = others + other
-            return sums, others
-
-        if len(self._tasks) == 1:
-            return task(self._tasks[0])
-        parts = list(ordered_map(task, self._tasks))
-        return sum(each for each, _ in parts), sum(each for _, each in parts)  # type: ignore[return-value]
-
-    def _scores(self, x: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Return the linear predictors of a block of rows, (c, n)."""
-        if len(coef) == 1:
-            return np.dot(x, coef[0])[None, :]
-        found = np.empty((len(coef), len(x)), dtype=x.dtype)
-        for part in even_blocks(len(x), self._step):
-            found[:, part] = np.dot(coef, x[part].T)
-        return found
-
-    @property
-    def _step(self) -> int:
-        """Rows of a product: those with a vector gain nothing by few, those with a narrow matrix half."""
-        return max(32, PRODUCT_ENTRIES // self.width) if self.n_predictors > 1 else len(self.x)
-
-    @cached_property
-    def _unit(self) -> float:
-        """The mean weight of a row."""
-        return 1.0 if self.weights is None else float(np.mean(self.weights)) or 1.0
-
-    @cached_property
-    def _tasks(self) -> list[list[slice]]:
-        """The rows of each block of each task; several tasks are shared by threads."""
-        n = len(self.x)
-        most = max(32, min(PRODUCT_ENTRIES // self.n_predictors, 4 * PRODUCT_ENTRIES // self.width))
-        shared = self._n_products >= SHARED_PRODUCTS
-        blocks = even_blocks(n, min(most, -(-n // TASKS)) if shared else most)
-        each = -(-len(blocks) // TASKS) if shared else len(blocks)
-        return [blocks[a : a + each] for a in range(0, len(blocks), each)]
-
-    @property
-    def _n_products(self) -> int:
-        return len(self.x) * self.width * self.n_predictors
-
-    @cached_property
-    def _z(self) -> np.ndarray:
-        """The design matrix, in single precision where there is much to multiply."""
-        shift = self.scaling[0]
-        if shift is None and self._n_products < SINGLE_PRODUCTS:
-            return self.x
-        found = np.empty((len(self.x), self.width), dtype=np.float32)
-        first = self.width - self.x.shape[1]
-        found[:, :first] = 1.0
-
-        @SILENT  # products of what is too large are not finite, and end the search
-        def fill(blocks: list[slice]) -> None:
-            for rows in blocks:
-                for part in even_blocks(rows.stop - rows.start, max(32, PRODUCT_ENTRIES // self.width)):
-                    x, out = self.x[rows][part], found[rows][part, first:]
-                    if shift is None:
-                        out[...] = x
-                    else:
-                        np.multiply(x - shift, self.scaling[1], out=out, casting="same_kind")
-
-        list(ordered_map(fill, self._tasks))
-        return found
-
-
-@value
-class RowSpace:
-    """A logistic regression of fewer rows than columns, in as many coordinates as it has rows.
-
-    The coefficients of the minimum are combinations of the rows, β = Xᵀa (Kimeldorf and Wahba 1971). With the
-    factor L of XXᵀ, and γ = Lᵀa, linear predictors are Lγ and the penalty |β|² is |γ|²: the same problem, of
-    the rows of L. X is centred, in the units of its columns.
-
-    Parameters
-    ----------
-    whole, problem : LogisticProblem
-        The regression on the columns, and that on the rows of L.
-    x, lower : arrays (n, d), or `StandardizedSparse`, and (n, n)
-        Centred rows, and L.
-    """
-
-    whole: LogisticProblem
-    problem: LogisticProblem
-    x: Any
-    lower: np.ndarray
-
-    @classmethod
-    def of(cls, whole: LogisticProblem) -> "RowSpace | None":
-        """Return the smaller problem; None where there are not far more columns than rows."""
-        data, (shift, scale), n = whole.data, whole.scaling, whole.data.n_rows or 0
-        within = 0 < 2 * n <= len(scale) and n <= MOST_ROWS_A_PREDICTOR * whole.shape[0]
-        if not (within and whole.alpha > 0.0 and isinstance(data, ArraySource | SparseSource)):
-            return None
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is too large
-            if isinstance(data, SparseSource):
-                x: Any = StandardizedSparse(X=data.X.tocsr().astype(np.float64), shift=shift)
-                crossed = x.X @ shift
-                gram = (x.X @ x.X.T).toarray() - crossed - crossed[:, None] + shift @ shift
-            elif is_numpy_array(data.X):
-                x = np.subtract(data.X, shift, dtype=np.float64)
-                gram = x @ x.T
-            else:
-                return None
-        largest = float(np.max(np.diagonal(gram)))
-        most = 1.0 if data.weights is None else float(np.max(data.weights))
-        if not 0.0 < largest * most < MOST_GRAM * whole.alpha:  # rounding of products would count
-            return None
-        add_to_diagonal(gram, np.array(GRAM_JITTER * largest))
-        lower = np.linalg.cholesky(gram)
-        standardizer = Standardizer(shift=np.zeros(n), scale=np.ones(n), varies=np.ones(n, dtype=bool))
-        problem = replace(
-            whole,
-            data=ArraySource(X=lower, y=np.asarray(data.y), weights=data.weights),
-            standardizer=standardizer,
-            mean_squares=np.mean(lower * lower, axis=0),
-        )
-        return cls(whole=whole, problem=problem, x=x, lower=lower)
-
-    def search(self, start: np.ndarray, **options: Any) -> NewtonResult:
-        """Return the coefficients of the columns, from those of L at the minimum."""
-        from scipy.linalg import solve_triangular
-
-        first, scale, lower = int(self.whole.has_intercept), self.whole.standardizer.scale, self.lower
-        begin = np.zeros(self.problem.shape)
-        if np.any(start):
-            eta = self.x @ (start[:, first:] * scale).T
-            begin = np.column_stack([start[:, :first], solve_triangular(lower, eta, lower=True).T])
-        found = search(self.problem, begin, **options)
-        combined = solve_triangular(lower, found.x[:, first:].T, lower=True, trans="T").T @ self.x
-        slopes = combined * np.where(scale > 0.0, reciprocals(np.where(scale > 0.0, scale, 1.0)), 0.0)
-        coef = np.column_stack([found.x[:, :first], slopes])
-        gradient = self.whole.objective(coef)[1]
-        return replace(found, x=coef, gradient=gradient, violation=float(np.max(np.abs(gradient))))
-
-
-def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
-    """Return the coefficients of the least objective; of many rows, starting from those of a sample."""
-    if np.any(problem.lasso > 0.0):
-        return _sparse_search(problem, start, tol=tol, max_iter=max_iter)
-    narrow = RowSpace.of(problem)
-    if narrow is not None:
-        return narrow.search(start, tol=tol, max_iter=max_iter)
-    if problem.rows is not None:
-        found, near = _newton_cg_search(problem, start, tol=tol, max_iter=max_iter)
-        if (found.converged and near) or found.interrupted or found.n_iter >= max_iter:
-            return found
-        # The columns are far from orthogonal, and the penalty is weak.
-        after = _factor_search(problem, found.x, tol=tol, max_iter=max_iter - found.n_iter)
-        trace = np.append(found.trace[:-1], after.trace)
-        converged = after.converged or found.converged  # there may be nothing left to gain
-        return replace(after, n_iter=len(trace) - 1, trace=trace, converged=converged)
-    return _factor_search(problem, start, tol=tol, max_iter=max_iter)
-
-
-def _newton_cg_search(
-    problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int
-) -> tuple[NewtonResult, bool]:
-    """Search by conjugate gradients, over coefficients of the classes; say whether that is the minimum."""
-    link, rows, ridge = problem.link, problem.rows, problem.ridge
-    assert rows is not None
-
-    # The penalty alone bounds how far the objective is above its minimum, by ½ |∇f|² over its curvature:
-    # conjugate gradients do not see directions in which the rows hardly vary.
-    least = np.where(ridge > 0.0, ridge, LEAST_TOTAL * link.curvature_at_zero * problem.weight)
-    tries: list[bool] = []
-
-    def at_minimum(gradient: np.ndarray) -> bool:
-        above = 0.5 * problem.weight * float(np.sum(gradient * gradient / least))
-        return bool(above <= tol * np.log(len(link.contrasts)))
-
-    def settled(coef: np.ndarray, gradient: np.ndarray) -> bool:
-        tries.append(at_minimum(gradient))
-        enough = tries[-1] or len(tries) > 1  # one more step, and then factors
-        return enough and problem.settled(coef, gradient, tol, rows.gradient_terms(link, coef))
-
-    final = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
-    options: Any = {"tol": tol, "final_tol": final, "max_iter": max_iter, "settled": settled}
-    found = newton_cg(problem.expansion, link.class_coef(start), most_products=MOST_PRODUCTS, **options)
-    gradient = link.free_coef(found.gradient)
-    violation = float(np.max(np.abs(gradient), initial=0.0))
-    near = at_minimum(gradient)
-    return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation), near
-
-
-def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
-    """Search by factors of the curvature, or of a block of it."""
-    if not (problem.exact or np.any(start)):
-        part = replace(problem, data=problem.sample)
-        rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
-        if rough.interrupted:
-            return rough
-        start = rough.x
-    settled = partial(problem.settled, tol=tol)
-    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
-    options["final_tol"] = tol * (FINAL if problem.few_parameters else FINAL_OF_MANY)
-    return _smooth_search(problem, start, exact=problem.exact, **options)
-
-
-def _smooth_search(
-    problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any
-) -> NewtonResult:
-    many = problem.alpha > 0.0 and math.prod(problem.shape) > MOST_NEWTON
-    exact = exact and problem.few_parameters and not many
-    refresh = REFRESH if problem.few_parameters else REFRESH_MANY
-    options = {"refresh": refresh, "memory": MEMORY, **options}
-    if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
-        options["final_tol"] = min(options["final_tol"], ROUNDING)
-    found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
-    return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
-
-
-def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
-    c, p = problem.shape
-    if c * p > MOST_SPARSE:
-        raise ValueError(
-            f"X has too many columns for l1_ratio > 0: {c * p} coefficients, at most {MOST_SPARSE}"
-        )
-
-    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = problem.objective(flat.reshape(c, p))
-        return value, gradient.reshape(-1)
-
-    def hessian(flat: np.ndarray) -> np.ndarray:
-        found = problem.hessian(flat.reshape(c, p))
-        if c > 1 and problem.has_intercept:
-            # A shift of all intercepts changes no probability: curvature along it makes the minimum unique.
-            first = np.arange(c) * p
-            found[np.ix_(first, first)] += float(np.mean(np.diagonal(found)[first])) / c
-        return found
-
-    def settled(flat: np.ndarray, violations: np.ndarray) -> bool:
-        return problem.settled(flat.reshape(c, p), violations.reshape(c, p), tol)
-
-    penalty = np.tile(problem.lasso, c) / problem.weight
-    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
-    found = proximal_newton(objective, hessian, start.reshape(-1), penalty, **options)
-    return replace(found, x=found.x.reshape(c, p), gradient=found.gradient.reshape(c, p))
-
-
 def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function that solves with a curvature, plus as little jitter as makes it definite."""
     from scipy.linalg.lapack import dpotrf, dpotrs
@@ -851,6 +518,17 @@ def _held_information(
 ) -> np.ndarray:
     with single_threaded_blas(z.size > FEW_ENTRIES):
         return link.curvature(z, codes, weights, UNSCALED, coef)
+
+
+def _information_of(problem: LogisticProblem, coef: np.ndarray, loss: float) -> np.ndarray:
+    """Return the curvature at a minimum, after a look at whether the rows are those that it is of."""
+    found: LossExpansion = problem.reduce(_loss, dense=False, link=problem.link, coef=coef)
+    if not abs(float(found.value) - loss) <= SAME_LOSS * abs(loss):
+        raise NotComputedError(
+            "X was changed after the fit, and standard errors are computed from it when they are asked for: "
+            "fit again, or ask for them before X is changed"
+        )
+    return problem.information(coef)
 
 
 def _information(

@@ -117,11 +117,11 @@ class RowCurvature:
         """The most probable class of each row, (n,)."""
         return np.argmax(self.probabilities, axis=0)  # type: ignore[arg-type]
 
-    def over(self, unit: float, dtype: Any) -> "RowCurvature":
-        """Return the same for weights over a unit, in a precision."""
+    def astype(self, dtype: Any) -> "RowCurvature":
+        """Return the same in a precision."""
         p, w = self.probabilities, self.weights
         return RowCurvature(
-            weights=None if w is None else (w / unit).astype(dtype, copy=False),
+            weights=None if w is None else w.astype(dtype, copy=False),
             probabilities=None if p is None else p.astype(dtype, copy=False),
         )
 
@@ -445,7 +445,7 @@ def _weighted(
     """Return the loss of two classes by their margins, and its derivatives by the linear predictor."""
     slope = np.where(codes > 0, slope, -slope)
     if weights is None:
-        return float(np.sum(loss)), slope[None, :], RowCurvature(weights=curvature)
+        return float(np.sum(loss, dtype=np.float64)), slope[None, :], RowCurvature(weights=curvature)
     return float(weights @ loss), (weights * slope)[None, :], RowCurvature(weights=weights * curvature)
 
 

@@ -95,7 +95,7 @@ def row_losses(
     kept = scores.copy() if probabilities else None
     scores[codes, rows] -= 1.0
     if weights is None:
-        return float(np.sum(losses)), scores, kept
+        return float(np.sum(losses, dtype=np.float64)), scores, kept
     scores *= weights
     return float(weights @ losses), scores, kept
 
