@@ -255,6 +255,14 @@ def test_conjugate_gradients_lead_to_the_minimum_of_the_factors(table):
     np.testing.assert_allclose(closer.x, exact.x, rtol=1e-9)
 
 
+def test_a_first_system_that_is_solved_accurately_spares_steps(table):
+    """Near the minimum, where the quadratic model holds."""
+    objective = by_products(logistic(*table, ridge=0.1))
+    near = newton_cg(objective, np.zeros(4), tol=1e-3).x + 1e-3
+    steps = [newton_cg(objective, near, tol=1e-10, forcing=forcing).n_iter for forcing in (0.5, 1e-3)]
+    assert steps[1] < steps[0]
+
+
 def test_a_badly_conditioned_system_ends_the_conjugate_gradients(rng):
     """The search says that it did not converge, at a point that is no higher."""
     directions = np.linalg.qr(rng.standard_normal((60, 60)))[0]

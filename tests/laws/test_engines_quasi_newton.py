@@ -4,7 +4,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from tractable.engines.lbfgs import lbfgs
+from tractable.engines.lbfgs import _Pairs, lbfgs
 from tractable.engines.sparse import proximal_newton
 from tractable.engines.sparse.proximal_newton import violations
 from tractable.primitives.sparse import coordinate_sweeps
@@ -41,6 +41,52 @@ def test_quasi_newton_finds_the_minimum(exact, rng):
     np.testing.assert_allclose(found.gradient / scale, 0.0, atol=1e-6)
     assert np.all(np.diff(found.trace) <= 0.0)
     assert found.value == found.trace[-1]
+
+
+def two_loops(pairs, gradient, initial):
+    """The recursion as it is printed (Nocedal and Wright 2006, algorithm 7.4); the oldest pair first."""
+    q, parts = gradient.copy(), []
+    for s, y in reversed(pairs):
+        parts.append((s @ q) / (s @ y))
+        q = q - parts[-1] * y
+    found = initial(q)
+    for (s, y), part in zip(pairs, reversed(parts), strict=True):
+        found = found + s * (part - (y @ found) / (s @ y))
+    return found
+
+
+@pytest.mark.parametrize("n_pairs", [1, 3, 4, 9, 14])
+def test_directions_are_those_of_the_two_loops_over_the_last_pairs(n_pairs, rng):
+    hessian = np.cov(rng.standard_normal((5, 40)))
+    steps = rng.standard_normal((n_pairs, 5))
+    known, held = [(s, hessian @ s) for s in steps][-3:], _Pairs(5, 3)
+    for s in steps:
+        held.add(s, hessian @ s)
+    gradient, (s, y) = rng.standard_normal(5), known[-1]
+    sizes = np.diag(hessian)
+    initials = {
+        "by the last pair": (None, False, lambda q: q * (s @ y) / (y @ y)),
+        "by sizes": (lambda g: g / sizes, False, lambda q: q / sizes),
+        "by sizes, rescaled": (lambda g: g / sizes, True, lambda q: q / sizes * (s @ y) / (y @ (y / sizes))),
+    }
+    for solve, rescaled, initial in initials.values():
+        found = held.direction(gradient, solve, rescaled=rescaled)
+        np.testing.assert_allclose(found, two_loops(known, gradient, initial), rtol=1e-9)
+    held.forget()
+    np.testing.assert_array_equal(held.direction(gradient, lambda g: 2.0 * g, rescaled=True), 2.0 * gradient)
+
+
+def test_a_rescaled_curvature_may_be_too_large_everywhere(rng):
+    """A thousandfold diagonal takes about as many steps as the right one, and without rescaling many more."""
+    slope, hessian = quartic(rng, spread=3.0)
+
+    def steps(factor, rescaled):
+        sizes = factor * np.diag(hessian(np.zeros(6)))
+        options = {"curvature": lambda x: lambda g: g / sizes, "refresh": (), "rescaled": rescaled}
+        return lbfgs(slope, np.zeros(6), tol=1e-12, max_iter=2000, **options).n_iter
+
+    assert steps(1e3, True) <= steps(1.0, True) + 5
+    assert steps(1e3, True) < steps(1e3, False)
 
 
 def test_differences_of_gradients_mend_a_poor_guess(rng):

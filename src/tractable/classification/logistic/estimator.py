@@ -68,9 +68,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
     C Σ_n w_n log 1/p(C_n | x_n) + (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are not
     penalised, by Newton's method (iteratively reweighted least squares) or L-BFGS, as folds over the rows:
     the curvature is that of all rows or, of many, that of a sample, which differences of gradients correct.
-    More than 64 penalised parameters of rows in memory are found by Newton steps of conjugate gradients; of
-    far more columns than rows, as combinations of the rows. Exact over several passes: batches, files and
-    sources are read once a step.
+    More than 64 penalised parameters of rows in memory are found by steps of L-BFGS in single precision and
+    Newton steps of conjugate gradients; of far more columns than rows, as combinations of the rows. Exact
+    over several passes: batches, files and sources are read once a step.
 
     Columns are standardized internally, by their quartiles where they have outliers, so that their units
     hardly change the speed of the search; the penalty is on coefficients in the units of the columns, as
@@ -101,10 +101,12 @@ class LogisticRegression(ClassifierMixin, Estimator):
         no frequencies: standard errors are those of the sandwich covariance.
     tol : float
         The search converges when the predicted relative decrease of the objective is smaller and no gradient
-        is more than √tol of the sum of the absolute values of its terms, and takes a few steps more. Of at
-        most 20,000 rows and 64 parameters, and without a penalty, the result is then exact up to rounding.
-        Else the mean objective is less than tol · `loss_` above its minimum, and the root mean square error
-        of probabilities is below √(tol · `loss_` / 2): 7e-5 at a loss of 1, and in practice 1e-6.
+        is more than √tol of the sum of the absolute values of its terms; or, of more than 64 penalised
+        parameters of rows in memory, when the penalty shows that the mean objective is less than tol · log K
+        above its minimum, K the number of classes. Steps then go on to a power of tol: by default the result
+        of at most 20,000 rows and 64 parameters, and without a penalty, is exact up to rounding. Else the
+        root mean square error of probabilities is below √(tol · log K / 2), by default 6e-5 of two classes,
+        and in practice 1e-6.
     max_iter : int
         Maximum number of steps.
     warm_start : bool
@@ -123,7 +125,9 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Covariance of the parameters, class after class and in each the intercept first: the inverse of the
         Fisher information and the curvature of the squared penalty; with `class_weight` the sandwich
         A⁻¹ B A⁻¹ of the curvature A and the variance B of the gradient. What the rows do not determine has an
-        infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN.
+        infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN. Of more than 64
+        penalised parameters it is computed from X when it is first asked for: the model refers to X until
+        then, and there is an error where X was changed in place.
     coef_std_errors_ : array of the shape of `coef_`
         Standard errors; with a squared penalty, standard deviations under the prior coef ~ N(0, C).
     z_values_, p_values_ : arrays of the shape of `coef_`

@@ -42,8 +42,8 @@ HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
 #: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
 DEFERRED_ENTRIES = 2**17
 #: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
-#: good a guess with so many rows a coefficient.
-SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT = 20_000, 2_000, 20
+#: good a guess with so many rows a coefficient; more of many rows, where it spares passes over them.
+SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 20_000, 2_000, 20, 50
 #: With more parameters than this the curvature is replaced by one block for all linear predictors.
 MOST_PARAMETERS = 1500
 #: With more parameters than this, and a penalty, the search is by products with rows, where these are in
@@ -79,7 +79,7 @@ SAME_LOSS = 1e-9
 IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
 
 #: Rows of a block, and in all, from which the quartiles of columns are estimated.
-QUARTILE_ROWS, MOST_QUARTILE_ROWS = 64, 4096
+QUARTILE_ROWS, MOST_QUARTILE_ROWS = 32, 4096
 #: A column whose standard deviation is this many times that by its quartiles has outliers.
 OUTLIERS = 100.0
 #: Interquartile range of a standard normal.
@@ -424,7 +424,8 @@ class LogisticProblem:
     @property
     def sample_rows(self) -> int:
         """The size of the sample, at most `SAMPLE`."""
-        return min(SAMPLE, max(LEAST_SAMPLE, SAMPLE_A_COEFFICIENT * self.shape[0] * self.shape[1]))
+        a_coefficient = SAMPLE_A_COEFFICIENT * math.prod(self.shape)
+        return min(SAMPLE, max(LEAST_SAMPLE, a_coefficient, (self.data.n_rows or 0) // SAMPLED_PART))
 
     @cached_property
     def sample(self) -> Source:
