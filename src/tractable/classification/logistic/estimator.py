@@ -126,8 +126,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Fisher information and the curvature of the squared penalty; with `class_weight` the sandwich
         A⁻¹ B A⁻¹ of the curvature A and the variance B of the gradient. What the rows do not determine has an
         infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN. Of more than 64
-        penalised parameters it is computed from X when it is first asked for: the model refers to X until
-        then, and there is an error where X was changed in place.
+        penalised parameters it is computed from X, to which the model refers, when it is first asked for;
+        there is an error where X was changed in place before.
     coef_std_errors_ : array of the shape of `coef_`
         Standard errors; with a squared penalty, standard deviations under the prior coef ~ N(0, C).
     z_values_, p_values_ : arrays of the shape of `coef_`

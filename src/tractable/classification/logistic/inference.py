@@ -15,7 +15,7 @@ from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
 from tractable.engines.least_squares import NotComputedError
 from tractable.primitives.threads import blas_for_columns
-from tractable.value import set_fields, value
+from tractable.value import value
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Margins so small, relative to the size of a row, may be meant to be zero.
@@ -82,14 +82,12 @@ class CoefficientCurvature:
     penalty: float
     variability: np.ndarray | None = None
 
-    @property
+    @cached_property
     def loss_curvature(self) -> np.ndarray:
         """Curvature of the loss."""
-        if callable(self.information):
-            set_fields(self, information=self.information())  # and let go of the rows
         if self.information is None:
             raise NotComputedError("standard errors were not asked for before X was changed: fit again")
-        return self.information
+        return self.information() if callable(self.information) else self.information
 
     def _parameters(self) -> dict[str, Any]:
         return {**{field.name: getattr(self, field.name) for field in fields(self)}, **self._stored()}
