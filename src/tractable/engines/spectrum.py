@@ -231,11 +231,10 @@ def reflected(rows: Array, free: Array) -> Array:
 
 def reflected_products(products: Array, free: Array) -> Array:
     """Return the products P A Aᵀ P of rows reflected likewise, from A Aᵀ."""
-    mirror, scale = _mirror(free)
+    xp, (mirror, scale) = namespace_of(free), _mirror(free)
     along = (products @ mirror) / scale
     along = along - mirror * ((mirror @ along) / (2.0 * scale))
-    half = mirror[:, None] * along[None, :]
-    return products - (half + half.T)
+    return products - xp.stack([mirror, along], axis=1) @ xp.stack([along, mirror])
 
 
 def _mirror(free: Array) -> tuple[Array, float]:
