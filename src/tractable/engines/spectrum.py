@@ -8,7 +8,7 @@ import numpy as np
 
 from tractable.arrays.limits import too_large
 from tractable.arrays.linalg import column_lengths, column_squares
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.data.blocks import tree_sum
 from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
 from tractable.statistics.rows import counts
@@ -88,8 +88,7 @@ class ColumnSpectrum:
     @cached_property
     def rank(self) -> int:
         """Number of directions in which the columns vary."""
-        xp = namespace_of(self.singular)
-        return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
+        return int(np.count_nonzero(to_numpy(self.singular) > 0.0))
 
     @property
     def target_lengths(self) -> Array:

@@ -183,12 +183,11 @@ class EvidencePoint:
 
 def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectrum:
     """Return the spectrum of the rows, centred where the intercept is free."""
-    if fit_intercept:
-        d = statistic.dim
-        found = ColumnSpectrum.from_products(statistic.factor[:, :d], statistic.factor[:, d:])
-        if found is not None:
-            return found
-    return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=fit_intercept))
+    if not fit_intercept:
+        return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=False))
+    columns, targets = statistic.factor[:, : statistic.dim], statistic.factor[:, statistic.dim :]
+    found = ColumnSpectrum.from_products(columns, targets)
+    return ColumnSpectrum.of(columns, targets) if found is None else found
 
 
 def evidence_at(
