@@ -20,7 +20,7 @@ from tractable.base import (
 from tractable.base.one_pass import check_weight
 from tractable.base.validation import check_finite, check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
-from tractable.data.blocks import FEW_ENTRIES
+from tractable.data.blocks import block_rows
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
@@ -101,7 +101,7 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
 def joint_moments(rows: Rows) -> Moments:
     """Return the moments of the columns and targets [X, Y] of rows in memory."""
     n, d = rows.data.shape
-    if n * d <= FEW_ENTRIES or n < LinearFactor.least_rows(d):  # one block: a sum of two is as much work
+    if n <= max(block_rows(d), LinearFactor.least_rows(d)):  # one block: a sum of two is as much work
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
     return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
