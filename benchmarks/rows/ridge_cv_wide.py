@@ -15,7 +15,7 @@ ROW = Row(
     targets={"scikit-learn": at_least(2.5)},
     limit="the inner products of the 500 rows, 5 GFlop, and their eigenvectors, on one core.",
     reason=(
-        "products at the rate of BLAS on all cores and one decomposition on one core take three quarters of our "
-        "time, and scikit-learn does the same two; the rest reads the rows once and writes them, centred."
+        "products at the rate of BLAS on all cores, and one decomposition on one core, take three quarters "
+        "of our time, and scikit-learn does the same two; the rest reads the rows once, and writes them centred."
     ),
 )

@@ -550,8 +550,8 @@ class StandardizedFactor:
         if not (least > 1e-307 and largest < 1e307):
             size = float(namespace_of(self.columns).max(self.columns))
             raise ValueError(
-                f"X and y must be in units nearer to one: of sizes up to {size:.1g} and of {self.target:.1g}, "
-                "their precisions are no floating-point numbers"
+                f"X and y must be in units nearer to one: of sizes up to {size:.1g} and of "
+                f"{self.target:.1g}, their precisions are no floating-point numbers"
             )
 
 

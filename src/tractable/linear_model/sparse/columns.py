@@ -56,7 +56,7 @@ class Columns:
         return self.rows if self.sums is None else self.rows - self.centre
 
     @classmethod
-    @single_threaded_blas()  # sums of long columns: threads of BLAS would wait for those that share the blocks
+    @single_threaded_blas()  # for sums of long columns: threads of BLAS would spin beside those of the pool
     def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
         """Return the columns of rows in memory; copied only where that is needed.
 
