@@ -16,6 +16,6 @@ ROW = Row(
     limit="the inner products of the 500 rows, 5 GFlop, and their eigenvectors, on one core.",
     reason=(
         "products at the rate of BLAS on all cores, and one decomposition on one core, take three quarters "
-        "of our time, and scikit-learn does the same two; the rest reads the rows once, and writes them centred."
+        "of our time, and scikit-learn does the same two; the rest reads the rows and writes them, centred."
     ),
 )

@@ -1,4 +1,4 @@
-"""Sums over rows of large tables have one thread of BLAS: others would spin beside those that share the rows."""
+"""Sums over rows of large tables have one thread of BLAS: others would spin beside the pool."""
 
 import numpy as np
 import pytest
