@@ -135,7 +135,7 @@ def test_factors_keep_blas_to_one_thread(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("shape", [(5, 0, 1), (40, 3, 1), (9000, 3, 2)])
+@pytest.mark.parametrize("shape", [(5, 0, 1), (40, 3, 1), (9000, 3, 2), (4000, 12, 1)])
 def test_joint_moments_are_the_moments_of_all_columns(shape, weighted):
     rng = np.random.default_rng(1)
     (n, d, t), shift = shape, 1e6

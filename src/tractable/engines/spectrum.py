@@ -8,9 +8,10 @@ import numpy as np
 
 from tractable.arrays.limits import too_large
 from tractable.arrays.linalg import column_lengths, column_squares
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.data.blocks import tree_sum
 from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
+from tractable.statistics.rows import counts
 from tractable.value import value
 
 #: Gram matrices are formed up to this ratio of the largest eigenvalue to the smallest: ten digits are left.
@@ -87,8 +88,7 @@ class ColumnSpectrum:
     @cached_property
     def rank(self) -> int:
         """Number of directions in which the columns vary."""
-        xp = namespace_of(self.singular)
-        return int(xp.sum(xp.astype(self.singular > 0, xp.int64)))
+        return int(np.count_nonzero(to_numpy(self.singular) > 0.0))
 
     @property
     def target_lengths(self) -> Array:
@@ -119,7 +119,9 @@ class RowSpectrum:
     projections: Array  # (r, t), Qᵀ y of the targets
 
     @classmethod
-    def of(cls, rows: Array, targets: Array, least_penalty: float, free: Any = None) -> "RowSpectrum":
+    def of(
+        cls, rows: Array, targets: Array, least_penalty: float, free: Any = None, products: Any = None
+    ) -> "RowSpectrum":
         """Decompose few rows: by A Aᵀ where the least penalty makes that safe, else by singular values.
 
         Parameters
@@ -133,9 +135,11 @@ class RowSpectrum:
         free : array (m,), optional
             The unit vector along which a free intercept moves the rows. What `rows` and `targets` have along
             it is rounding, and is left out.
+        products : array (m, m), optional
+            A Aᵀ, where it is known.
         """
         with single_threaded_blas():
-            basis, values = _by_gram(rows, free)
+            basis, values = _by_gram(row_products(rows) if products is None else products, free)
             if values.shape[0] and not float(values[-1]) <= SAFE_CONDITION * (
                 float(values[0]) + least_penalty
             ):
@@ -172,7 +176,7 @@ class RowSpectrum:
         xp = namespace_of(self.rows)
         total = xp.where(self.eigenvalues > 0, self.eigenvalues + penalty, inf)
         with single_threaded_blas():
-            return self.rows.T @ (self.basis @ (self.projections / total[:, None]))
+            return column_sums(self.rows, (self.basis @ (self.projections / total[:, None])).T).T
 
     def row_residuals(self, penalties: Array) -> tuple[Array, Array]:
         """Return residuals (m, t, k) and one minus leverage (m, k) of each row, for every penalty.
@@ -199,13 +203,12 @@ def residual_shrinkage(eigenvalues: Array, penalties: Array) -> Array:
     return penalties / (eigenvalues[:, None] + penalties)
 
 
-def _by_gram(rows: Array, free: Any) -> tuple[Array, Array]:
-    xp = namespace_of(rows)
-    gram = row_products(rows)
+def _by_gram(gram: Array, free: Any) -> tuple[Array, Array]:
+    xp = namespace_of(gram)
     if not bool(xp.all(xp.isfinite(gram))):
         raise too_large("X")
     if free is not None:
-        gram = reflected(reflected(gram, free).T, free)[1:, 1:]
+        gram = reflected_products(gram, free)[1:, 1:]
     values, basis = xp.linalg.eigh(gram)
     return basis, xp.where(values > 0, values, xp.zeros_like(values))
 
@@ -221,10 +224,22 @@ def _by_svd(rows: Array, free: Any) -> tuple[Array, Array]:
 
 def reflected(rows: Array, free: Array) -> Array:
     """Return the Householder reflection of the rows that swaps a unit vector and the first axis."""
-    xp = namespace_of(rows)
-    sign = 1.0 if float(free[0]) >= 0.0 else -1.0
-    mirror = xp.concat([free[:1] + sign, free[1:]])
-    return rows - mirror[:, None] * ((mirror @ rows) / (1.0 + abs(float(free[0]))))[None, :]
+    mirror, scale = _mirror(free)
+    return rows - mirror[:, None] * ((mirror @ rows) / scale)[None, :]
+
+
+def reflected_products(products: Array, free: Array) -> Array:
+    """Return the products P A Aᵀ P of rows reflected likewise, from A Aᵀ."""
+    xp, (mirror, scale) = namespace_of(free), _mirror(free)
+    along = (products @ mirror) / scale
+    along = along - mirror * ((mirror @ along) / (2.0 * scale))
+    return products - xp.stack([mirror, along], axis=1) @ xp.stack([along, mirror])
+
+
+def _mirror(free: Array) -> tuple[Array, float]:
+    """Return v and c of the reflection I - v vᵀ / c that swaps a unit vector and the first axis."""
+    first = float(free[0])
+    return namespace_of(free).concat([free[:1] + (1.0 if first >= 0.0 else -1.0), free[1:]]), 1.0 + abs(first)
 
 
 def row_products(rows: Array) -> Array:
@@ -232,6 +247,34 @@ def row_products(rows: Array) -> Array:
     if not is_numpy_array(rows):
         return rows @ rows.T
     return tree_sum(ordered_map(lambda part: _squared(rows[:, part]), _column_blocks(rows)))
+
+
+def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -> tuple[Array, Array, Array]:
+    """Return the means of columns (p,), the rows A = √w (x - mean), and A Aᵀ: for few, long rows.
+
+    Every block of columns is read once, and squared while it is in the cache. Without `centred` the means are
+    zero.
+    """
+    xp = namespace_of(x)
+    one = counts(weights, x)
+    root = None if weights is None else xp.sqrt(one)[:, None]
+    total = xp.sum(one)
+
+    if not is_numpy_array(x):
+        mean = (one @ x) / total if centred else xp.zeros_like(x[0, :])
+        rows = x - mean if root is None else (x - mean) * root
+        return mean, rows, rows @ rows.T
+    mean, rows = np.zeros(x.shape[1]), np.empty(x.shape)
+
+    def fill(part: slice) -> Array:
+        if centred:
+            np.divide(one @ x[:, part], total, out=mean[part])
+        np.subtract(x[:, part], mean[part], out=rows[:, part])
+        if root is not None:
+            rows[:, part] *= root
+        return _squared(rows[:, part])
+
+    return mean, rows, tree_sum(ordered_map(fill, _column_blocks(x)))
 
 
 def _squared(columns: Array) -> Array:
@@ -243,25 +286,11 @@ def column_sums(x: Array, weights: Array) -> Array:
     """Return wᵀ X, by blocks of columns on all cores: for few, long rows."""
     if not is_numpy_array(x):
         return weights @ x
-    return np.concatenate(list(ordered_map(lambda part: weights @ x[:, part], _column_blocks(x))))
-
-
-def centred_rows(x: Array, centre: Array, root: Array | None = None) -> Array:
-    """Return x - centre, its rows times `root`, by blocks of columns on all cores: for few, long rows."""
-    if not is_numpy_array(x):
-        return x - centre if root is None else (x - centre) * root[:, None]
-    out = np.empty(x.shape)
-
-    def fill(part: slice) -> None:
-        np.subtract(x[:, part], centre[part], out=out[:, part])
-        if root is not None:
-            out[:, part] *= root[:, None]
-
-    for _ in ordered_map(fill, _column_blocks(x)):
-        pass
-    return out
+    return np.concatenate(
+        list(ordered_map(lambda part: weights @ x[:, part], _column_blocks(x))), axis=weights.ndim - 1
+    )
 
 
 def _column_blocks(x: Array) -> list[slice]:
-    step = max(512, -(-x.shape[1] // 16))
+    step = max(512, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
     return [slice(a, a + step) for a in range(0, x.shape[1], step)]

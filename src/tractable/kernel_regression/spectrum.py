@@ -8,7 +8,7 @@ from tractable.arrays.devices import beside
 from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
-from tractable.engines.spectrum import reflected, residual_shrinkage
+from tractable.engines.spectrum import reflected, reflected_products, residual_shrinkage
 from tractable.kernels import Kernel
 from tractable.metrics.penalties import CVCurve
 from tractable.value import value
@@ -105,7 +105,7 @@ class KernelSpectrum:
         free, size = rows.free, float(xp.sum(xp.abs(xp.linalg.diagonal(matrix))))
         if free is not None:
             # A reflection makes the intercept's direction the first axis, which is left out.
-            matrix = reflected(reflected(matrix, free).T, free)[1:, 1:]
+            matrix = reflected_products(matrix, free)[1:, 1:]
         values, basis = _eigh(matrix)
         if values.shape[0] and values[0] < -ROUNDING * size:
             raise ValueError(

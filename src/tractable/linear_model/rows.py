@@ -20,12 +20,12 @@ from tractable.base import (
 from tractable.base.one_pass import check_weight
 from tractable.base.validation import check_finite, check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
-from tractable.data.blocks import FEW_ENTRIES
+from tractable.data.blocks import block_rows
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
-from tractable.primitives.threads import blas_for_columns
+from tractable.primitives.threads import blas_for_columns, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments, column_varies
 from tractable.value import replace
 
@@ -73,7 +73,8 @@ def _factor_of_rows(rows: Rows) -> LinearFactor:
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)
     if not isinstance(rows.data, Source) and rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
-        return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
+        with single_threaded_blas():
+            return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
     found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
     return found
 
@@ -88,18 +89,19 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
         return None
     form = {"n_targets": 1 if rows.y.ndim == 1 else rows.y.shape[1], "flat": rows.y.ndim == 1}
     some = SOME_ROWS * (rows.data.shape[1] + form["n_targets"])
-    if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
-        weights = None if rows.weights is None else rows.weights[:some]
-        few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
-        if LinearFactor.of_moments(few, **form) is None:
-            return None
-    return LinearFactor.of_moments(joint_moments(rows), **form)
+    with blas_for_columns(rows.data.shape[1]):
+        if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
+            weights = None if rows.weights is None else rows.weights[:some]
+            few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
+            if LinearFactor.of_moments(few, **form) is None:
+                return None
+        return LinearFactor.of_moments(joint_moments(rows), **form)
 
 
 def joint_moments(rows: Rows) -> Moments:
     """Return the moments of the columns and targets [X, Y] of rows in memory."""
     n, d = rows.data.shape
-    if n * d <= FEW_ENTRIES or n < LinearFactor.least_rows(d):  # one block: a sum of two is as much work
+    if n <= max(block_rows(d), LinearFactor.least_rows(d)):  # one block: a sum of two is as much work
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
     return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)

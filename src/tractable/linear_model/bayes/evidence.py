@@ -183,12 +183,11 @@ class EvidencePoint:
 
 def spectrum_of(statistic: LinearFactor, *, fit_intercept: bool) -> ColumnSpectrum:
     """Return the spectrum of the rows, centred where the intercept is free."""
-    if fit_intercept:
-        d = statistic.dim
-        found = ColumnSpectrum.from_products(statistic.factor[:, :d], statistic.factor[:, d:])
-        if found is not None:
-            return found
-    return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=fit_intercept))
+    if not fit_intercept:
+        return ColumnSpectrum.of(*reduced_rows(statistic, fit_intercept=False))
+    columns, targets = statistic.factor[:, : statistic.dim], statistic.factor[:, statistic.dim :]
+    found = ColumnSpectrum.from_products(columns, targets)
+    return ColumnSpectrum.of(columns, targets) if found is None else found
 
 
 def evidence_at(
@@ -257,7 +256,8 @@ def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) ->
         return Precisions(prior=1.0, noise=1.0)
     profile = _Profile.of(spectrum, dof, hyper)
     low, high = profile.bounds()
-    grid = np.linspace(low, high, 2 + int((high - low) / GRID_STEP))
+    steps = 1 + int((high - low) / GRID_STEP)
+    grid = low + (high - low) / steps * np.arange(steps + 1)
     slope = profile.slope(grid)
     rises, falls = slope[:-1] > 0.0, slope[1:] <= 0.0
     peaks = [
@@ -348,12 +348,11 @@ class _Profile:
         """Return the same at one t, in fewer operations: for a search."""
         ratio, hyper = exp(t), self.hyper
         inverse = 1.0 / (self.squares + ratio)
+        fitted = inverse * self.squares
+        gamma, length = float(np.add.reduce(fitted)), float((fitted * fitted) @ self.lengths)
         rates = 2.0 * (hyper.prior_rate * ratio + hyper.noise_rate)
         squares = self.rest + ratio * float(inverse @ self.targets) + rates
         prior = ratio * bounded_ratio(self._shape(), squares, 1.0 / hyper.noise_floor, 1.0)
-        fitted = inverse * self.squares
-        length = float((fitted * fitted) @ self.lengths)
-        gamma = float(inverse @ self.squares)
         return gamma - prior * length + 2.0 * (hyper.prior_shape - hyper.prior_rate * prior)
 
     def objective(self, t: Any) -> Any:
@@ -436,11 +435,9 @@ def maximize_evidence(
     stops when both precisions change by less than `tol` of themselves. Both have the same fixed points.
     """
     problem = EvidenceProblem(spectrum=spectrum, dof=dof, hyper=hyper, method=method, tol=tol)
-    if start.coef is not None and method == "mackay":  # a fixed point: the first step is the last
-        before = problem.expect(start)(spectrum)
-        at = problem.maximize(before)
-        point = problem.expect(at)(spectrum)
-        found = EMResult(params=at, trace=(before.objective, point.objective), converged=True)
+    if start.coef is not None and method == "mackay":  # a fixed point: the first step changes nothing
+        point = problem.expect(start)(spectrum)
+        found = EMResult(params=start, trace=(point.objective, point.objective), converged=True)
     else:
         found = em(
             problem.expect,
@@ -536,23 +533,26 @@ class StandardizedFactor:
 
     def prior_precision(self, precision: Any) -> Array:
         """Return precisions of coefficients in the units of the data, (d,)."""
+        xp = namespace_of(self.columns)
         with np.errstate(over="ignore", under="ignore"):
-            return self._checked(precision * (self.columns / self.target) ** 2)
+            found = precision * (self.columns / self.target) ** 2
+        self._check_range(float(xp.min(found)), float(xp.max(found)))
+        return found
 
     def noise_precision(self, precision: float) -> float:
         """Return a precision of the noise in the units of the data."""
-        inverse = namespace_of(self.columns).ones_like(self.columns[:1]) / self.target
-        with np.errstate(over="ignore", under="ignore"):
-            return float(self._checked(precision * inverse**2)[0])
+        inverse = 1.0 / self.target
+        found = precision * (inverse * inverse)
+        self._check_range(found, found)
+        return found
 
-    def _checked(self, precisions: Array) -> Array:
-        xp = namespace_of(precisions)
-        if not bool(xp.all((precisions > 1e-307) & (precisions < 1e307))):
+    def _check_range(self, least: float, largest: float) -> None:
+        if not (least > 1e-307 and largest < 1e307):
+            size = float(namespace_of(self.columns).max(self.columns))
             raise ValueError(
-                f"X and y must be in units nearer to one: of sizes up to {float(xp.max(self.columns)):.1g} "
-                f"and of {self.target:.1g}, their precisions are no floating-point numbers"
+                f"X and y must be in units nearer to one: of sizes up to {size:.1g} and of "
+                f"{self.target:.1g}, their precisions are no floating-point numbers"
             )
-        return precisions
 
 
 def log_evidence(X: Any, y: Any, *, alpha: float, beta: float) -> float:

@@ -10,7 +10,7 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
-from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_rows, column_sums
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_products
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor, joint_moments
 from tractable.metrics.penalties import CVCurve
@@ -226,16 +226,16 @@ def _row_spectrum(
     xp = namespace_of(x)
     one = counts(weights, y)
     root, total = xp.sqrt(one), float(xp.sum(one))
-    mean = xp.concat([column_sums(x, one), one @ y]) / total
-    centering = Centering.of(mean, int(y.shape[1]), **intercept)
-    scale = None if weights is None else root
-    if centering.ones:
-        columns = centering.columns(x) * root[:, None]
-    else:
-        columns = centred_rows(x, centering.centre, scale)
+    d, penalised = x.shape[1], intercept["penalize_intercept"]
+    if penalised:
+        x = xp.concat([xp.ones_like(x[:, :1]), x], axis=1)
+    centred = intercept["fit_intercept"] and not penalised
+    mean, columns, products = centred_products(x, weights, centred=centred)
+    centering = Centering.of(xp.concat([mean[:d], one @ y / total]), int(y.shape[1]), **intercept)
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
-    spectrum = RowSpectrum.of(columns, (y - centering.offset) * root[:, None], float(alphas.min()), free)
+    targets = (y - centering.offset) * root[:, None]
+    spectrum = RowSpectrum.of(columns, targets, float(alphas.min()), free, products)
     return spectrum, centering, total, weights
 
 

@@ -19,7 +19,7 @@ from tractable.engines.sparse.problem import ColumnProblem, GramProblem, SparseC
 from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
 from tractable.primitives import SILENT
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.statistics import LinearFactor, column_varies
 from tractable.value import replace, value
 
@@ -56,6 +56,7 @@ class Columns:
         return self.rows if self.sums is None else self.rows - self.centre
 
     @classmethod
+    @single_threaded_blas()  # for sums of long columns: threads of BLAS would spin beside those of the pool
     def of(cls, X: Any, y: np.ndarray, weights: np.ndarray | None, *, fit_intercept: bool) -> "Columns":
         """Return the columns of rows in memory; copied only where that is needed.
 

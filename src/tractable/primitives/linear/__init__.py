@@ -304,6 +304,8 @@ def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array,
 
 #: Entries of the rows whose products are added at a time: they stay in the cache of a core.
 PRODUCT_ENTRIES = 2**15
+#: The most columns that are stored one after the other meanwhile.
+NARROW = 10
 
 
 @SILENT
@@ -347,17 +349,18 @@ def _products_about(
 ) -> np.ndarray:
     """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time."""
     (n, d), width = x.shape, len(centre) + 1
-    panel = np.empty((min(step, n), width))
+    # Few columns are centred one by one: the entries of a row are too few for a loop of NumPy.
+    panel = np.empty((width, min(step, n)), order="C" if width <= NARROW else "F")
     products: Any = None
     for start in range(0, max(n, 1), step):
         part = slice(start, min(start + step, n))
-        z = panel[: part.stop - start]
-        np.subtract(x[part], centre[:d], out=z[:, :d])
-        np.subtract(y[part], centre[d:], out=z[:, d:-1])
-        z[:, -1] = 1.0
+        z = panel[:, : part.stop - start]
+        np.subtract(x[part].T, centre[:d, None], out=z[:d])
+        np.subtract(y[part].T, centre[d:, None], out=z[d:-1])
+        z[-1] = 1.0
         if weights is not None:
-            z *= np.sqrt(weights[part])[:, None]
-        own = product(z.T, z)
+            z *= np.sqrt(weights[part])
+        own = product(z, z.T)
         products = own if products is None else np.add(products, own, out=products)
     return products
 
