@@ -676,8 +676,8 @@ def initial_rows(
     # A generator of its own: how many rows there are must not change what is drawn later.
     (own,) = rng.spawn(1)
     x, weights = sample_rows(source, None, max(INITIAL_ROWS, 32 * n_components), own)
-    z = np.nan_to_num(standardizer.transform(x), nan=0.0)
-    return np.where(np.abs(z) < NEGLIGIBLE, 0.0, z), weights
+    z = standardizer.transform(x)
+    return np.where(np.abs(z) >= NEGLIGIBLE, z, 0.0), weights  # of NaN too
 
 
 def initial_responsibilities(
