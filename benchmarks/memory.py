@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,7 +64,6 @@ def _status(name):
 
 
 if __name__ == "__main__":
-    from benchmarks.rows import all_rows
-
     name, contender, folder, dry = sys.argv[1:]
-    print(json.dumps(measured_here(all_rows()[name], contender, Path(folder), dry=dry == "1")))
+    row = import_module(f"benchmarks.rows.{name}").ROW  # and not what other rows import
+    print(json.dumps(measured_here(row, contender, Path(folder), dry=dry == "1")))

@@ -12,6 +12,7 @@ from quick import some
 from tractable import datasets
 from tractable.base import DegenerateCovarianceWarning
 from tractable.mixture import CollapsedComponentWarning, GaussianMixture
+from tractable.mixture.gaussian import steps
 
 TEN = np.array([8.2075, 9.8171, 0.1442, 8.8333, 9.4084, 9.0987, 0.7269, 1.0454, -0.1108, 9.4905])[:, None]
 SHAPES = ["full", "tied", "diag", "spherical"]
@@ -438,3 +439,28 @@ def test_constant_columns_are_no_collapse(rng):
     with pytest.warns(DegenerateCovarianceWarning, match=r"columns \[2\] of X are constant"):
         model = GaussianMixture(2, random_state=0).fit(X)
     assert not model.collapsed_.any()
+
+
+@pytest.mark.parametrize("how", some(["kmeans", "k-means++", "random_from_data", "random"], 2))
+def test_one_component_is_found_at_once(how, rng):
+    """Whatever the start, all rows are of the one component, which has their mean and covariance."""
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 3)) + 5.0
+    model = GaussianMixture(1, init_params=how, reg_covar=0.0, random_state=0).fit(X)
+    np.testing.assert_allclose(model.means_[0], X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model.covariances_[0], np.cov(X.T, ddof=0), rtol=1e-10)
+    assert model.converged_
+    assert model.n_iter_ == 1
+    np.testing.assert_allclose(model.objective_trace_, model.score(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", some(SHAPES, 2))
+def test_wide_rows_in_blocks_are_the_rows_at_once(shape, rng, monkeypatch):
+    X = rng.standard_normal((300, 60)) + 8.0 * rng.integers(0, 2, (300, 1))
+    model = GaussianMixture(2, covariance_type=shape, random_state=0)
+    whole = model.fit(X).score(X)
+    means, bound = model.means_, model.lower_bound_
+    for name in ("BLOCK", "PRODUCTS_A_BLOCK"):
+        monkeypatch.setattr(steps, name, 64)
+    assert model.fit(X).score(X) == pytest.approx(whole, rel=1e-12)
+    np.testing.assert_allclose(model.means_, means, rtol=1e-10)
+    assert model.lower_bound_ == pytest.approx(bound, rel=1e-12)

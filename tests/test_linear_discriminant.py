@@ -245,15 +245,17 @@ class TestHardRows:
 
     @pytest.mark.filterwarnings("ignore::tractable.base.DegenerateCovarianceWarning")
     def test_a_covariance_held_by_few_rows_is_the_matrix(self, rng):
-        """A sum of statistics is learned from by products of columns, few rows by themselves."""
+        """A discounted statistic is learned from by products of columns, few rows and their sums by rows."""
         y = np.arange(60) % 3
         X = rng.standard_normal((60, 90)) + 0.5 * rng.standard_normal((3, 90))[y]
         X[:, 3], X[:, 4] = 5.0, 2.0 * X[:, 5]  # constant, and collinear
         weight = rng.integers(1, 4, 60)
         model = LinearDiscriminant().fit(X, y, sample_weight=weight)
         halves = [model.summarize(X[part], y[part], weight[part]) for part in (slice(30), slice(30, 60))]
-        matrix = LinearDiscriminant().from_statistic(halves[0] + halves[1])
+        merged = LinearDiscriminant().from_statistic(halves[0] + halves[1])
+        matrix = LinearDiscriminant().from_statistic((halves[0] + halves[1]).discount(1.0))
         assert isinstance(model.class_distributions_.structure, LowRankPlusDiagonal)
+        assert isinstance(merged.class_distributions_.structure, LowRankPlusDiagonal)
         assert isinstance(matrix.class_distributions_.structure, Full)
         new = rng.standard_normal((20, 90))
         new[:, 3], new[:, 4] = 5.0, 2.0 * new[:, 5]
@@ -262,6 +264,7 @@ class TestHardRows:
             expected = getattr(matrix, name)
             scale = np.abs(expected).max()
             np.testing.assert_allclose(getattr(model, name), expected, rtol=0, atol=1e-8 * scale)
+            np.testing.assert_allclose(getattr(merged, name), expected, rtol=0, atol=1e-8 * scale)
         for method in ("decision_function", "score_samples", "transform"):
             found, expected = (getattr(each, method)(new) for each in (model, matrix))
             np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())

@@ -312,9 +312,9 @@ def test_any_pure_function_is_a_step():
     ],
     ids=lambda x: type(x).__name__,
 )
-@pytest.mark.parametrize("broken_after", [150, 350])
+@pytest.mark.parametrize("broken_after", [110, 230])
 def test_a_run_is_resumed_where_it_was_broken_off(step, start, broken_after, tmp_path):
-    whole = sample(step, start, 300, n_warm_up=200, rng=5)
+    whole = sample(step, start, 120, n_warm_up=120, rng=5)
 
     class BrokenOff(type(step)):
         n_left = broken_after
@@ -329,9 +329,9 @@ def test_a_run_is_resumed_where_it_was_broken_off(step, start, broken_after, tmp
     broken = BrokenOff(**tractable.value.parameters(step))
     path = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt), tractable.checkpoint(path, every=0.0):
-        sample(broken, start, 300, n_warm_up=200, rng=5)
+        sample(broken, start, 120, n_warm_up=120, rng=5)
     with tractable.checkpoint(path, every=0.0):
-        resumed = sample(step, start, 300, n_warm_up=200, rng=99)  # the seed is the saved one
+        resumed = sample(step, start, 120, n_warm_up=120, rng=99)  # the seed is the saved one
     for name in whole.draws:
         np.testing.assert_array_equal(resumed[name], whole[name])
     assert resumed.info.keys() == whole.info.keys()

@@ -132,7 +132,7 @@ def cholesky(a: Array, *, name: str = "matrix") -> Array:
     lower, good = try_cholesky(xp, scaled)
     if not all_true(good):
         raise ValueError(f"{name} must be positive definite{_where(xp, good)}")
-    return scale[..., :, None] * lower
+    return _unscaled(xp, scale, lower)
 
 
 def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = "matrix") -> Factor:
@@ -160,7 +160,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
     if all_true(good):
-        return Factor(lower=scale[..., :, None] * lower, jitter=xp.zeros_like(scale))
+        return Factor(lower=_unscaled(xp, scale, lower), jitter=xp.zeros_like(scale))
     d = scaled.shape[-1]
     diagonal = xp.linalg.diagonal(scaled)
     weight = xp.where(diagonal > 0.0, diagonal, xp.ones_like(diagonal))
@@ -175,7 +175,7 @@ def jittered_cholesky(a: Array, *, max_jitter: float | None = None, name: str = 
         good = good | fine
     if not bool(xp.all(good)):
         raise ValueError(f"{name} must be positive semi-definite{_where(xp, good)}")
-    return Factor(lower=scale[..., :, None] * lower, jitter=scale**2 * weight * relative[..., None])
+    return Factor(lower=_unscaled(xp, scale, lower), jitter=scale**2 * weight * relative[..., None])
 
 
 def factor_if_definite(a: Array, *, name: str = "matrix") -> tuple[Array, Array]:
@@ -188,7 +188,7 @@ def factor_if_definite(a: Array, *, name: str = "matrix") -> tuple[Array, Array]
     """
     xp, scale, scaled = _symmetric(a, name)
     lower, good = try_cholesky(xp, scaled)
-    return scale[..., :, None] * lower, good
+    return _unscaled(xp, scale, lower), good
 
 
 def is_psd(a: Array, *, tol: float | None = None) -> Array:
@@ -550,13 +550,22 @@ def _symmetric(a: Array, name: str) -> tuple[Any, Array, Array]:
     xp, scale, scaled = equilibrated(a, name)
     if 0 in scaled.shape:
         return xp, scale, scaled
-    gap = float(xp.max(scaled - xp.matrix_transpose(scaled)))  # each difference is there with both signs
-    if gap == 0.0:
+    mirrored = xp.matrix_transpose(scaled)
+    if all_true(scaled == mirrored):
         return xp, scale, scaled
+    gap = float(xp.max(scaled - mirrored))  # each difference is there with both signs
     # One so small may be rounding's, whatever the entries.
     if gap > float(xp.finfo(scaled.dtype).eps) ** 0.5 and any_true(asymmetric(xp, scaled)):
         raise ValueError(f"{name} must be symmetric")
     return xp, scale, symmetrize(scaled)
+
+
+def _unscaled(xp: Any, scale: Array, lower: Array) -> Array:
+    """Return the factor of A from that of A_ij / (s_i s_j), which it overwrites if it is NumPy's."""
+    if xp is not np:
+        return scale[..., :, None] * lower
+    lower *= scale[..., :, None]
+    return lower
 
 
 def _torch_factor(scaled: Array) -> Array:

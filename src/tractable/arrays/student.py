@@ -90,11 +90,12 @@ def agnostic_stdtrit(dof: Array, q: Array) -> Array:
     """See `stdtrit`, for q ≤ ½."""
     xp, dof, q = floats(dof, q)
     dof, q = xp.broadcast_arrays(dof, q)
+    log_peak = -0.5 * xp.log(dof) - betaln(0.5 * dof, 0.5 * xp.ones_like(dof))
 
     def tails(u: Array) -> tuple[Array, Array, Array]:
         t = xp.exp(u)
         upper = _tail(xp, dof, t)
-        return 1.0 - upper, upper, t * xp.exp(_log_density(xp, dof, t))
+        return 1.0 - upper, upper, t * xp.exp(log_peak - 0.5 * (dof + 1.0) * xp.log1p(t * t / dof))
 
     centre = q == 0.5
     tail = xp.where(centre, xp.full_like(q, 0.25), q)
@@ -115,11 +116,6 @@ def _asymptotic_quantile(xp: Any, dof: Array, tail: Array) -> Array:
 
 def _asymptotic_factor(xp: Any, dof: Array) -> Array:
     return xp.exp(-betaln(0.5 * dof, 0.5 * xp.ones_like(dof))) / dof
-
-
-def _log_density(xp: Any, dof: Array, t: Array) -> Array:
-    peak = -0.5 * xp.log(dof) - betaln(0.5 * dof, 0.5 * xp.ones_like(dof))
-    return peak - 0.5 * (dof + 1.0) * xp.log1p(t * t / dof)
 
 
 def _tail(xp: Any, dof: Array, t: Array) -> Array:

@@ -188,10 +188,13 @@ def beta_entropy(alpha: Array, beta: Array) -> Array:
 
 def beta_divergence(a: Array, b: Array, c: Array, d: Array) -> Array:
     """Return KL(Beta(a, b), Beta(c, d))."""
+    xp = namespace_of(a, b, c, d)
+    a, b, c, d = xp.broadcast_arrays(a, b, c, d)
     n, m = a + b, c + d
     # The leading terms together are m times the divergence of the mean c/m from a/n.
-    means = deviance(c, m * (a / n)) + deviance(d, m * (b / n))
-    return means + log_gamma_bregman(c, a) + log_gamma_bregman(d, b) - log_gamma_bregman(m, n)
+    means = deviance(xp.stack([c, d]), m * (xp.stack([a, b]) / n))
+    rest = log_gamma_bregman(xp.stack([c, d, m]), xp.stack([a, b, n]))
+    return means[0, ...] + means[1, ...] + rest[0, ...] + rest[1, ...] - rest[2, ...]
 
 
 def fitted_beta(statistic: UnitLogMoments) -> tuple[Array, Array]:

@@ -676,8 +676,8 @@ def initial_rows(
     # A generator of its own: how many rows there are must not change what is drawn later.
     (own,) = rng.spawn(1)
     x, weights = sample_rows(source, None, max(INITIAL_ROWS, 32 * n_components), own)
-    z = np.nan_to_num(standardizer.transform(x), nan=0.0)
-    return np.where(np.abs(z) < NEGLIGIBLE, 0.0, z), weights
+    z = standardizer.transform(x)
+    return np.where(np.abs(z) >= NEGLIGIBLE, z, 0.0), weights  # of NaN too
 
 
 def initial_responsibilities(
@@ -699,6 +699,8 @@ def initial_responsibilities(
     rng : numpy.random.Generator
         Where randomness comes from.
     """
+    if n_components == 1:
+        return np.ones((len(z), 1))
     if how == "random":
         draws = rng.standard_exponential((len(z), n_components))
         return draws / draws.sum(axis=1, keepdims=True)
@@ -740,13 +742,25 @@ def _initial_clusters(
     """Return the clusters of k-means, (n,), and leave the generator as the search does."""
     found = _FOUND.get()
     if found is None:
-        return kmeans(z, weights, n_clusters, rng).labels
+        return _standardized_clusters(z, weights, n_clusters, rng)
     key = n_clusters, fingerprint((z, weights, rng.bit_generator.state))
     if key not in found:
-        labels = kmeans(z, weights, n_clusters, rng).labels
+        labels = _standardized_clusters(z, weights, n_clusters, rng)
         found[key] = labels, rng.bit_generator.state
     labels, rng.bit_generator.state = found[key]
     return labels
+
+
+def _standardized_clusters(
+    z: np.ndarray, weights: np.ndarray | None, n_clusters: int, rng: np.random.Generator
+) -> Any:
+    """Return the clusters (n,) of one start of `kmeans`, of rows whose columns have a variance of 1."""
+    source = as_source(z, None, weights)
+    problem = KMeansProblem(source, Standardizer.identity(z.shape[1]), n_clusters=n_clusters)
+    found = problem.run_em(problem.initial(rng), 100)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return problem.held(found.params)[0]
 
 
 def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

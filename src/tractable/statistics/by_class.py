@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from operator import add
 from typing import Any, ClassVar
@@ -218,11 +218,12 @@ class ByClass(Statistic):
         each = [getattr(part, "moments", getattr(part, "complete", part)) for part in self.parts]
         if not each or not all(isinstance(part, Moments) for part in each):
             return None
-        return Moments(
-            weight=np.array([float(m.weight) for m in each]),
-            mean=np.array([m.mean for m in each]),
-            scatter=np.array([m.scatter for m in each]),
-        )
+        weight, mean = np.array([float(m.weight) for m in each]), np.array([m.mean for m in each])
+        rows = [m.centred_rows for m in each]
+        if any(held is None for held in rows):
+            return Moments(weight=weight, mean=mean, scatter=np.array([m.scatter for m in each]))
+        edges = [0, *accumulate(len(held) for held in rows)]
+        return Moments.of_centred_rows(weight, mean, np.concatenate(rows), edges)
 
     def _with_moments(self, moments: Moments | None) -> "ByClass":
         """Return the same, of which the `moments` are known."""

@@ -102,10 +102,15 @@ class Moments(MeanStatistic):
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""
         xp = namespace_of(self.mean)
         weight, fraction, step = pairwise_update(self, other)
+        mean = self.mean + _column(fraction, xp) * step
+        rows = _few_rows(self, other)
+        if rows is not None:
+            between = np.sqrt(self.weight * fraction) * step
+            return Moments.of_centred_rows(weight, mean, np.concatenate([*rows, between[None]]))
         between = _column(self.weight * fraction, xp) * step
         return Moments(
             weight=weight,
-            mean=self.mean + _column(fraction, xp) * step,
+            mean=mean,
             scatter=self.scatter + other.scatter + between[..., :, None] * step[..., None, :],
         )
 
@@ -126,6 +131,13 @@ class Moments(MeanStatistic):
         if not bool(xp.all(rest > 0)):
             raise ValueError(f"a covariance with ddof={ddof} needs a weight above {ddof}, got {self.weight}")
         return self.scatter / rest
+
+
+def _few_rows(*each: Moments) -> list[np.ndarray] | None:
+    """Return the centred rows of statistics, where all are held by these and they are few beside columns."""
+    rows = [m.centred_rows for m in each if m.mean.ndim == 1]
+    held = [r for r in rows if r is not None]
+    return held if len(held) == len(each) and 2 * sum(map(len, held)) < each[0].dim else None
 
 
 def _column(weight: Any, xp: Any) -> Array:

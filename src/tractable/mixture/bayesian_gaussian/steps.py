@@ -4,9 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tractable.arrays.linalg import solve_triangular
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
-from tractable.covariance.shapes import precision_diagonals
+from tractable.covariance.shapes import precision_diagonals, whiteners
 from tractable.distributions import Dirichlet
 from tractable.distributions.dirichlet import beta_divergence
 from tractable.distributions.wishart import multidigamma, wishart_divergence
@@ -90,7 +89,7 @@ class BayesianGaussianProblem(GaussianProblem):
         """Return KL(q(π, μ, Λ) | prior)."""
         prior = self.mixture_prior
         shrunk = prior.strength / params.strength - 1.0
-        away = params.structure.mahalanobis(params.means - prior.mean)
+        away = _squared_lengths(whiteners(params.structure), params.means - prior.mean)
         means = 0.5 * (params.means.shape[1] * (shrunk - np.log1p(shrunk)) + prior.strength * away)
         return float(
             _weights_divergence(prior, params.concentration)
@@ -113,7 +112,7 @@ class BayesianGaussianProblem(GaussianProblem):
         before = self._prior_structure
         dim, rows = _wishart(after)
         if isinstance(after, Full) and isinstance(before, Full):
-            root = solve_triangular(after.cholesky, np.broadcast_to(before.cholesky, after.cholesky.shape))
+            root = after.inverse_factor @ before.cholesky
             ratio, log_ratio = np.sum(root * root, axis=(-2, -1)), after.log_det - before.log_det
         else:
             columns = slice(None) if isinstance(after, Diagonal) else slice(1)
@@ -140,6 +139,12 @@ def _weights_divergence(prior: MixturePrior, concentration: np.ndarray) -> float
         return 0.0
     same = np.full_like(concentration, prior.concentration)
     return float(found.kl_divergence(Dirichlet(concentration=same)))
+
+
+def _squared_lengths(whitening: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return |W_k z_k|² of matrices W_k, (K, d, d) or one for all, or of diagonals (K, d)."""
+    white = whitening * z if whitening.ndim == 2 else (whitening @ z[:, :, None])[..., 0]
+    return np.sum(white * white, axis=-1)
 
 
 def _wishart(structure: Covariance) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """Parameters of a Gaussian mixture in standardized columns, and the expected statistics of its rows."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -124,24 +123,3 @@ def _second_order(like: np.ndarray, weight: np.ndarray, a: np.ndarray, b: np.nda
     if a is not b:
         products = 0.5 * (products + products.transpose(0, 2, 1))
     return products.sum(axis=0, keepdims=True) if len(like) < len(weight) else products
-
-
-@cache
-def upper_triangle(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and columns of the entries on and above the diagonal."""
-    return np.triu_indices(d)
-
-
-def packed(matrices: np.ndarray) -> np.ndarray:
-    """Return the upper triangles of symmetric matrices, (K, d, d) to (K, d(d+1)/2), row after row."""
-    rows, columns = upper_triangle(matrices.shape[-1])
-    return matrices[:, rows, columns]
-
-
-def unpacked(triangles: np.ndarray, d: int) -> np.ndarray:
-    """Return symmetric matrices from their upper triangles."""
-    rows, columns = upper_triangle(d)
-    out = np.empty((len(triangles), d, d))
-    out[:, rows, columns] = triangles
-    out[:, columns, rows] = triangles
-    return out

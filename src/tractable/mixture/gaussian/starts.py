@@ -18,11 +18,9 @@ from tractable.mixture.gaussian.model import (
     GaussianParameters,
     GaussianSums,
     destandardize,
-    packed,
-    unpacked,
 )
 from tractable.mixture.gaussian.steps import WIDE, GaussianProblem, natural_parameters
-from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES
+from tractable.primitives.em import LINEAR, PRODUCTS, SQUARES, packed, unpacked
 from tractable.primitives.kmeans import kmeans_plus_plus, n_trials
 from tractable.statistics.rows import counts
 from tractable.value import replace, value

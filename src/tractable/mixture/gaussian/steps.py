@@ -22,7 +22,7 @@ from tractable.data import Batch, Source
 from tractable.distributions.probabilities import log_or_minus_inf
 from tractable.engines.em import EMProblem
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
-from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums, packed, unpacked
+from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.primitives.em import (
     LINEAR,
     PRODUCTS,
@@ -31,14 +31,20 @@ from tractable.primitives.em import (
     PatternRows,
     group_by_pattern,
     mixture_pass,
+    packed,
     pattern_pass,
+    unpacked,
     whitened_pass,
 )
+from tractable.primitives.threads import even_rows
 from tractable.statistics import ColumnSummary, Moments, Standardizer
 from tractable.value import replace, value
 
 #: Rows of a block, so that the work of a thread is worth handing over.
 BLOCK = 16_384
+
+#: Products of the columns of a block, of a component, where there are many columns: fewer rows will do then.
+PRODUCTS_A_BLOCK = 80_000_000
 
 #: Rows of a stream that are grouped by their missing entries at a time.
 GROUPED = 131_072
@@ -58,10 +64,11 @@ class EStep:
     shape: CovarianceShape
     standardizer: Standardizer
     penalty: float  # log prior of the parameters
+    rows: int = BLOCK  # of a block
 
     def block_rows(self, n_columns: int) -> int:
         """Return how many rows a block should have."""
-        return BLOCK
+        return self.rows
 
     def _statistic(
         self, sums: np.ndarray, evidence: float, origin: np.ndarray, second: np.ndarray | None = None
@@ -239,6 +246,15 @@ class GaussianProblem(EMProblem):
         assert self.summary is not None
         return self.summary.squared_radius(self.standardizer)
 
+    @cached_property
+    def _whitened_rows(self) -> int:
+        """How many rows a block of the whitened E-step should have: more than its sums have."""
+        assert self.source is not None
+        d = self.source.n_features
+        products = self.shape.features in (LINEAR, PRODUCTS)
+        most = min(BLOCK, max(2 * d, PRODUCTS_A_BLOCK // d**2)) if products else BLOCK
+        return even_rows(self.source.n_rows, most)
+
     def initial(self, rng: np.random.Generator) -> GaussianParameters:
         """Return initial parameters: those given, and the others from initial responsibilities."""
         given = self.given or {}
@@ -274,7 +290,7 @@ class GaussianProblem(EMProblem):
             natural = natural_parameters(constants, about_centre, self.shape.features)
             return NaturalEStep(natural=natural, centre=self._centre, **common)
         whitening = np.broadcast_to(whitening, (K, *whitening.shape[1:]))
-        return WhitenedEStep(constants=constants, whiteners=whitening, **common)
+        return WhitenedEStep(constants=constants, whiteners=whitening, rows=self._whitened_rows, **common)
 
     def maximize(self, sums: GaussianSums) -> GaussianParameters:
         """Return the M-step: π_k = N_k / N, μ_k = Σ r_nk z_n / N_k, and Σ_k by the shape."""

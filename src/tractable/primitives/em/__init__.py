@@ -4,6 +4,7 @@
 are grouped by which entries are observed.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,11 @@ __all__ = [
     "group_by_pattern",
     "mixture_pass",
     "n_features",
+    "packed",
     "pattern_pass",
     "pattern_scores",
     "scores_by_pattern",
+    "unpacked",
     "whitened_pass",
 ]
 
@@ -39,6 +42,38 @@ LINEAR, SUM_OF_SQUARES, SQUARES, PRODUCTS = range(4)
 def n_features(d: int, kind: int) -> int:
     """Return the number of features of rows of d columns, the leading 1 included."""
     return 1 + d + (0, 1, d, d * (d + 1) // 2)[kind]
+
+
+@lru_cache(maxsize=8)
+def _upper_triangle(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the upper triangle is among the entries of a matrix, and where each entry is in that."""
+    rows, columns = np.triu_indices(d)
+    within = np.empty((d, d), np.int64)
+    within[rows, columns] = within[columns, rows] = np.arange(len(rows))
+    return rows * d + columns, within
+
+
+def packed(matrices: np.ndarray) -> np.ndarray:
+    """Return the upper triangles of matrices, (K, d, d) to (K, d(d+1)/2), row after row.
+
+    Examples
+    --------
+    >>> packed(np.array([[[1.0, 2.0], [2.0, 3.0]]])).tolist()
+    [[1.0, 2.0, 3.0]]
+    """
+    K, d, _ = matrices.shape
+    return matrices.reshape(K, d * d).take(_upper_triangle(d)[0], axis=1)
+
+
+def unpacked(triangles: np.ndarray, d: int) -> np.ndarray:
+    """Return symmetric matrices (K, d, d) from their upper triangles: the inverse of `packed`.
+
+    Examples
+    --------
+    >>> unpacked(np.array([[1.0, 2.0, 3.0]]), 2).tolist()
+    [[[1.0, 2.0], [2.0, 3.0]]]
+    """
+    return triangles.take(_upper_triangle(d)[1], axis=1)
 
 
 @parameters_beside_rows
@@ -148,8 +183,7 @@ def whitened_pass(
     if diagonal:
         return compiled.whitened_diagonal_pass(*ready, _block(n, d))
     sums, evidence = compiled.whitened_pass(*ready, white, _block(n, d))
-    first, second = np.triu_indices(1 + d)
-    return sums[:, first, second], evidence
+    return packed(sums), evidence
 
 
 def _block(n: int, d: int) -> int:
@@ -314,8 +348,7 @@ def pattern_pass(
         return compiled.pattern_diagonal_pass(*given)
     sums, evidence, bad = compiled.pattern_pass(*given)
     _check_definite(np.arange(len(means)) == bad)
-    upper = np.triu_indices(1 + means.shape[1])
-    return sums[:, upper[0], upper[1]], evidence
+    return packed(sums), evidence
 
 
 def _pattern_work(rows: PatternRows, means: Array, first: int, last: int) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
 from tractable.arrays.log_space import log_sum_exp
-from tractable.arrays.namespace import Array, device, is_torch_array, namespace_of
+from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT
 
 _SQUARES, _PRODUCTS = 2, 3
@@ -23,7 +23,7 @@ def features(x: Array, kind: int) -> Array:
         return xp.concat([one, x, xp.sum(x * x, axis=1, keepdims=True)], axis=1)
     if kind == 2:
         return xp.concat([one, x, x * x], axis=1)
-    if is_torch_array(x):
+    if is_torch_array(x) or is_numpy_array(x):
         return _products_by_column(x).T
     products = [x[:, i : i + 1] * x[:, i:] for i in range(x.shape[1])]
     return xp.concat([one, x, *products], axis=1)
@@ -32,11 +32,11 @@ def features(x: Array, kind: int) -> Array:
 def _products_by_column(x: Any) -> Any:
     """Return [1, x, products of columns] transposed, (P, n): whole columns are written, and nothing twice."""
     xp, (n, d) = namespace_of(x), x.shape
-    columns, found = x.T.contiguous(), x.new_empty((1 + d + d * (d + 1) // 2, n))
-    found[0], found[1 : 1 + d] = 1.0, columns
-    first = 1 + d
+    found = xp.empty((1 + d + d * (d + 1) // 2, n), dtype=x.dtype, device=device(x))
+    found[0], found[1 : 1 + d] = 1.0, x.T
+    columns, first = found[1 : 1 + d], 1 + d
     for i in range(d):
-        xp.mul(columns[i], columns[i:], out=found[first : first + d - i])
+        xp.multiply(columns[i], columns[i:], out=found[first : first + d - i])
         first += d - i
     return found
 
