@@ -28,7 +28,7 @@ def fixed_search(estimator: Any) -> Any:
     rounding of its values.
     """
     found, names = cloned(estimator), estimator.get_params(deep=False)
-    given = {"max_iter": 3, "random_state": 0, "optimizer": None}
+    given = {"max_iter": 5, "random_state": 0, "optimizer": None}
     if estimator.model_tags.streaming == "exact over several passes":
         given["tol"] = 0
     return found.set_params(**{name: x for name, x in given.items() if name in names})

@@ -48,7 +48,7 @@ def the_trace_is_the_objective(problem: EMCase, rng: np.random.Generator) -> Non
 
 def a_fixed_point_is_fixed(problem: EMCase, rng: np.random.Generator) -> None:
     """Where the search has settled, one more step changes nothing."""
-    settled = problem.run(tol=1e-14, max_iter=20_000).params
+    settled = problem.run(tol=1e-16, max_iter=20_000).params
     again = problem.maximize(problem.statistic(settled))
     before, after = problem.numbers(settled), problem.numbers(again)
     np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5 * float(np.abs(before).max()))
