@@ -198,6 +198,10 @@ class Movement:
     before: np.ndarray | None  # (K, d), the centres that bounds are true of; None where there are no bounds
     centers: np.ndarray  # (K, d)
 
+    def measure(self) -> None:
+        """Compute all distances now."""
+        _ = self.half, self.move, self.drop
+
     @cached_property
     def half(self) -> np.ndarray:
         """Half the distance to the nearest other centre, (K,)."""
@@ -344,7 +348,7 @@ def lloyd(
     max_iter: int,
     least: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None:
-    """Alternate the two steps of k-means for a table of middling size, until the centres settle.
+    """Alternate the two steps of k-means for a table that is not large, until the centres settle.
 
     Parameters
     ----------
@@ -363,8 +367,8 @@ def lloyd(
         Σ w |x - c|² at the first centres and after each step.
     settled : bool
 
-    None, where rows are so few or so many that steps are better taken one by one, and where a centre loses
-    all its rows.
+    None, where rows are so many that steps are better taken one by one, and where a centre loses all its
+    rows.
 
     Examples
     --------
@@ -372,13 +376,15 @@ def lloyd(
     >>> lloyd(x, None, np.zeros(1), 1.0, np.array([[0.0], [0.9]]), max_iter=9, least=0.0)[0].tolist()
     [[0.0], [1.0]]
     """
-    few = is_small(len(x), x.shape[1], len(centers))
-    if not few or not runs_compiled(x, STEPS * _work(x, len(centers))):
+    if not is_small(len(x), x.shape[1], len(centers)):
         return None
+    labels = np.empty(len(x), np.int32)
+    if not runs_compiled(x, STEPS * _work(x, len(centers))):
+        found = agnostic.lloyd(x, weights, shift, scale, centers, labels, max_iter, least)
+        return None if found is None else (found[0], labels, *found[1:])
     from tractable.primitives.kmeans.compiled import lloyd as compiled
 
-    labels, costs = np.empty(len(x), np.int32), np.zeros(max_iter + 1)
-    centers = np.array(centers, dtype=np.float64)
+    costs, centers = np.zeros(max_iter + 1), np.array(centers, dtype=np.float64)
     steps, settled = compiled(x, weights, shift, scale, centers, least, labels, costs, _block(centers))
     return None if steps < 0 else (centers, labels, costs[: steps + 1], settled)
 

@@ -161,7 +161,37 @@ def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> tuple[n
 
 
 @SILENT
-def reassign(
+def lloyd(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    labels: np.ndarray,
+    max_iter: int,
+    least: float,
+) -> tuple[np.ndarray, np.ndarray, bool] | None:
+    """Return centres, costs and whether they settled; labels are written. See `primitives.kmeans.lloyd`."""
+    rows = standardized_rows(x, shift, scale)
+    labels[:] = -1
+    sums, counts, cost, _, _ = _reassign(rows, weights, centers, labels)
+    costs, settled = [cost], False
+    while len(costs) <= max_iter and not settled:
+        if not counts.min() > 0.0:
+            return None
+        means = sums / counts[:, None]
+        squares = row_squares(means - centers)
+        centers, cost, settled = means, costs[-1] - counts @ squares, bool(squares.sum() <= least)
+        more, added, _, gain, _ = _reassign(rows, weights, centers, labels)
+        sums, counts, cost = sums + more, counts + added, cost - gain
+        if weights is not None:  # differences of weights would gather rounding
+            apart, sums, counts = _of_clusters(rows[0], weights, centers, labels)
+            cost = weights @ apart
+        costs.append(cost)
+    return centers, np.array(costs), settled
+
+
+def _reassign(
     rows: tuple[np.ndarray, np.ndarray], weights: Any, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows, as `standardized_rows` returns them, to their nearest centres; labels change in place."""
@@ -186,6 +216,9 @@ def reassign(
     gain = np.maximum(before - after, 0.0) @ known
     cost = 0.0 if known.all() else float(after @ ~known)
     return moved @ z, moved.sum(axis=1), cost, float(gain), len(z)
+
+
+reassign = SILENT(_reassign)
 
 
 def _of_clusters(
