@@ -18,6 +18,7 @@ from tractable.primitives.kmeans import (
 from tractable.primitives.kmeans.agnostic import assign as obvious
 from tractable.primitives.kmeans.agnostic import kmeans_plus_plus as obvious_seeds
 from tractable.primitives.kmeans.agnostic import lloyd as plain_lloyd
+from tractable.primitives.kmeans.compiled import seeds as compiled_seeds
 
 SIZES = [(1, 1, 1), (5, 1, 5), (700, 3, 8), (1500, 16, 20), (900, 2, 300), (600, 64, 64)]
 
@@ -131,6 +132,15 @@ def test_farthest_row_counts_only_where_it_has_weight():
     w = np.array([1.0, 1.0, 0.0])
     assert cluster_sums(x, None, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 2
     assert cluster_sums(x, w, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_seeds_of_fewer_rows_than_candidates(weighted, rng):
+    x = rng.standard_normal((200, 70)) + 50.0
+    x[150:] = x[:50]
+    w, uniforms = rng.integers(1, 3, 200).astype(float) if weighted else None, rng.random((60, n_trials(60)))
+    found = kmeans_plus_plus(x, w, 60, uniforms)
+    np.testing.assert_array_equal(x[found], x[compiled_seeds(x, w, uniforms)])  # of equal rows, either
 
 
 @pytest.mark.parametrize(("n", "d", "k"), SIZES)

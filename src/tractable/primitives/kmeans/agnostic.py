@@ -1,5 +1,6 @@
 """The functions of `tractable.primitives.kmeans` in the array API."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -36,8 +37,11 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         count = xp.ones(x.shape[0], dtype=xp.float64, **place) if weights is None else weights
 
         squares = row_squares(x) if xp is np else None
+        every = None if squares is None or not fewer_than_trials(x, uniforms) else squares_from(x, x, squares)
 
         def measured(rows: list[int]) -> Array:
+            if every is not None:
+                return every[rows]
             points = xp.take(x, xp.asarray(rows, **place), axis=0)
             return squared_distances(x, points).T if squares is None else squares_from(points, x, squares)
 
@@ -56,6 +60,16 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         chosen.append(tried[best])
         closest = left[best, :]
     return xp.asarray(chosen, **place)
+
+
+#: The most rows of which all pairs are measured at once, and the fewest columns.
+PAIRED_ROWS, PAIRED_COLUMNS = 1024, 64
+
+
+def fewer_than_trials(x: Any, uniforms: Array) -> bool:
+    """Return whether seeds try as many candidates as there are rows, of many columns, or more."""
+    few = type(x) is np.ndarray and len(x) <= min(PAIRED_ROWS, math.prod(uniforms.shape))
+    return few and x.shape[1] >= PAIRED_COLUMNS
 
 
 #: Columns from which on squared distances are those of products, and their least share of |x|² + |y|²: ten
