@@ -348,10 +348,10 @@ def test_an_interrupted_start_is_not_swallowed_and_earlier_searches_are_kept(mon
     def start(self, rng):
         if next(begun):
             return whole(self, rng)
-        monkeypatch.setattr(KMeansProblem, "maximize", interrupt)
+        monkeypatch.setattr(KMeansProblem, "run_em", interrupt)
         return whole(self, rng)
 
-    def interrupt(self, expected):
+    def interrupt(self, params, max_iter):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TableProblem, "initial", start)

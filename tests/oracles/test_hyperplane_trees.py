@@ -148,6 +148,19 @@ def test_leaves_are_joined_and_lists_mended(shift, n_threads, rng):
     assert lists.ids.tolist() == obvious.mend_lists(x, expected, 6)
 
 
+@pytest.mark.parametrize("n", [3, 40, 150])
+@pytest.mark.parametrize("k", [1, 13, 32, 33])
+def test_one_leaf_holds_all_neighbours(n, k, rng):
+    """Lists shorter and longer than the groups of columns by which they are bounded, and than the leaf."""
+    x = rng.standard_normal((n, 4))
+    lists, found = lists_of(x, k), min(k, n - 1)
+    join_leaves(x, grow(x, n, None), lists, n)
+    apart = np.linalg.norm(x[:, None] - x, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    assert np.array_equal(lists.ids[:, :found], np.argsort(apart, axis=1)[:, :found])
+    assert np.all(lists.ids[:, found:] == -1)
+
+
 def test_leaves_of_equal_points_are_joined_in_pieces():
     x = np.zeros((1000, 2))
     tree = tree_of(x, np.random.default_rng(0))

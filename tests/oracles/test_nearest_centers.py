@@ -17,6 +17,8 @@ from tractable.primitives.kmeans import (
 )
 from tractable.primitives.kmeans.agnostic import assign as obvious
 from tractable.primitives.kmeans.agnostic import kmeans_plus_plus as obvious_seeds
+from tractable.primitives.kmeans.agnostic import lloyd as plain_lloyd
+from tractable.primitives.kmeans.compiled import seeds as compiled_seeds
 
 SIZES = [(1, 1, 1), (5, 1, 5), (700, 3, 8), (1500, 16, 20), (900, 2, 300), (600, 64, 64)]
 
@@ -98,12 +100,19 @@ def test_a_search_in_one_call_is_that_of_its_steps(columns, n_clusters, weighted
     np.testing.assert_array_equal(labels, last.labels)
     assert len(few[2]) == 2
     assert not few[3]
+    start, plain_labels = 0.5 * (x[:n_clusters] - 0.3), np.empty(4000, np.int32)
+    plain, plain_costs, plain_settled = plain_lloyd(*given, start, plain_labels, 200, 1e-12)
+    np.testing.assert_allclose(plain, found, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(plain_costs, costs, rtol=1e-9)
+    np.testing.assert_array_equal(plain_labels, labels)
+    assert plain_settled
 
 
 def test_a_search_in_one_call_leaves_empty_clusters_to_others(rng):
     x = rng.standard_normal((4000, 3))
     centers = np.concatenate([x[:5], np.full((1, 3), 99.0)])
     assert lloyd(x, None, np.zeros(3), 1.0, centers, max_iter=9, least=0.0) is None
+    assert plain_lloyd(x, None, np.zeros(3), 1.0, centers, np.empty(4000, np.int32), 9, 0.0) is None
     model = KMeans(6, init=centers).fit(x)
     assert np.all(model.counts_ > 0.0)
 
@@ -123,6 +132,15 @@ def test_farthest_row_counts_only_where_it_has_weight():
     w = np.array([1.0, 1.0, 0.0])
     assert cluster_sums(x, None, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 2
     assert cluster_sums(x, w, np.zeros(1), 1.0, np.zeros((1, 1)), labels).row == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_seeds_of_fewer_rows_than_candidates(weighted, rng):
+    x = rng.standard_normal((200, 70)) + 50.0
+    x[150:] = x[:50]
+    w, uniforms = rng.integers(1, 3, 200).astype(float) if weighted else None, rng.random((60, n_trials(60)))
+    found = kmeans_plus_plus(x, w, 60, uniforms)
+    np.testing.assert_array_equal(x[found], x[compiled_seeds(x, w, uniforms)])  # of equal rows, either
 
 
 @pytest.mark.parametrize(("n", "d", "k"), SIZES)

@@ -236,8 +236,8 @@ class BoundedRows:
     def __init__(self, block: Batch) -> None:
         self.X, self.weights = block.X, block.weights
         n = block.n_rows
-        self.labels = np.full(n, -1, np.int32)
-        self.upper, self.lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        self.labels = np.empty(n, np.int32)
+        self.upper, self.lower = np.empty(n, np.float32), np.empty(n, np.float32)
         self.known: np.ndarray | None = None
         self.ready: Any = ()  # rows as `ready_rows` returns them, once they were asked for
 
@@ -421,6 +421,8 @@ class KMeansProblem(EMProblem):
             return AssignStep(**common)
         before = params.centers if params.before is None else params.before.centers
         movement = movement_of(before, params.centers)
+        if len(self.data.stored) > 1:
+            movement.measure()  # once, before several threads would
         return BoundedAssignStep(before=params.before, movement=movement, **common)
 
     def maximize(self, statistic: Clusters | Reassigned) -> Centers:

@@ -43,8 +43,9 @@ class HyperplaneIndex(Index):
 
     def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
-        held, positions = np.unique(first.members, return_index=True)
-        order = held[np.argsort(positions, kind="stable")].astype(np.int64)
+        order = first.members.astype(np.int64)
+        if len(order) > len(self):  # points that are held more than once stand where they are held first
+            order = order[np.sort(np.unique(order, return_index=True)[1])]
         local = np.ascontiguousarray(self._rows[order])
         about = local - self._centre
         self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))

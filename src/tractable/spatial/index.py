@@ -299,9 +299,8 @@ class Index(ABC):
     def _ready(self, x: np.ndarray, name: str = "x") -> np.ndarray:
         """Return rows as the elementary distance of the metric wants them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_squarable(
-                name, self.metric.rows(name, x if self._origin is None else x - self._origin)
-            )
+            rows = self.metric.rows(name, x if self._origin is None else x - self._origin)
+        return rows if rows is x else check_squarable(name, rows)  # as they are given, they were checked
 
     def _blocks(self, search: Callable[[slice], None], n_rows: int, n_threads: int | None) -> None:
         n_threads, block = as_threads(n_threads), self._block_rows(n_rows)

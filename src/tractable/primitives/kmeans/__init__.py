@@ -10,7 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, is_torch_array, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic, device
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.value import value
 
 __all__ = [
@@ -84,6 +84,11 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         )
     if is_sparse(x) or not runs_compiled(x, x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
+    if agnostic.fewer_than_trials(x, uniforms):
+        with (
+            single_threaded_blas()
+        ):  # all pairs are products about the mean, the same on any number of threads
+            return agnostic.kmeans_plus_plus(x - x.mean(axis=0), weights, uniforms)
     if len(x) <= SEEDING_ROWS and math.prod(x.shape) * uniforms.shape[1] < SEEDING_WORK:
         from tractable.primitives.kmeans.compiled import seeds
 
@@ -197,6 +202,10 @@ class Movement:
 
     before: np.ndarray | None  # (K, d), the centres that bounds are true of; None where there are no bounds
     centers: np.ndarray  # (K, d)
+
+    def measure(self) -> None:
+        """Compute all distances now."""
+        _ = self.half, self.move, self.drop
 
     @cached_property
     def half(self) -> np.ndarray:
@@ -344,7 +353,7 @@ def lloyd(
     max_iter: int,
     least: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None:
-    """Alternate the two steps of k-means for a table of middling size, until the centres settle.
+    """Alternate the two steps of k-means for a table that is not large, until the centres settle.
 
     Parameters
     ----------
@@ -363,8 +372,8 @@ def lloyd(
         Σ w |x - c|² at the first centres and after each step.
     settled : bool
 
-    None, where rows are so few or so many that steps are better taken one by one, and where a centre loses
-    all its rows.
+    None, where rows are so many that steps are better taken one by one, and where a centre loses all its
+    rows.
 
     Examples
     --------
@@ -372,13 +381,15 @@ def lloyd(
     >>> lloyd(x, None, np.zeros(1), 1.0, np.array([[0.0], [0.9]]), max_iter=9, least=0.0)[0].tolist()
     [[0.0], [1.0]]
     """
-    few = is_small(len(x), x.shape[1], len(centers))
-    if not few or not runs_compiled(x, STEPS * _work(x, len(centers))):
+    if not is_small(len(x), x.shape[1], len(centers)):
         return None
+    labels = np.empty(len(x), np.int32)
+    if not runs_compiled(x, STEPS * _work(x, len(centers))):
+        found = agnostic.lloyd(x, weights, shift, scale, centers, labels, max_iter, least)
+        return None if found is None else (found[0], labels, *found[1:])
     from tractable.primitives.kmeans.compiled import lloyd as compiled
 
-    labels, costs = np.empty(len(x), np.int32), np.zeros(max_iter + 1)
-    centers = np.array(centers, dtype=np.float64)
+    costs, centers = np.zeros(max_iter + 1), np.array(centers, dtype=np.float64)
     steps, settled = compiled(x, weights, shift, scale, centers, least, labels, costs, _block(centers))
     return None if steps < 0 else (centers, labels, costs[: steps + 1], settled)
 

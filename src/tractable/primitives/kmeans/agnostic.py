@@ -1,5 +1,6 @@
 """The functions of `tractable.primitives.kmeans` in the array API."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -36,8 +37,11 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         count = xp.ones(x.shape[0], dtype=xp.float64, **place) if weights is None else weights
 
         squares = row_squares(x) if xp is np else None
+        every = None if squares is None or not fewer_than_trials(x, uniforms) else squares_from(x, x, squares)
 
         def measured(rows: list[int]) -> Array:
+            if every is not None:
+                return every[rows]
             points = xp.take(x, xp.asarray(rows, **place), axis=0)
             return squared_distances(x, points).T if squares is None else squares_from(points, x, squares)
 
@@ -56,6 +60,16 @@ def kmeans_plus_plus(x: Any, weights: Any, uniforms: Array) -> Array:
         chosen.append(tried[best])
         closest = left[best, :]
     return xp.asarray(chosen, **place)
+
+
+#: The most rows of which all pairs are measured at once, and the fewest columns.
+PAIRED_ROWS, PAIRED_COLUMNS = 1024, 64
+
+
+def fewer_than_trials(x: Any, uniforms: Array) -> bool:
+    """Return whether seeds try as many candidates as there are rows, of many columns, or more."""
+    few = type(x) is np.ndarray and len(x) <= min(PAIRED_ROWS, math.prod(uniforms.shape))
+    return few and x.shape[1] >= PAIRED_COLUMNS
 
 
 #: Columns from which on squared distances are those of products, and their least share of |x|² + |y|²: ten
@@ -161,7 +175,37 @@ def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> tuple[n
 
 
 @SILENT
-def reassign(
+def lloyd(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    shift: np.ndarray,
+    scale: float,
+    centers: np.ndarray,
+    labels: np.ndarray,
+    max_iter: int,
+    least: float,
+) -> tuple[np.ndarray, np.ndarray, bool] | None:
+    """Return centres, costs and whether they settled; labels are written. See `primitives.kmeans.lloyd`."""
+    rows = standardized_rows(x, shift, scale)
+    labels[:] = -1
+    sums, counts, cost, _, _ = _reassign(rows, weights, centers, labels)
+    costs, settled = [cost], False
+    while len(costs) <= max_iter and not settled:
+        if not counts.min() > 0.0:
+            return None
+        means = sums / counts[:, None]
+        squares = row_squares(means - centers)
+        centers, cost, settled = means, costs[-1] - counts @ squares, bool(squares.sum() <= least)
+        more, added, _, gain, _ = _reassign(rows, weights, centers, labels)
+        sums, counts, cost = sums + more, counts + added, cost - gain
+        if weights is not None:  # differences of weights would gather rounding
+            apart, sums, counts = _of_clusters(rows[0], weights, centers, labels)
+            cost = weights @ apart
+        costs.append(cost)
+    return centers, np.array(costs), settled
+
+
+def _reassign(
     rows: tuple[np.ndarray, np.ndarray], weights: Any, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows, as `standardized_rows` returns them, to their nearest centres; labels change in place."""
@@ -186,6 +230,9 @@ def reassign(
     gain = np.maximum(before - after, 0.0) @ known
     cost = 0.0 if known.all() else float(after @ ~known)
     return moved @ z, moved.sum(axis=1), cost, float(gain), len(z)
+
+
+reassign = SILENT(_reassign)
 
 
 def _of_clusters(

@@ -245,12 +245,12 @@ def filtered_within(
 
 def _queries(x: np.ndarray, single: SingleRows) -> tuple[np.ndarray, np.ndarray]:
     """Return -2 x in single precision, and |x|², about the centre and in its units."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        shifted = (x - single.centre) * single.scale
-        sizes = np.nan_to_num(np.einsum("ij,ij->i", shifted, shifted), nan=np.inf)
-    shifted[sizes > FARTHEST**2] = 0.0
-    q = (-2.0 * shifted).astype(np.float32)
-    q[np.abs(q) < SMALLEST] = 0.0
+    from tractable.primitives.neighbors.compiled import fill_single
+
+    q, sizes = np.empty(x.shape, np.float32), np.empty(len(x))
+    fill_single(x, single.centre, -2.0 * single.scale, float(SMALLEST), q, sizes)
+    sizes *= 0.25
+    q[sizes > FARTHEST**2] = 0.0
     return q, sizes
 
 

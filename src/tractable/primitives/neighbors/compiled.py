@@ -260,7 +260,7 @@ def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):
     """
     rows, cols = gram.shape
     cap = key.shape[1]
-    least = np.empty(cols // GROUP, np.float32)
+    least, fewer = np.empty(cols // GROUP, np.float32), np.empty(cols // GROUP, np.int32)
     for r in range(rows):
         m, most = count[r], limit[r]
         if m < 0:
@@ -273,7 +273,9 @@ def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):
                 for c in range(GROUP):
                     low = min(low, row[c] + square[c])
                 least[g] = low
-            most = np.nextafter(np.float32(_kth(least, k) + widest + doubt[r]), np.float32(np.inf))
+            most = np.nextafter(
+                np.float32(np.float64(kth_smallest(least, k, fewer)) + widest + doubt[r]), np.float32(np.inf)
+            )
         for g in range(0, cols, GROUP):
             row, square, hit = gram[r, g : g + GROUP], squares[g : g + GROUP], np.int32(0)
             for c in range(GROUP):
@@ -295,14 +297,21 @@ def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):
 
 
 @compiled()
-def _kth(values, k):  # type: ignore[no-untyped-def]
-    """Return the k-th smallest of a few values, in double precision; their order is lost."""
-    for t in range(k):
-        at = t
-        for j in range(t + 1, len(values)):
-            at = j if values[j] < values[at] else at
-        values[t], values[at] = values[at], values[t]
-    return np.float64(values[k - 1])
+def kth_smallest(values, k, fewer):  # type: ignore[no-untyped-def]
+    """Return the k-th smallest of a few values: the largest of those with fewer than k smaller ones.
+
+    All are compared with all, without a branch; `fewer` has room to count.
+    """
+    n = len(values)
+    fewer[:] = 0
+    for i in range(n):
+        one = values[i]
+        for j in range(n):
+            fewer[j] += np.int32(one < values[j])
+    found = np.float32(-np.inf)
+    for j in range(n):
+        found = values[j] if fewer[j] < k and values[j] > found else found
+    return found
 
 
 @compiled()

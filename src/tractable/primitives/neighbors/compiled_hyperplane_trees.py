@@ -10,6 +10,7 @@ from tractable.primitives.kmeans.compiled import seed_rows
 from tractable.primitives.neighbors.compiled import (
     cut_back,
     in_order,
+    kth_smallest,
     new_pairs,
     pair_distance,
     replace_worst,
@@ -129,13 +130,10 @@ def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  
             first, both = _spill(ranks, held, left, margin, halves[end:])
         else:
             i, j = end, end + left
-            for t in range(n):
-                if key[t] > offset:
-                    halves[j] = held[t]
-                    j += 1
-                else:
-                    halves[i] = held[t]
-                    i += 1
+            for t in range(n):  # without a branch, which would be mispredicted half of the time
+                right = key[t] > offset
+                halves[j if right else i] = held[t]
+                i, j = i + (not right), j + right
             first, both = left, n
         ends[2 * s], ends[2 * s + 1] = end + first, end + both
         end += both
@@ -245,19 +243,20 @@ def tree_within(  # type: ignore[no-untyped-def]
     return found[0][:m].copy(), found[1][:m].copy(), found[2][:m].copy()
 
 
-#: Columns compared at a time: Numba makes an OR of comparisons a few vector instructions.
-GROUP = 64
+#: Rows of a leaf measured at a time, and groups of its columns of which the minima are taken.
+STRIP, GROUPS = 64, 32
 
 FAR = np.float32(1e30)
 
 
 @compiled()
 def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
-    """Insert i into a list sorted by distance, unless it is there."""
-    for other in ids:
-        if other == i:
-            return
-    _insert(near, ids, apart, i)
+    """Insert i into a list sorted by distance, unless it is there: compared with all of it at once."""
+    held = np.int32(0)
+    for t in range(len(ids)):
+        held |= np.int32(ids[t] == i)
+    if not held:
+        _insert(near, ids, apart, i)
 
 
 @compiled()
@@ -302,46 +301,61 @@ def _about_itself(x, held, scale, rows, squares):  # type: ignore[no-untyped-def
     return largest
 
 
+@compiled()
+def _kth_at_most(apart, k, least, fewer):  # type: ignore[no-untyped-def]
+    """Return a bound of the k-th smallest distance: the k-th smallest of the minima of groups of columns.
+
+    A group is every 32nd column, so that minima are taken of 32 groups at once.
+    """
+    least[:] = FAR
+    for first in range(0, len(apart), GROUPS):
+        for j in range(GROUPS):
+            least[j] = min(least[j], apart[first + j])
+    return kth_smallest(least, k, fewer)
+
+
 @entry(f"MATRIX INDICES LABELS FLOAT {_lists}", fastmath={"contract"})
 def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
     """Measure all pairs of each leaf as |y|² + |z|² - 2 y·z, in single precision."""
-    d, widest = x.shape[1], 0
+    d, k, widest = x.shape[1], near.shape[1], 0
     for leaf in range(len(ptr) - 1):
         widest = max(widest, ptr[leaf + 1] - ptr[leaf])
-    widest = -(-widest // GROUP) * GROUP
+    widest = -(-widest // GROUPS) * GROUPS
     room, every = np.empty((widest, d), np.float32), np.empty(widest, np.float32)
-    strip = np.empty(GROUP * widest, np.float32)
+    strip, least = np.empty(STRIP * widest, np.float32), np.empty(GROUPS, np.float32)
+    hits, fewer = np.empty(widest, np.int32), np.empty(GROUPS, np.int32)
     for leaf in range(len(ptr) - 1):
         held = members[ptr[leaf] : ptr[leaf + 1]]
         n = len(held)
-        wide = -(-n // GROUP) * GROUP
+        wide = -(-n // GROUPS) * GROUPS
         rows, squares = room[:wide], every[:wide]
         if n < 2:
             continue
         # What is nearer than rounding to single precision can tell is measured in double precision.
         doubt = np.float32((d + 8) * 2.0**-19) * _about_itself(x, held, scale, rows, squares)
-        gram = strip[: GROUP * wide].reshape(GROUP, wide)
-        for top in range(0, n, GROUP):
-            np.dot(rows[top : top + GROUP], rows.T, gram)
-            for i in range(top, min(top + GROUP, n)):
+        for top in range(0, n, STRIP):
+            high = min(STRIP, n - top)
+            gram = strip[: high * wide].reshape(high, wide)
+            np.dot(rows[top : top + high], rows.T, gram)
+            for i in range(top, top + high):
                 me, products = held[i], gram[i - top]
                 measured[me] += n - 1
                 products[i] = -FAR
-                limit = max(near[me, -1], doubt) - squares[i]
-                for g in range(0, wide, GROUP):
-                    part, square, hit = products[g : g + GROUP], squares[g : g + GROUP], np.int32(0)
-                    for j in range(GROUP):
-                        hit |= np.int32(square[j] - np.float32(2.0) * part[j] < limit)
-                    if hit:  # of a list that is not full, by padding and by the point itself as well
-                        for j in range(min(GROUP, n - g)):
-                            apart = square[j] - np.float32(2.0) * part[j]
-                            if apart < limit and g + j != i:
-                                other, apart = held[g + j], apart + squares[i]
-                                if apart < doubt:
-                                    apart = _square(x[me], x[other], scale)
-                                if apart < near[me, -1]:
-                                    _offer(near[me], ids[me], apart, other)
-                                    limit = max(near[me, -1], doubt) - squares[i]
+                for j in range(wide):
+                    products[j] = squares[j] - np.float32(2.0) * products[j]
+                limit = near[me, -1] - squares[i]
+                if limit == np.inf and k <= GROUPS:
+                    limit = _kth_at_most(products, k, least, fewer)
+                limit, m = max(limit, doubt - squares[i]), 0
+                for j in range(n):  # without a branch, which would be mispredicted
+                    hits[m] = j
+                    m += products[j] <= limit
+                for j in hits[:m]:
+                    other, apart = held[j], products[j] + squares[i]
+                    if apart < doubt:
+                        apart = _square(x[me], x[other], scale)
+                    if apart < near[me, -1] and other != me:
+                        _offer(near[me], ids[me], apart, other)
 
 
 @entry(f"MATRIX SINGLE_MATRIX INT INT FLOAT LABEL_MATRIX {_lists}", fastmath={"contract", "reassoc"})

@@ -461,15 +461,19 @@ def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = Non
     from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
 
     run = mend.for_work(256 * lists.ids.size)
-    old, rows = lists.ids.copy(), np.empty(x.shape, np.float32)
-    np.multiply(x - x.mean(axis=0), lists.scale, out=rows, casting="same_kind")
+    old, rows, mean = lists.ids.copy(), np.empty(x.shape, np.float32), x.mean(axis=0)
+
+    def about_mean(start: int) -> None:
+        some = slice(start, start + POINTS)
+        np.multiply(x[some] - mean, lists.scale, out=rows[some], casting="same_kind")
 
     def part(start: int) -> None:
         end = min(start + POINTS, len(x))
         run(x, rows, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
 
-    for _ in ordered_map(part, range(0, len(x), POINTS), n_threads):
-        pass
+    for step in about_mean, part:
+        for _ in ordered_map(step, range(0, len(x), POINTS), n_threads):
+            pass
 
 
 def finish_lists(
