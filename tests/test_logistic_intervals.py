@@ -45,7 +45,7 @@ def test_a_covariance_asked_for_later_is_that_of_the_fit(n, d, k, rng, monkeypat
     X, weights = rng.standard_normal((n, d)), rng.integers(1, 3, n).astype(float)
     y = (X[:, :k] + rng.gumbel(size=(n, k))).argmax(axis=1)
     later = tractable.LogisticRegression().fit(X, y, weights)
-    monkeypatch.setattr(LogisticProblem, "deferred_information", lambda problem, coef, loss: None)
+    monkeypatch.setattr(LogisticProblem, "deferred_information", lambda problem, found: None)
     at_once = tractable.LogisticRegression().fit(X, y, weights)
     assert callable(later._curvature_.information)
     assert not callable(at_once._curvature_.information)
@@ -57,17 +57,26 @@ def test_a_covariance_asked_for_later_is_that_of_the_fit(n, d, k, rng, monkeypat
 
 
 def test_a_covariance_of_more_rows_is_computed_from_those_of_the_fit(rng, monkeypatch):
-    """They are not copied: where they were changed there is an error, not another covariance."""
+    """They are not copied, and let go then; where they were changed there is an error."""
     X, weights = rng.standard_normal((2500, 70)), rng.integers(1, 3, 2500).astype(float)
     y = (X[:, :2] + rng.gumbel(size=(2500, 2))).argmax(axis=1)
     asked, late = (tractable.LogisticRegression().fit(X, y, weights) for _ in range(2))
     with monkeypatch.context() as patch:
-        patch.setattr(LogisticProblem, "deferred_information", lambda problem, coef, loss: None)
+        patch.setattr(LogisticProblem, "deferred_information", lambda problem, found: None)
         at_once = tractable.LogisticRegression().fit(X, y, weights).parameter_covariance_
-    assert callable(asked._curvature_.information)
+    assert callable(asked._curvature_.information._known)
     np.testing.assert_array_equal(asked.parameter_covariance_, at_once)
+    assert not callable(asked._curvature_.information._known)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(late)).parameter_covariance_, at_once)
-    late, X[0, 0] = tractable.LogisticRegression().fit(X, y, weights), X[0, 0] + 1.0
+    late, again = (tractable.LogisticRegression().fit(X, y, weights) for _ in range(2))
+    before, coef = X.copy(), late.coef_[0]
+    X += np.outer(X @ coef, coef) / (coef @ coef) - X  # no linear predictor is another
+    np.testing.assert_allclose(X @ coef, before @ coef, atol=1e-9)
+    with pytest.raises(ValueError, match="X was changed after the fit"):
+        again.coef_std_errors_  # noqa: B018
+    X[:] = before
+    np.testing.assert_array_equal(again.parameter_covariance_, at_once)
+    X[0, 0] += 1.0
     with pytest.raises(ValueError, match="X was changed after the fit"):
         late.coef_std_errors_  # noqa: B018
     stored = pickle.loads(pickle.dumps(late))

@@ -1,5 +1,6 @@
 """Logistic regression: optima, oracles, errors, penalties, links, weights, and where it does not exist."""
 
+import warnings
 from functools import partial
 
 import mpmath
@@ -9,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr
 from scipy.stats import norm
 from sklearn import linear_model as peers
+from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 from logistic_optimality import assert_logistic_optimal
@@ -429,6 +431,50 @@ def test_many_coefficients_are_found_by_conjugate_gradients(n, d, k, options, rn
     assert found.loss_ <= exact.loss_ + 1e-8
     np.testing.assert_allclose(found.predict_proba(X), exact.predict_proba(X), atol=1e-5)
     np.testing.assert_array_equal(found.coef_[:, -1], 0.0)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(3000, 40, 60), (3000, 1500, 2)])
+def test_threads_that_share_the_rows_change_nothing(n, d, k, rng, monkeypatch):
+    """Sums are in the order of the rows, whichever thread comes first."""
+    X, y = rng.standard_normal((n, d)), rng.integers(0, k, n)
+    y[:k] = np.arange(k)
+
+    def coef(threads):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        return tractable.LogisticRegression(tol=1e-6, max_iter=25).fit(X, y).coef_
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        alone = coef("1")
+        for threads in ("2", "4", "4"):
+            np.testing.assert_array_equal(coef(threads), alone)
+
+
+@pytest.mark.parametrize("case", ["outliers", "powers"])
+def test_where_single_precision_does_not_lead_to_the_minimum_the_search_begins_anew(case, rng, monkeypatch):
+    """By Newton steps, and by factors: what was found before does no harm."""
+    X, options = rng.standard_normal((300, 70)), {}
+    if case == "outliers":
+        X[rng.integers(300, size=5), rng.integers(70, size=5)] = 1e10
+    else:
+        X, options = rng.uniform(-1.0, 1.0, (300, 1)) ** np.arange(1, 71), {"C": 1e6}
+    y = (X[:, 0] > rng.logistic(size=300)).astype(int)
+    found = tractable.LogisticRegression(**options).fit(X, y)
+    assert found.converged_
+    assert np.all(np.diff(found.objective_trace_) >= 0.0)
+    assert len(found.objective_trace_) == found.n_iter_ + 1
+    monkeypatch.setattr(logistic, "MOST_NEWTON", 10**9)
+    exact = tractable.LogisticRegression(tol=1e-12, **options).fit(X, y)
+    assert found.loss_ <= exact.loss_ + 1e-8
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_the_objective_is_as_near_to_its_minimum_as_the_tolerance_says(tol, rng):
+    for n, d, k in ((400, 90, 2), (300, 40, 5), (60, 150, 3)):
+        X = rng.standard_normal((n, d)) + rng.standard_normal((n, 1))
+        y = (X[:, :k] + rng.gumbel(size=(n, k))).argmax(axis=1)
+        least = tractable.LogisticRegression(tol=1e-13).fit(X, y).loss_
+        assert tractable.LogisticRegression(tol=tol).fit(X, y).loss_ <= least + tol * np.log(k)
 
 
 @pytest.mark.parametrize("case", ["powers", "far from the origin"])

@@ -12,10 +12,9 @@ from tractable.value import value
 
 #: Multiplications from which rough losses, and products with the curvature, are in single precision.
 SINGLE_PRODUCTS = 2**18
-#: Entries of a block of rows: with one linear predictor, and with several, whose rows stay in the cache.
-BLOCK_ENTRIES, CACHED_ENTRIES = 2**20, 2**20
-#: Entries of the linear predictors of a block, and of rows that are standardized at once.
-PREDICTOR_ENTRIES, FILLED_ENTRIES = 2**16, 2**17
+#: Entries of a block of rows, of its linear predictors where there are several, and of rows that are
+#: standardized at once.
+ROW_ENTRIES, PREDICTOR_ENTRIES, FILLED_ENTRIES = 2**20, 2**16, 2**17
 #: Multiplications of a product, and linear predictors, up to which BLAS copies nothing.
 SMALL_PRODUCT, FEW_PREDICTORS = 10**6, 32
 #: Multiplications that are worth several threads, and the tasks these share.
@@ -24,7 +23,7 @@ SHARED_PRODUCTS, TASKS = 2**22, 8
 
 @value
 class DesignRows:
-    """Rows in memory, whose products with coefficients are taken by blocks that stay in the cache.
+    """Rows in memory, whose products with coefficients are taken by blocks.
 
     Parameters
     ----------
@@ -142,9 +141,9 @@ class DesignRows:
     def _tasks(self) -> list[list[slice]]:
         """The rows of each block of each task; several tasks are shared by threads."""
         n, c = len(self.x), self.n_predictors
-        most = BLOCK_ENTRIES // self.width
+        most = ROW_ENTRIES // self.width
         if c > 1:
-            most = min(PREDICTOR_ENTRIES // c, CACHED_ENTRIES // self.width)
+            most = min(PREDICTOR_ENTRIES // c, most)
         shared = self._n_products >= SHARED_PRODUCTS
         blocks = even_blocks(n, max(32, min(most, -(-n // TASKS)) if shared else most))
         each = -(-len(blocks) // TASKS) if shared else len(blocks)
@@ -202,9 +201,9 @@ class RowExpansion:
     def product(self, v: np.ndarray) -> np.ndarray:
         """Return H v, in the precision of `DesignRows.design`: it only guides a search."""
         z = self.rows.design
-        return self.rows.unit * self.rows.sums(self._bend, z, v.astype(z.dtype))[0]
+        return self.rows.unit * self.rows.sums(self._curved, z, v.astype(z.dtype))[0]
 
-    def _bend(self, rows: slice, u: np.ndarray) -> tuple[np.ndarray, Any]:
+    def _curved(self, rows: slice, u: np.ndarray) -> tuple[np.ndarray, Any]:
         return self._in_precision[rows.start].times(u), 0.0
 
     @cached_property
@@ -214,4 +213,6 @@ class RowExpansion:
 
     def total(self) -> np.ndarray:
         """Return the sums over rows of the second derivatives by each linear predictor, (c,)."""
-        return self.rows.unit * np.sum([each.total() for each in self.curvatures.values()], axis=0)
+        # In the order of the rows, not of the threads that were there first.
+        each = [self.curvatures[first].total() for first in sorted(self.curvatures)]
+        return self.rows.unit * np.sum(each, axis=0)

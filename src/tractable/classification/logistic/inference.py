@@ -184,8 +184,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     curvature = separating = None
     if problem.few_parameters:
         weighted = problem.class_factors is not None
-        loss = found.value * problem.weight - penalty
-        deferred = None if unpenalised or weighted else problem.deferred_information(coef, loss)
+        deferred = None if unpenalised or weighted else problem.deferred_information(found)
         curvature = CoefficientCurvature(
             information=problem.information(coef) if deferred is None else deferred,
             coef=coef,

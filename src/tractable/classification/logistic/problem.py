@@ -27,6 +27,7 @@ from tractable.engines.glm.losses import (
     design,
 )
 from tractable.engines.least_squares import NotComputedError
+from tractable.engines.newton import NewtonResult
 from tractable.primitives import SILENT
 from tractable.primitives.glm.agnostic import weighted_square
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
@@ -41,6 +42,8 @@ BLOCK, BLOCK_ENTRIES = 2**16, 2**21
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
 #: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
 DEFERRED_ENTRIES = 2**17
+#: Entries of rows that a fitted model may refer to for the same.
+MOST_REFERRED = 2**23
 #: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
 #: good a guess with so many rows a coefficient; more of many rows, where it spares passes over them.
 SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 20_000, 2_000, 20, 50
@@ -72,8 +75,8 @@ WELL_CONDITIONED = 1e-8
 SUM_ENTRIES = 2**15
 #: Largest penalty weight.
 MOST_PENALTY = 1e300
-#: Losses of the same rows differ by less than this part, by rounding.
-SAME_LOSS = 1e-9
+#: Objectives of the same rows, and mean squares of their columns, differ by less than this part, by rounding.
+SAME_ROWS = 1e-8
 
 #: Sources whose rows are one array.
 IN_MEMORY = (ArraySource, DeviceArraySource, SparseSource)
@@ -367,19 +370,22 @@ class LogisticProblem:
         """Return the curvature of the loss over all rows, or others, (c p, c p): one pass."""
         return self.reduce(_information, data, link=self.link, coef=coef)
 
-    def deferred_information(self, coef: np.ndarray, loss: float) -> Callable[[], np.ndarray] | None:
-        """Return a function that computes `information` later; None where it is as well computed at once.
+    def deferred_information(self, found: NewtonResult) -> "DeferredInformation | None":
+        """Return `information` at a minimum, to be computed later; None where it is as well computed at once.
 
-        It is that of a copy of few rows, or of the rows of a search by products with them, which must not be
-        changed: then their loss is not the one that is given.
+        It is that of a copy of few rows; or of the rows of a search by products with them, to which it
+        refers until then.
         """
-        small = (self.data.n_rows or 0) * self.shape[1] <= max(DEFERRED_ENTRIES, coef.size**2)
-        if small and self.held is not None:
+        coef, entries = found.x, (self.data.n_rows or 0) * self.shape[1]
+        if entries <= max(DEFERRED_ENTRIES, coef.size**2) and self.held is not None:
             z, codes, weights = self.held
             weights = None if weights is None else weights.copy()
-            return partial(_held_information, z, codes.copy(), weights, link=self.link, coef=coef)
-        # Without what the search made of the rows.
-        return partial(_information_of, replace(self), coef, loss) if self.by_products else None
+            of = partial(_held_information, z, codes.copy(), weights, link=self.link, coef=coef)
+            return DeferredInformation(of)
+        if not self.by_products or entries > MOST_REFERRED:
+            return None
+        problem = replace(self)  # without the design matrix
+        return DeferredInformation(partial(_information_of, problem, coef, found.value))
 
     def hessian(self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None) -> np.ndarray:
         """Return the curvature of the objective, estimated from a sample where there are many rows."""
@@ -419,7 +425,7 @@ class LogisticProblem:
     @cached_property
     def _sizes(self) -> np.ndarray:
         """Σ w min(|z|, 1) of every column of the sample, (p,): at most its weight."""
-        return self.reduce(_sizes, self.sample, dense=False, width=self.shape[1])
+        return self.reduce(_column_sums, self.sample, dense=False, entry=_size, width=self.shape[1])
 
     @property
     def sample_rows(self) -> int:
@@ -521,10 +527,33 @@ def _held_information(
         return link.curvature(z, codes, weights, UNSCALED, coef)
 
 
-def _information_of(problem: LogisticProblem, coef: np.ndarray, loss: float) -> np.ndarray:
+class DeferredInformation:
+    """The curvature of a loss, computed from rows when it is first asked for; the rows are then let go."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, compute: Callable[[], np.ndarray]) -> None:
+        self._known: Any = compute
+
+    def __call__(self) -> np.ndarray:
+        """Return the curvature."""
+        if callable(self._known):
+            self._known = self._known()
+        return self._known
+
+    def __getstate__(self) -> np.ndarray:
+        return self()
+
+    def __setstate__(self, known: np.ndarray) -> None:
+        self._known = known
+
+
+def _information_of(problem: LogisticProblem, coef: np.ndarray, value: float) -> np.ndarray:
     """Return the curvature at a minimum, after a look at whether the rows are those that it is of."""
-    found: LossExpansion = problem.reduce(_loss, dense=False, link=problem.link, coef=coef)
-    if not abs(float(found.value) - loss) <= SAME_LOSS * abs(loss):
+    problem = replace(problem)  # nothing of rows that were changed is kept
+    squares = problem.reduce(_column_sums, entry=_square, width=problem.shape[1]) / problem.weight
+    same = abs(problem.objective(coef)[0] - value) <= SAME_ROWS * abs(value)
+    if not (same and np.all(np.abs(squares - problem.squares) <= SAME_ROWS * problem.squares)):
         raise NotComputedError(
             "X was changed after the fit, and standard errors are computed from it when they are asked for: "
             "fit again, or ask for them before X is changed"
@@ -547,16 +576,17 @@ def _gradient_terms(
     return _entry_sums(z, _absolute, r if weights is None else r * weights)
 
 
-def _sizes(
+def _column_sums(
     x: Any,
     codes: Any,  # noqa: ARG001
     weights: Any = None,
     *,
+    entry: Callable[[np.ndarray], np.ndarray],
     scaling: Scaling,
     width: int,
 ) -> np.ndarray:
     z = design(x, scaling, width)
-    return _entry_sums(z, _size, _row_counts(weights, z))
+    return _entry_sums(z, entry, _row_counts(weights, z))
 
 
 def _entry_sums(z: Any, of: Callable[[np.ndarray], np.ndarray], r: np.ndarray) -> np.ndarray:

@@ -28,13 +28,14 @@ EXACT_POWER, FINAL_POWER, POWER_OF_MANY = 2.5, 1.75, 1.5
 ROUNDING = 2e-20
 #: Tolerance and most steps of the search over the sample alone.
 ROUGH, FEW = 1e-5, 10
-#: Least tolerance that steps of L-BFGS in single precision reach, and most of them; for a smaller one they
-#: lead as near to the minimum as the third, from where Newton steps are sooner there.
-SINGLE, SINGLE_STEPS, NEAR = 1e-6, 40, 1e-3
-#: Newton steps after it begin with systems solved to this part of the gradient.
-FORCING = 1e-2
-#: Products with the curvature of a Newton step, at least and at most: as long as one factor of it takes.
-LEAST_PRODUCTS, MOST_PRODUCTS = 20, 200
+#: Least tolerance that steps of L-BFGS in single precision reach, most of them, and most after a step that
+#: predicts little; for a smaller one they lead as near to the minimum as the last, from where Newton steps
+#: are sooner there.
+SINGLE, SINGLE_STEPS, SINGLE_LOOKS, NEAR = 1e-6, 30, 8, 1e-3
+#: Newton steps after it begin with systems solved to the first part of the gradient, others to the second.
+FORCING, FAR_FORCING = 1e-2, 0.5
+#: Products with the curvature of a Newton step, at most.
+MOST_PRODUCTS = 200
 #: Part of the bound of the objective's distance from its minimum that the last system is solved to.
 WITHIN_BOUND = 0.3
 #: Coordinate descent holds a square matrix of this many parameters, at most.
@@ -53,37 +54,33 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
         return narrow.search(start, tol=tol, max_iter=max_iter)
     if problem.rows is None:
         return _factor_search(problem, start, tol=tol, max_iter=max_iter)
-    found, near = _product_search(problem, start, tol=tol, max_iter=max_iter)
-    if (found.converged and near) or found.interrupted or found.n_iter >= max_iter:
-        return found
-    # The columns are far from orthogonal, and the penalty is weak.
-    after = _factor_search(problem, found.x, tol=tol, max_iter=max_iter - found.n_iter)
-    converged = after.converged or found.converged  # there may be nothing left to gain
-    return replace(after, converged=converged, **_joined(found, after))
+    # First by steps in single precision; where the penalty does not show that this led to the minimum, as the
+    # columns are far from orthogonal or have outliers, by Newton steps alone, and by factors after these.
+    found = _product_search(problem, start, tol=tol, max_iter=max_iter)
+    for again in (_newton_cg_search, _factor_search):
+        if found.converged or found.interrupted or found.n_iter >= max_iter:
+            break
+        begin = start if again is _newton_cg_search else found.x
+        found = _joined(found, again(problem, begin, tol=tol, max_iter=max_iter - found.n_iter))
+    return found
 
 
 def _product_search(
     problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int
-) -> tuple[NewtonResult, bool]:
-    """Search over coefficients of the classes by products with rows alone; say whether it is the minimum.
-
-    Steps of L-BFGS in single precision lead near it, and Newton steps by conjugate gradients to it.
-    """
-    link, ridge, weight, (c, p) = problem.link, problem.ridge, problem.weight, problem.shape
+) -> NewtonResult:
+    """Search by steps of L-BFGS in single precision, which lead near the minimum, and Newton steps to it."""
     assert problem.rows is not None
-    # The penalty alone bounds how far the objective is above its minimum, by ½ |∇f|² over its curvature:
-    # other estimates do not see directions in which the rows hardly vary.
-    least = np.where(ridge > 0.0, ridge, problem.least_total) / weight
-    within = tol * np.log(len(link.contrasts))
-
-    def at_minimum(gradient: np.ndarray) -> bool:
-        return bool(0.5 * float(np.sum(gradient * gradient / least)) <= within)
-
+    link, ridge, weight, p = problem.link, problem.ridge, problem.weight, problem.shape[1]
+    bound = _Bound.of(problem, tol)
     # The largest eigenvalue of the products of independent columns (Marchenko and Pastur 1967).
     largest = (1.0 + (p / len(problem.rows.x)) ** 0.5) ** 2
     diagonal = (weight * largest * link.curvature_at_zero * problem.squares + ridge) / weight
     diagonal = np.where(diagonal > 0.0, diagonal, 1.0)
-    rough = tol >= SINGLE
+    rough, looks = tol >= SINGLE, iter(range(SINGLE_LOOKS))
+
+    def near_enough(_: np.ndarray, gradient: np.ndarray) -> bool:
+        return bound.holds(gradient) or next(looks, None) is None
+
     first = lbfgs(
         partial(problem.expansion, rough=True),
         link.class_coef(start),
@@ -93,41 +90,97 @@ def _product_search(
         memory=MEMORY,
         tol=tol if rough else NEAR,
         max_iter=min(max_iter, SINGLE_STEPS),
-        settled=(lambda _, gradient: at_minimum(gradient)) if rough else None,
+        settled=near_enough if rough else None,
     )
     value, gradient = problem.expansion(first.x)[:2]
-    found = replace(first, value=value, gradient=gradient, trace=np.array([value]))
-    if not (first.interrupted or (rough and first.converged and at_minimum(gradient))):
-        tries: list[bool] = []
+    converged = rough and first.converged and bound.holds(gradient)
+    found = _of_free_coefficients(
+        problem, replace(first, value=value, gradient=gradient, trace=np.array([value]), converged=converged)
+    )
+    if not (converged or first.interrupted):
+        left = max_iter - first.n_iter
+        found = _newton_cg_search(problem, found.x, tol=tol, max_iter=left, forcing=FORCING)
+    return _joined(first, found)
 
-        def settled(_: np.ndarray, gradient: np.ndarray) -> bool:
-            tries.append(at_minimum(gradient))
-            return tries[-1] or len(tries) > 1  # one more step, and then factors
 
-        final = tol ** (FINAL_POWER if problem.few_parameters else POWER_OF_MANY)
-        found = newton_cg(
-            problem.expansion,
-            first.x,
-            tol=tol,
-            final_tol=min(final, WITHIN_BOUND * within * float(np.min(least / diagonal))),
-            forcing=FORCING,
-            max_iter=max_iter - first.n_iter,
-            most_products=min(MOST_PRODUCTS, max(LEAST_PRODUCTS, c * p // 4)),
-            settled=settled,
-        )
-    found = replace(found, **_joined(first, found))
-    gradient = link.free_coef(found.gradient)
+def _newton_cg_search(
+    problem: LogisticProblem,
+    start: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    forcing: float = FAR_FORCING,
+) -> NewtonResult:
+    """Search by Newton steps of conjugate gradients, over coefficients of the classes, for a bound."""
+    bound, tries = _Bound.of(problem, tol), iter(range(1))
+
+    def settled(_: np.ndarray, gradient: np.ndarray) -> bool:
+        return bound.holds(gradient) or next(tries, None) is None  # one more step, and then factors
+
+    found = newton_cg(
+        problem.expansion,
+        problem.link.class_coef(start),
+        tol=tol,
+        final_tol=min(tol ** (FINAL_POWER if problem.few_parameters else POWER_OF_MANY), bound.part),
+        forcing=forcing,
+        max_iter=max_iter,
+        most_products=MOST_PRODUCTS,
+        settled=settled,
+    )
+    return _of_free_coefficients(
+        problem, replace(found, converged=found.converged and bound.holds(found.gradient))
+    )
+
+
+@value
+class _Bound:
+    """Bounds how far the objective is above its minimum, by ½ |∇f|² over the curvature of the penalty alone.
+
+    Other estimates do not see directions in which the rows hardly vary. For intercepts, which are not
+    penalised, it is an estimate.
+
+    Parameters
+    ----------
+    least : array (p,)
+        The least curvature.
+    most : float
+        How far the objective may be above its minimum.
+    part : float
+        A part of the size of the objective: where a system is solved to it, the bound will hold.
+    """
+
+    least: np.ndarray
+    most: float
+    part: float
+
+    @classmethod
+    def of(cls, problem: LogisticProblem, tol: float) -> "_Bound":
+        """Return the bound of a problem, tol · log K for K classes."""
+        ridge, weight = problem.ridge, problem.weight
+        least = np.where(ridge > 0.0, ridge, problem.least_total) / weight
+        most = tol * float(np.log(len(problem.link.contrasts)))
+        curvature = problem.link.curvature_at_zero * problem.squares + ridge / weight
+        part = WITHIN_BOUND * most * float(np.min(least / np.where(curvature > 0.0, curvature, 1.0)))
+        return cls(least=least, most=most, part=part)
+
+    def holds(self, gradient: np.ndarray) -> bool:
+        """Return whether a point with this gradient is near enough."""
+        return bool(0.5 * float(np.sum(gradient * gradient / self.least)) <= self.most)
+
+
+def _of_free_coefficients(problem: LogisticProblem, found: NewtonResult) -> NewtonResult:
+    """Return a result over coefficients of the classes as one over free coefficients."""
+    gradient = problem.link.free_coef(found.gradient)
     violation = float(np.max(np.abs(gradient), initial=0.0))
-    near = at_minimum(gradient)
-    return replace(found, x=link.free_coef(found.x), gradient=gradient, violation=violation), near
+    return replace(found, x=problem.link.free_coef(found.x), gradient=gradient, violation=violation)
 
 
-def _joined(first: NewtonResult, then: NewtonResult) -> dict[str, Any]:
-    """Return trace and number of steps of a search that another one took up."""
+def _joined(first: NewtonResult, then: NewtonResult) -> NewtonResult:
+    """Return the result of a search that followed another, with the steps of both."""
     trace = np.append(first.trace[:-1], then.trace)
-    # Values of single precision may be a little too low.
+    # Values of single precision may be a little too low, and the second search may begin anew.
     trace = np.maximum.accumulate(trace[::-1])[::-1]
-    return {"trace": trace, "n_iter": len(trace) - 1}
+    return replace(then, trace=trace, n_iter=len(trace) - 1)
 
 
 def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
