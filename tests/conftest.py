@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import zlib
+from importlib import import_module
 
 # Scikit-learn's checks of other array libraries ask for this, before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -26,10 +27,17 @@ settings.register_profile("dev", max_examples=25, derandomize=True, deadline=Non
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 
+#: What tests import later than the library. In a new environment workers compile what they import: one begins
+#: at this end, and each reads what the other has compiled.
+LATER_IMPORTS = ("polars", "networkx", "dask.dataframe", "matplotlib.pyplot", "statsmodels.api")
+
 
 def pytest_configure(config):
     """Say whether slow cases are asked for before any test is collected."""
     quick.ALONE = config.option.markexpr == "not slow"
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        for name in LATER_IMPORTS:
+            import_module(name)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -143,11 +143,11 @@ def test_a_table_is_fitted_first(folder, tmp_path):
 
 def test_a_table_answers_as_its_page_does(rng, tmp_path):
     """One model for the command and for the panel of the report, logarithms of skewed columns too."""
-    x = rng.normal(size=300)
+    x = rng.normal(size=150)
     frame = pd.DataFrame({
         "price": np.exp(6.0 + 1.2 * x),
-        "size": 10.0 + x + 0.5 * rng.normal(size=300),
-        "grade": np.where(x + rng.normal(size=300) > 0.0, "good", "fair"),
+        "size": 10.0 + x + 0.5 * rng.normal(size=150),
+        "grade": np.where(x + rng.normal(size=150) > 0.0, "good", "fair"),
     })  # fmt: skip
     frame.to_csv(tmp_path / "sales.csv", index=False)
     panel = what_if.section(table_of(frame), rng=rng).data["model"]

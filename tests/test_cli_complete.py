@@ -73,6 +73,7 @@ def test_one_long_table_with_the_types_of_its_columns(folder, data):
 
 
 def test_a_seed_repeats_and_files_may_be_many(folder):
+    holes(40).to_csv("holes.csv", index=False)
     assert run("holes.csv", "-n", "2", "--seed", "4", "-o", "a_{draw}.csv").exit_code == 0
     piped = run("-", "-n", "2", "--seed", "4", input=(folder / "holes.csv").read_bytes())
     assert piped.exit_code == 0

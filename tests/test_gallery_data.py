@@ -8,7 +8,7 @@ import pytest
 from gallery_pages import page, pages
 
 #: Pages that take their time.
-SLOW = {"plot_pictures"}
+SLOW = {"plot_ask_compare_complete", "plot_pictures"}
 NAMES = [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in pages("data")]
 
 

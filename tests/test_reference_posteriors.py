@@ -13,7 +13,8 @@ STEPS = {
     "slice": lambda of: slice(of.log_prob, vectorized=True),
     "metropolis": lambda of: metropolis_hastings(of.log_prob, vectorized=True),
 }
-QUICK = {("nuts", "banana"), ("nuts", "eight schools"), ("nuts", "logistic regression"), ("slice", "banana")}
+#: Eight schools and a logistic regression are compared with quadrature in `test_nuts`.
+QUICK = {("nuts", "banana"), ("slice", "banana")}
 #: A random walk has too few effective draws of a funnel to say anything.
 PAIRS = [
     pytest.param(step, name, marks=() if (step, name) in QUICK else pytest.mark.slow)

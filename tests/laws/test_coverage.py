@@ -230,6 +230,8 @@ def n_fits(row):
         return 30
     if WORLDS.get(type(row.make()).__name__) in (process_draw, approximated_draw, draw_over_time):
         return 25
+    if quick.ALONE and row.name.startswith("Gamma"):
+        return 30
     return 60 if quick.ALONE or row.name.startswith("Robust") else 100
 
 

@@ -74,7 +74,7 @@ def test_noise_without_a_variance_is_not_averaged_away(rng):
             ends.append(robbins_monro(lambda x, it=it: x + next(it), 0.0, n_steps=len(row)).x)
         return np.median(np.abs(ends))
 
-    shapes = (60, 60), (60, 1_000)
+    shapes = (40, 60), (40, 600)
     normal = [spread(rng.standard_normal(shape)) for shape in shapes]
     cauchy = [spread(rng.standard_cauchy(shape)) for shape in shapes]
     assert normal[1] < normal[0] / 2
@@ -84,7 +84,7 @@ def test_noise_without_a_variance_is_not_averaged_away(rng):
 @pytest.mark.spec("SEQ-07", "SEQ-08")
 def test_the_score_leads_to_the_maximum_of_the_likelihood(rng):
     # Poisson: ∂ log p / ∂ rate = x / rate - 1; information 1 / rate, so steps rate / N are near optimal.
-    x = rng.poisson(5.0, 30_000)
+    x = rng.poisson(5.0, 10_000)
     found = sequential_mle(
         lambda rate, x: x / max(float(rate), 0.1) - 1.0, 2.0, x, step=StepSize(scale=5.0, offset=10.0)
     )

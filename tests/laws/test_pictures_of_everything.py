@@ -89,7 +89,7 @@ def parts_of(x, path="", around=()):
 
 def drawn(x, **options):
     """Draw on the second of two axes, with everything that a picture must leave alone looked at."""
-    figure, (other, ax) = plt.subplots(1, 2)
+    figure, (other, ax) = plt.subplots(1, 2, dpi=30)
     other.set_visible(False)  # what it would have drawn on it is counted, and takes no time to render
     before, state = len(other.get_children()), parts_of(x)
     with warnings.catch_warnings():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from quick import some
 from tractable import distributions as d
 from tractable.statistics import Directions
 
@@ -111,7 +112,7 @@ def circle(kappa, low, high):
     return mp.quad(lambda t: mp.exp(kappa * (mp.cos(t) - 1)), cuts)
 
 
-@pytest.mark.parametrize("kappa", [0.0, 0.3, 7.0, 300.0])
+@pytest.mark.parametrize("kappa", some([0.3, 300.0, 0.0, 7.0], most=2))
 def test_von_mises_is_mpmaths(kappa):
     found = d.VonMises(location=0.5, concentration=kappa)
     with mp.workdps(40):

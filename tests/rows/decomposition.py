@@ -60,8 +60,8 @@ def em_problem(model, holes=0.0):
 EM_ROWS = [
     Row("Probabilistic PCA", lambda: em_problem(ProbabilisticPCA(2))),
     Row("Probabilistic PCA, missing entries", lambda: em_problem(ProbabilisticPCA(2), 0.2)),
-    Row("Probabilistic PCA, relevance", lambda: em_problem(ProbabilisticPCA("ard"))),
     Row("Probabilistic PCA, relevance, missing entries", lambda: em_problem(ProbabilisticPCA("ard"), 0.2)),
+    Row("Probabilistic PCA, relevance", lambda: em_problem(ProbabilisticPCA("ard"))),
     Row("Factor analysis", lambda: em_problem(FactorAnalysis(2))),
     Row("Factor analysis, missing entries", lambda: em_problem(FactorAnalysis(2), 0.2)),
 ]

@@ -32,7 +32,7 @@ ROWS = [
         "GaussianProcessRegressor-primal",
         lambda: GaussianProcessRegressor(Linear() + White(0.3), n_restarts_optimizer=1, random_state=0),
     ),
-    Row("GaussianProcessClassifier", lambda: GaussianProcessClassifier(max_iter=30)),
+    Row("GaussianProcessClassifier", lambda: GaussianProcessClassifier(max_iter=6)),
     Row(
         "GaussianProcessClassifier-fixed",
         lambda: GaussianProcessClassifier(4.0 * RBF(2.0), nu=0.1, optimizer=None),

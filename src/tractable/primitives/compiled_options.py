@@ -6,6 +6,9 @@ of a function neither compiles it nor imports Numba.
 
 What Python calls has one signature, and is compiled once: a call converts the arrays that are only read, and
 None, for one that is not given, to an empty array.
+
+Kernels copy arrays entry by entry: where an array is assigned to a slice, Numba compiles the text of the
+error about its shape too, which takes longer than most kernels.
 """
 
 import logging

@@ -225,7 +225,7 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         """The covariance within classes; with "bayes" the inverse of the posterior expected precision."""
         check_answerable(self)
         if hasattr(self, "posterior_"):
-            return Full.from_precision(self.posterior_.precision_marginal().mean[0]).dense()
+            return Full.from_precision(self.posterior_.precision_marginal().mean[0, ...]).dense()
         return self.class_distributions_.structure.dense()
 
     def _set_directions(self, structure: Any, whitened: Any = None) -> None:

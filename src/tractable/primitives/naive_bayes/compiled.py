@@ -25,7 +25,8 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
             complete &= np.isfinite(sums[c, j])
     weight = np.zeros((K, 1 if complete else d))
     if complete:  # a missing entry spoils its sum, so complete blocks pay nothing for the question
-        weight[:, 0] = total
+        for c in range(K):
+            weight[c, 0] = total[c]
     else:
         _observed_sums(x, codes, w, weight, sums)
     for c in range(K):

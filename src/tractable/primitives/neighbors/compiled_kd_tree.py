@@ -38,12 +38,15 @@ def build(points, order, leaf_size, nodes, dims, lows, highs, packed, around):  
     # Where leaves will be packed lie the rows that are not yet, in the order of `order`: parts are read one
     # after another.
     rows = packed.reshape(points.shape)
-    rows[:] = points
+    for i in range(len(points)):
+        for c in range(points.shape[1]):
+            rows[i, c] = points[i, c]
     made, waiting, todo = 0, 1, np.empty((_WAITING + 1, 4), np.int64)
     boxes = np.empty((_WAITING + 1, 2, points.shape[1]))
     todo[0, 0], todo[0, 1], todo[0, 2], todo[0, 3] = 0, len(points), -1, 0
     _box(rows, 0, len(points), around)
-    boxes[0] = around
+    for c in range(points.shape[1]):
+        boxes[0, 0, c], boxes[0, 1, c] = around[0, c], around[1, c]
     sample = np.empty(_SAMPLE)
     while waiting:
         waiting -= 1

@@ -71,7 +71,9 @@ def follow_knots(  # type: ignore[no-untyped-def]
         if (n_knots + m) % RENEW == 0 or penalty <= RENEWAL_FALL * renewed:
             for i in range(k):
                 fresh[i] = w[active[i]]
-            q[:] = moment - sum_of_rows(gram, active[:k], fresh, p)
+            explained = sum_of_rows(gram, active[:k], fresh, p)
+            for j in range(p):
+                q[j] = moment[j] - explained[j]
             renewed = penalty
         else:
             for j in range(p):

@@ -87,13 +87,15 @@ def add_leaves(  # type: ignore[no-untyped-def]
         weight = _log_add(numbers[BRANCH_WEIGHT, c], gain)
         numbers[BRANCH_WEIGHT, c] = weight
         if uniforms[0, c] < np.exp(gain - weight):
-            vectors[BRANCH_DRAW, c] = x[i]
-            vectors[BRANCH_DRAW + 1, c] = slope[i]
+            for j in range(d):
+                vectors[BRANCH_DRAW, c, j] = x[i, j]
+                vectors[BRANCH_DRAW + 1, c, j] = slope[i, j]
             numbers[BRANCH_LOG_P, c] = log_p[i]
         turned = False
         if leaf % 2 == 0:
-            vectors[FIRST + 2 * inner, c] = p
-            vectors[FIRST + 2 * inner + 1, c] = branch_sum
+            for j in range(d):
+                vectors[FIRST + 2 * inner, c, j] = p[j]
+                vectors[FIRST + 2 * inner + 1, c, j] = branch_sum[j]
         else:
             # The subtrees that this leaf completes: as many as the number of the leaf ends in ones.
             at, ends = inner, leaf
@@ -106,8 +108,9 @@ def add_leaves(  # type: ignore[no-untyped-def]
         if is_last:
             # A whole branch replaces the draw with the probability of its weight over that of the tree.
             if uniforms[1, c] < np.exp(min(weight - numbers[WEIGHT, c], 0.0)):
-                vectors[DRAW, c] = vectors[BRANCH_DRAW, c]
-                vectors[DRAW + 1, c] = vectors[BRANCH_DRAW + 1, c]
+                for j in range(d):
+                    vectors[DRAW, c, j] = vectors[BRANCH_DRAW, c, j]
+                    vectors[DRAW + 1, c, j] = vectors[BRANCH_DRAW + 1, c, j]
                 numbers[LOG_P, c] = numbers[BRANCH_LOG_P, c]
             numbers[WEIGHT, c] = _log_add(numbers[WEIGHT, c], weight)
             end = RIGHT if forwards[level, c] else LEFT
@@ -129,6 +132,7 @@ def add_leaves(  # type: ignore[no-untyped-def]
                 p[j] += 0.5 * step * force[i, j]
                 u[j] += step * p[j]
         going[kept] = c
-        points[kept] = u
+        for j in range(d):
+            points[kept, j] = u[j]
         kept += 1
     return kept, n_diverged
