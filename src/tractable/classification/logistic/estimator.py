@@ -102,11 +102,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
     tol : float
         The search converges when the predicted relative decrease of the objective is smaller and no gradient
         is more than √tol of the sum of the absolute values of its terms; or, of more than 64 penalised
-        parameters of rows in memory, when the penalty shows that the mean objective is less than tol · log K
-        above its minimum, K the number of classes. Steps then go on to a power of tol: by default the result
-        of at most 20,000 rows and 64 parameters, and without a penalty, is exact up to rounding. Else the
-        root mean square error of probabilities is below √(tol · log K / 2), by default 6e-5 of two classes,
-        and in practice 1e-6.
+        parameters of rows in memory, when the penalty, and an estimate for intercepts, show that the mean
+        objective is less than tol · log K above its minimum, K the number of classes. Below 1e-6 steps then
+        go on to a power of tol: by default the result of at most 20,000 rows and 64 parameters, and without a
+        penalty, is exact up to rounding. Else the root mean square error of probabilities is below
+        √(tol · log K / 2), by default 6e-5 of two classes, and in practice 1e-6.
     max_iter : int
         Maximum number of steps.
     warm_start : bool
@@ -126,8 +126,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Fisher information and the curvature of the squared penalty; with `class_weight` the sandwich
         A⁻¹ B A⁻¹ of the curvature A and the variance B of the gradient. What the rows do not determine has an
         infinite variance, coefficients that are exactly zero by `l1_ratio` have NaN. Of more than 64
-        penalised parameters it is computed from X, to which the model refers, when it is first asked for;
-        there is an error where X was changed in place before.
+        penalised parameters, and at most 8 million entries of X, it is computed from X when it is first asked
+        for: the model refers to X until then, and there is an error where X was changed in place.
     coef_std_errors_ : array of the shape of `coef_`
         Standard errors; with a squared penalty, standard deviations under the prior coef ~ N(0, C).
     z_values_, p_values_ : arrays of the shape of `coef_`
