@@ -53,8 +53,9 @@ MOST_PARAMETERS = 1500
 #: memory. Else the first curvature is that of coefficients that are all zero, which the moments of the
 #: columns give.
 MOST_NEWTON = 64
-#: Entries of the design matrix, and of the probabilities of all classes, up to which that is so.
-MOST_DESIGN, MOST_PROBABILITIES = 2**24, 2**23
+#: Entries of the design matrix, and of the probabilities of all classes, up to which that is so, and rows for
+#: each parameter.
+MOST_DESIGN, MOST_PROBABILITIES, MANY_ROWS = 2**24, 2**23, 200
 #: Columns whose mean is at most this many standard deviations keep their digits in products with rows that
 #: are not centred.
 WELL_CENTRED = 1e3
@@ -308,6 +309,10 @@ class LogisticProblem:
         if not (self.many_parameters and isinstance(data, ArraySource)):
             return False
         n = data.n_rows
+        if (
+            n > SAMPLE and n > MANY_ROWS * c * p
+        ):  # factors of the curvature of a sample are cheap beside a pass
+            return False
         return is_numpy_array(data.X) and n * p <= MOST_DESIGN and n * (c + 1) <= MOST_PROBABILITIES
 
     @cached_property
