@@ -468,6 +468,21 @@ def test_where_single_precision_does_not_lead_to_the_minimum_the_search_begins_a
     assert found.loss_ <= exact.loss_ + 1e-8
 
 
+def test_a_search_that_begins_anew_and_is_cut_short_keeps_the_best(rng):
+    X = rng.uniform(-1.0, 1.0, (300, 1)) ** np.arange(1, 71)
+    y = (X[:, 0] > rng.logistic(size=300)).astype(int)
+    losses = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for steps in range(20, 60):
+            model = tractable.LogisticRegression(C=1e6, max_iter=steps).fit(X, y)
+            losses.append(model.loss_)
+            assert model.n_iter_ <= steps
+            assert model.loss_ == -model.objective_trace_[-1]
+            assert np.all(np.diff(model.objective_trace_) >= 0.0)
+    assert np.all(np.diff(losses) <= 1e-6)
+
+
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6, 1e-8])
 def test_the_objective_is_as_near_to_its_minimum_as_the_tolerance_says(tol, rng):
     for n, d, k in ((400, 90, 2), (300, 40, 5), (60, 150, 3)):

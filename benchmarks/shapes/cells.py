@@ -118,6 +118,6 @@ cell is lost where this ratio and that of wall seconds are below 0.9. A cell who
 far from the neighbouring ones are of such moments. `LogisticRegression`, whose tolerance bounds the objective
 and the peer's the gradient, has the loosest of six tolerances with which it ends no higher than the peer; at
 its own default, four to eight digits nearer the minimum, it takes about as long where there are few
-parameters, and up to three times as long where there are hundreds of columns. `python -m benchmarks.shapes --keep` measures cells of up
-to 20,000,000 entries; those that were not measured are empty.
+parameters, and up to three times as long where there are hundreds of columns. `python -m benchmarks.shapes
+--keep` measures cells of up to 20,000,000 entries; those that were not measured are empty.
 """

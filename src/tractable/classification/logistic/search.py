@@ -61,7 +61,12 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
         if found.converged or found.interrupted or found.n_iter >= max_iter:
             break
         begin = start if again is _newton_cg_search else found.x
-        found = _joined(found, again(problem, begin, tol=tol, max_iter=max_iter - found.n_iter))
+        later = _joined(found, again(problem, begin, tol=tol, max_iter=max_iter - found.n_iter))
+        if later.converged or later.value <= found.value:
+            found = later
+        else:  # begun anew, and cut short
+            trace = np.append(later.trace[:-1], found.value)
+            found = replace(found, n_iter=later.n_iter, trace=trace, interrupted=later.interrupted)
     return found
 
 
