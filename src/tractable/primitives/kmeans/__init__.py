@@ -331,6 +331,8 @@ FEW_ROWS, FEW_PRODUCTS = 2**16, 2**23
 
 #: Steps that a search takes about.
 STEPS = 16
+#: The search in one call takes seconds to compile: it must have so many times the work of other functions.
+LONG_COMPILED = 2
 
 
 def _work(x: Array, n_clusters: int) -> int:
@@ -384,7 +386,7 @@ def lloyd(
     if not is_small(len(x), x.shape[1], len(centers)):
         return None
     labels = np.empty(len(x), np.int32)
-    if not runs_compiled(x, STEPS * _work(x, len(centers))):
+    if not runs_compiled(x, STEPS * _work(x, len(centers)) / LONG_COMPILED):
         found = agnostic.lloyd(x, weights, shift, scale, centers, labels, max_iter, least)
         return None if found is None else (found[0], labels, *found[1:])
     from tractable.primitives.kmeans.compiled import lloyd as compiled
