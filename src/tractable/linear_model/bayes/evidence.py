@@ -249,8 +249,6 @@ def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) ->
     grid a quarter of it apart there is no maximum that is higher than both, unless the slope changes its
     sign, and there Brent's method finds it.
     """
-    from scipy.optimize import brentq
-
     top = spectrum.largest
     if not top > 0.0:
         return Precisions(prior=1.0, noise=1.0)
@@ -260,14 +258,22 @@ def best_precisions(spectrum: ColumnSpectrum, dof: float, hyper: HyperPriors) ->
     grid = low + (high - low) / steps * np.arange(steps + 1)
     slope = profile.slope(grid)
     rises, falls = slope[:-1] > 0.0, slope[1:] <= 0.0
-    peaks = [
-        brentq(profile.slope_at, grid[i], grid[i + 1], xtol=1e-13) for i in np.flatnonzero(rises & falls)
-    ]
+    peaks = [_peak(profile, grid[i], grid[i + 1]) for i in np.flatnonzero(rises & falls)]
     at = [*peaks, high] if slope[-1] > 0.0 or not peaks else peaks
     best = at[0] if len(at) == 1 else at[int(np.argmax(profile.objective(np.asarray(at))))]
     noise = float(profile.noise(best))
     coef = spectrum.singular / (spectrum.singular**2 + exp(best)) * spectrum.projections[:, 0]
     return Precisions(prior=exp(best) * noise, noise=noise, coef=coef)
+
+
+def _peak(profile: "_Profile", low: float, high: float) -> float:
+    """Return where the slope falls to zero, by Brent's method."""
+    from scipy.optimize import brentq
+
+    try:
+        return brentq(profile.slope_at, low, high, xtol=1e-13)
+    except ValueError:  # at one end the sign is that of rounding: it is zero there
+        return min(low, high, key=lambda t: abs(profile.slope_at(t)))
 
 
 @value
