@@ -309,9 +309,7 @@ class LogisticProblem:
         if not (self.many_parameters and isinstance(data, ArraySource)):
             return False
         n = data.n_rows
-        if (
-            n > SAMPLE and n > MANY_ROWS * c * p
-        ):  # factors of the curvature of a sample are cheap beside a pass
+        if n > max(SAMPLE, MANY_ROWS * c * p):  # factors of a sample's curvature are cheap beside a pass
             return False
         return is_numpy_array(data.X) and n * p <= MOST_DESIGN and n * (c + 1) <= MOST_PROBABILITIES
 

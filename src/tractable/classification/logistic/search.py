@@ -10,7 +10,7 @@ from tractable.arrays.namespace import is_numpy_array
 from tractable.classification.logistic.problem import LogisticProblem, add_to_diagonal
 from tractable.data.arrays import ArraySource, SparseSource
 from tractable.engines.lbfgs import lbfgs
-from tractable.engines.newton import NewtonResult, newton_cg
+from tractable.engines.newton import FORCING, NewtonResult, newton_cg
 from tractable.engines.sparse.proximal_newton import proximal_newton
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics import Standardizer
@@ -32,8 +32,8 @@ ROUGH, FEW = 1e-5, 10
 #: predicts little; for a smaller one they lead as near to the minimum as the last, from where Newton steps
 #: are sooner there.
 SINGLE, SINGLE_STEPS, SINGLE_LOOKS, NEAR = 1e-6, 30, 8, 1e-3
-#: Newton steps after it begin with systems solved to the first part of the gradient, others to the second.
-FORCING, FAR_FORCING = 1e-2, 0.5
+#: Newton steps after it begin with a system solved to this part of the gradient.
+NEAR_FORCING = 1e-2
 #: Products with the curvature of a Newton step, at most.
 MOST_PRODUCTS = 200
 #: Part of the bound of the objective's distance from its minimum that the last system is solved to.
@@ -60,8 +60,8 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
     for again in (_newton_cg_search, _factor_search):
         if found.converged or found.interrupted or found.n_iter >= max_iter:
             break
-        begin = start if again is _newton_cg_search else found.x
-        later = _joined(found, again(problem, begin, tol=tol, max_iter=max_iter - found.n_iter))
+        then = again(problem, start, tol=tol, max_iter=max_iter - found.n_iter)
+        later, start = _joined(found, then), then.x
         if later.converged or later.value <= found.value:
             found = later
         else:  # begun anew, and cut short
@@ -97,15 +97,16 @@ def _product_search(
         max_iter=min(max_iter, SINGLE_STEPS),
         settled=near_enough if rough else None,
     )
-    value, gradient = problem.expansion(first.x)[:2]
-    converged = rough and first.converged and bound.holds(gradient)
-    found = _of_free_coefficients(
-        problem, replace(first, value=value, gradient=gradient, trace=np.array([value]), converged=converged)
-    )
-    if not (converged or first.interrupted):
-        left = max_iter - first.n_iter
-        found = _newton_cg_search(problem, found.x, tol=tol, max_iter=left, forcing=FORCING)
-    return _joined(first, found)
+    if rough or first.interrupted:  # Newton steps begin with the same expansion
+        value, gradient = problem.expansion(first.x)[:2]
+        converged = rough and first.converged and bound.holds(gradient)
+        if converged or first.interrupted:
+            found = replace(
+                first, value=value, gradient=gradient, trace=np.array([value]), converged=converged
+            )
+            return _joined(first, _of_free_coefficients(problem, found))
+    options: Any = {"tol": tol, "max_iter": max_iter - first.n_iter, "forcing": NEAR_FORCING}
+    return _joined(first, _newton_cg_search(problem, link.free_coef(first.x), **options))
 
 
 def _newton_cg_search(
@@ -114,7 +115,7 @@ def _newton_cg_search(
     *,
     tol: float,
     max_iter: int,
-    forcing: float = FAR_FORCING,
+    forcing: float = FORCING,
 ) -> NewtonResult:
     """Search by Newton steps of conjugate gradients, over coefficients of the classes, for a bound."""
     bound, tries = _Bound.of(problem, tol), iter(range(1))

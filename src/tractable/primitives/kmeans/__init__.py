@@ -85,9 +85,8 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
     if is_sparse(x) or not runs_compiled(x, x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     if agnostic.fewer_than_trials(x, uniforms):
-        with (
-            single_threaded_blas()
-        ):  # all pairs are products about the mean, the same on any number of threads
+        # All pairs are products about the mean, the same on any number of threads.
+        with single_threaded_blas():
             return agnostic.kmeans_plus_plus(x - x.mean(axis=0), weights, uniforms)
     if len(x) <= SEEDING_ROWS and math.prod(x.shape) * uniforms.shape[1] < SEEDING_WORK:
         from tractable.primitives.kmeans.compiled import seeds
