@@ -8,12 +8,12 @@ import pathlib, tempfile
 from tractable.report import make_report
 with tempfile.TemporaryDirectory() as folder:
     made = make_report(target="species", path=pathlib.Path(folder) / "report.html")
-    assert len(made.sections) == 6 and pathlib.Path(made.path).stat().st_size < 5e6
+    assert len(made.sections) == 7 and pathlib.Path(made.path).stat().st_size < 5e6
 """
 
 ROW = Row(
     name="report_demo",
-    shows="The report on the bundled penguins with a target, all six sections, in a fresh process.",
+    shows="The report on the bundled penguins with a target, all seven sections, in a fresh process.",
     setup=nothing,
     size=None,
     dry_size=None,
