@@ -268,7 +268,7 @@ def test_foreign_share():
 def test_peak_memory_is_measured_in_a_fresh_process(tmp_path):
     row = all_rows()["fold_moments"]
     assert 0 <= peak_above_baseline(row, "np.cov", tmp_path, dry=True) < 1e9
-    with pytest.raises(RuntimeError, match="No module named .benchmarks.rows.toy"):
+    with pytest.raises(RuntimeError, match=r"No module named .benchmarks\.rows\.toy"):
         peak_above_baseline(toy(), "ours", tmp_path, dry=True)
 
 

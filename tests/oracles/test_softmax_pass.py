@@ -6,6 +6,7 @@ import pytest
 from tractable.primitives.glm import agnostic as obvious
 from tractable.primitives.glm import softmax_curvature, softmax_loss
 from tractable.primitives.glm.compiled import softmax_curvature as compiled_curvature
+from tractable.primitives.glm.compiled import two_class_curvature
 
 
 def problem(rng, n, d, k, located):
@@ -35,11 +36,15 @@ def test_compiled_equals_obvious(n, d, k, soft, weighted, located, rng):
     )
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_products_of_pairs_are_the_products_one_by_one(k, rng):
-    x, shift, scale, coef = problem(rng, 500, 6, k, located=True)
-    both = (compiled_curvature(x, None, shift, scale, coef, 64, paired) for paired in (False, True))
-    np.testing.assert_allclose(*both, rtol=1e-12, atol=1e-12)
+@pytest.mark.parametrize("d", [1, 2, 5, 6])
+@pytest.mark.parametrize("located", [False, True])
+def test_two_classes_have_the_curvature_of_any_number(d, located, rng):
+    x, shift, scale, coef = problem(rng, 500, d, 2, located)
+    w = rng.integers(0, 3, 500).astype(float)
+    (expected,) = compiled_curvature(x, w, shift, scale, coef, 64)
+    found = two_class_curvature(x, w, shift, scale, coef, 64)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(found, found.T)
 
 
 def test_a_row_that_is_far_on_its_own_side_costs_nothing_and_on_the_other_its_distance():

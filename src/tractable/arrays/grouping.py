@@ -17,16 +17,30 @@ __all__ = [
 ]
 
 
-def weighted_counts(labels: Array, weights: Array, n: int) -> Array:
-    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k], (n,).
+#: Labels up to which one look for each is sooner than a count of all, and waits for no other thread.
+FEW_LABELS = 8
+
+
+def weighted_counts(labels: Array, weights: Array | None, n: int) -> Array:
+    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k], (n,); with None, its number.
 
     Examples
     --------
     >>> import numpy as np
     >>> weighted_counts(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4)
     array([1., 0., 5., 0.])
+    >>> weighted_counts(np.array([0, 2, 2]), None, 4)
+    array([1., 0., 2., 0.])
     """
-    xp = namespace_of(labels, weights)
+    xp = namespace_of(labels) if weights is None else namespace_of(labels, weights)
+    if weights is None:
+        if is_numpy_array(labels):
+            few = n <= FEW_LABELS
+            counts = (
+                [np.count_nonzero(labels == k) for k in range(n)] if few else np.bincount(labels, minlength=n)
+            )
+            return np.asarray(counts, dtype=np.float64)
+        weights = xp.ones(labels.shape, dtype=xp.float64, device=device(labels))
     if is_numpy_array(weights):
         return np.bincount(labels, weights, minlength=n).astype(weights.dtype)
     if is_torch_array(weights):

@@ -114,14 +114,13 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     low, high = int(y.min()), int(y.max())
     if high - low >= max(256, len(y)) or high >= 2**62:
         return None
-    offsets = y.astype(np.int64)
-    if low:
-        offsets -= low
-    seen = np.bincount(offsets).nonzero()[0]
-    kind = np.min_scalar_type(len(seen) - 1)
-    if len(seen) == high - low + 1:  # none between them is missing
-        return (seen + low).astype(y.dtype), offsets.astype(kind)
-    code = np.zeros(high - low + 1, dtype=kind)
+    width = high - low + 1
+    offsets = (y.astype(np.int64) - low if low else y).astype(np.min_scalar_type(width - 1))
+    # Of two numbers side by side, the least and the greatest, both are there.
+    seen = np.arange(width) if width <= 2 else np.bincount(offsets).nonzero()[0]
+    if len(seen) == width:  # none between them is missing
+        return (seen + low).astype(y.dtype), offsets
+    code = np.zeros(width, dtype=np.min_scalar_type(len(seen) - 1))
     code[seen] = np.arange(len(seen))
     return (seen + low).astype(y.dtype), code[offsets]
 

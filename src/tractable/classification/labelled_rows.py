@@ -15,13 +15,15 @@ from tractable.statistics.by_class import label_codes
 from tractable.value import replace, value
 
 
-def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Source, np.ndarray]:
+def labelled_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, finite: bool = True
+) -> tuple[Source, np.ndarray]:
     """Check the rows of a fit; return a source whose targets are class codes, and the classes.
 
     The classes are those of rows with positive weight, at least two, in order; a code is a position among
-    them. Rows without weight of other classes are left out.
+    them. Rows without weight of other classes are left out. `finite` is as in `check_rows`.
     """
-    rows, seen = check_class_rows(estimator, X, y, sample_weight, reset=True)
+    rows, seen = check_class_rows(estimator, X, y, sample_weight, reset=True, finite=finite)
     if isinstance(rows.data, SparseSource):
         rows = replace(rows, data=rows.data.X, weights=rows.data.weights)
     classes = classes_of(rows, seen)

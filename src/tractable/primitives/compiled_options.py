@@ -46,6 +46,7 @@ ARRAYS = {
     "INDICES": ("int64", 1, "C"),
     "INDEX_MATRIX": ("int64", 2, "C"),
     "LABELS": ("int32", 1, "C"),
+    "BYTES": ("uint8", 1, "C"),
     "UNSIGNED": ("uint32", 1, "C"),
     "LABEL_MATRIX": ("int32", 2, "C"),
     "MASK": ("bool_", 1, "C"),

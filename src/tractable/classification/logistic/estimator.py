@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.devices import beside
 from tractable.arrays.error_function import erfc
+from tractable.arrays.limits import LARGEST
 from tractable.arrays.log_space import sigmoid
-from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
+from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse, namespace_of
 from tractable.base import (
     ClassifierMixin,
     Estimator,
@@ -25,6 +26,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.validation import check_finite
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer
 from tractable.classification.logistic.problem import (
@@ -34,7 +36,7 @@ from tractable.classification.logistic.problem import (
     with_class_weights,
 )
 from tractable.classification.logistic.search import search
-from tractable.data import Source
+from tractable.data import ArraySource, Source
 from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
@@ -213,7 +215,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         earlier = copy.copy(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        data, self.classes_ = labelled_rows(self, X, y, sample_weight)
+        # Moments of columns without weights show NaN and infinity themselves.
+        data, self.classes_ = labelled_rows(self, X, y, sample_weight, finite=sample_weight is not None)
         problem = self._problem(data)
         start = np.zeros(problem.shape)
         if self.warm_start and hasattr(earlier, "coef_"):
@@ -465,7 +468,7 @@ class LogisticRegression(ClassifierMixin, Estimator):
                 f"y has {k} classes, and link='probit' is for 2: use link='logit'. "
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        summary: ClassSummary = fold(partial(ClassSummary.of, n_classes=k), data, rows=BLOCK)
+        summary = self._summary(data, k)
         factors = summary.class_weights(self.class_weight, self.classes_)
         total = summary.class_weight if factors is None else summary.class_weight * factors
         self._class_count_ = summary.class_weight
@@ -484,6 +487,20 @@ class LogisticRegression(ClassifierMixin, Estimator):
             class_factors=factors,
             mean_factor=float(np.sum(total) / np.sum(summary.class_weight)),
         )
+
+    def _summary(self, data: Source, n_classes: int) -> ClassSummary:
+        """Return the moments of the columns and the weights of the classes, of rows that are finite."""
+        rows = data.X if isinstance(data, ArraySource) and is_numpy_array(data.X) else None
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found: ClassSummary = fold(partial(ClassSummary.of, n_classes=n_classes), data, rows=BLOCK)
+        except ValueError:
+            if rows is not None:  # of an entry, which is named
+                check_finite(self, rows, "X")
+            raise
+        if rows is not None and not found.sum_of_squares < LARGEST**2:
+            check_finite(self, rows, "X")
+        return found
 
     def _warm_start(self, problem: LogisticProblem, earlier: Any) -> np.ndarray:
         known, wanted = earlier.n_features_in_, self.n_features_in_

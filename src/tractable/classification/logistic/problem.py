@@ -36,8 +36,8 @@ from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
-#: Rows and entries of a block, at most.
-BLOCK, BLOCK_ENTRIES = 2**16, 2**21
+#: Rows and entries of a block, at most; and rows of one whose design matrix is made.
+BLOCK, BLOCK_ENTRIES, DESIGN_BLOCK = 2**16, 2**21, 2**12
 #: Rows, and entries of the design matrix, up to which a table in memory is standardized once.
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
 #: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
@@ -103,10 +103,9 @@ class ClassSummary:
         """Summarise a block of rows with class codes."""
         counted = x if weights is None else x[weights > 0]
         some = counted[:: 1 + counted.shape[0] // QUARTILE_ROWS, :]
-        one = counts(weights, x if is_sparse(x) else as_rows(x[:, :1]))
         return cls(
             moments=DiagonalMoments.of(x, weights),
-            class_weight=weighted_counts(codes, one, n_classes),
+            class_weight=weighted_counts(codes, weights, n_classes),
             some=some if is_sparse(some) else np.asarray(to_numpy(some), dtype=np.float64),
         )
 
@@ -117,6 +116,14 @@ class ClassSummary:
             class_weight=self.class_weight + other.class_weight,
             some=some if some.shape[0] <= MOST_QUARTILE_ROWS else some[::2],
         )
+
+    @property
+    def sum_of_squares(self) -> float:
+        """Σ w x² of all entries; NaN where one is missing."""
+        known = self.moments
+        if np.any(known.weight < known.total):
+            return math.nan
+        return float(np.sum(known.scatter + known.weight * known.mean**2))
 
     def standardizer(self, *, centered: bool) -> Standardizer:
         """Return the standardizer of the columns, with the scale 0 for constant ones.
@@ -255,7 +262,13 @@ class LogisticProblem:
         return design(data.X, self.scaling, width), np.asarray(data.y), data.weights
 
     def reduce(
-        self, of: Callable[..., Any], data: Source | None = None, *, dense: bool = True, **options: Any
+        self,
+        of: Callable[..., Any],
+        data: Source | None = None,
+        *,
+        dense: bool = True,
+        block: int = BLOCK,
+        **options: Any,
     ) -> Any:
         """Return the sum of ``of(x, codes, weights, scaling=…, **options)`` over all rows, or others.
 
@@ -268,7 +281,7 @@ class LogisticProblem:
                 return of(*self.held, scaling=UNSCALED, **options)
         if dense and isinstance(data, SparseSource):
             data = data.in_dense_blocks()
-        rows = min(BLOCK, max(1, BLOCK_ENTRIES // len(self.ridge)))
+        rows = min(block, max(1, BLOCK_ENTRIES // len(self.ridge)))
         return fold(partial(of, scaling=self.scaling, **options), data, rows=rows, label="LogisticRegression")
 
     def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray, Callable[[], np.ndarray]]:
@@ -418,7 +431,8 @@ class LogisticProblem:
         One outlying row may make the curvature so large that a step predicts next to no decrease, though the
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
-        terms = self.reduce(_gradient_terms, self.sample, dense=False, link=self.link, coef=coef)
+        options: Any = {"dense": False, "block": DESIGN_BLOCK}
+        terms = self.reduce(_gradient_terms, self.sample, link=self.link, coef=coef, **options)
         terms = terms + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         least = tol * self.weight  # no column is larger than that

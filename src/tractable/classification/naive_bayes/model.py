@@ -130,11 +130,8 @@ class ClassRows(NamedTuple):
 
     @classmethod
     def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
-        if is_foreign_array(codes):
-            one = namespace_of(codes).ones_like(codes) if weights is None else weights
-            total = on_host(weighted_counts(codes, one, n_classes)).astype(np.float64)
-            return cls(codes, n_classes, weights, total)
-        return cls(codes, n_classes, weights, np.bincount(codes, weights, n_classes).astype(np.float64))
+        total = on_host(weighted_counts(codes, weights, n_classes))
+        return cls(codes, n_classes, weights, np.asarray(total, dtype=np.float64))
 
 
 def fitted_columns(

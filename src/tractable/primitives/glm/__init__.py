@@ -14,8 +14,8 @@ from tractable.primitives.sparse_rows import StandardizedSparse
 
 __all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
 
-#: Rows of a block of wide rows.
-WIDE_BLOCK = 1024
+#: Rows of a block of wide rows, and of others whose curvature is summed.
+WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
 
 
 def softmax_loss(
@@ -91,9 +91,12 @@ def softmax_curvature(
     if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
+    from tractable.primitives.glm.compiled import two_class_curvature
 
     shift, scale = (np.zeros(p), np.ones(p)) if shift is None or scale is None else (shift, scale)
-    return compiled(x, mass, shift, scale, coef, 128, k > 2)
+    if k == 2:
+        return two_class_curvature(x, mass, shift, scale, coef, CURVATURE_BLOCK)[None]
+    return compiled(x, mass, shift, scale, coef, CURVATURE_BLOCK)
 
 
 def _wide_curvature(

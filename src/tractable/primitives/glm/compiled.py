@@ -104,21 +104,19 @@ def _products(features, pairs):  # type: ignore[no-untyped-def]
                 f += 1
 
 
-@entry("MATRIX VECTOR VECTOR VECTOR MATRIX INT BOOL")
-def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: ignore[no-untyped-def]
+@entry("MATRIX VECTOR VECTOR VECTOR MATRIX INT")
+def softmax_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """Return Σ_n mass_n p_na p_nb x_n x_nᵀ for a < b, (K (K - 1) / 2, P, P).
 
-    With `paired`, as one product of pairs of classes with pairs of columns, else as one product a pair.
+    They are one product of pairs of classes with pairs of columns.
     """
     n_rows = x.shape[0]
     K, P = coef.shape
     Q, F = K * (K - 1) // 2, P * (P + 1) // 2
     features, scores = np.ones((block, P)), np.empty((K, block))
     top, total, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
-    both = np.empty((Q, block))
-    pairs = np.empty((block if paired else 0, F if paired else 0))
-    sums, part = np.zeros((Q, F if paired else 0)), np.empty((Q, F if paired else 0))
-    found, square, weighted = np.zeros((Q, P, P)), np.empty((P, P)), np.empty((block, P))
+    both, pairs = np.empty((Q, block)), np.empty((block, F))
+    sums, part, found = np.zeros((Q, F)), np.empty((Q, F)), np.empty((Q, P, P))
     for start in range(0, n_rows, block):
         n = min(block, n_rows - start)
         fill(features, x, start, n, shift, scale)
@@ -133,26 +131,15 @@ def softmax_curvature(x, mass, shift, scale, coef, block, paired):  # type: igno
                 for j in range(block):
                     both[q, j] = scores[a, j] * scores[b, j] * top[j]
                 q += 1
-        if paired:
-            _products(features, pairs)
-            np.dot(both, pairs, part)
-            sums += part
-        else:
-            for q in range(Q):
-                for j in range(block):
-                    for i in range(P):
-                        weighted[j, i] = both[q, j] * features[j, i]
-                np.dot(features.T, weighted, square)
-                for i in range(P):
-                    for l in range(P):
-                        found[q, i, l] += square[i, l]
-    if paired:
-        for q in range(Q):
-            f = 0
-            for i in range(P):
-                for l in range(i, P):
-                    found[q, i, l] = found[q, l, i] = sums[q, f]
-                    f += 1
+        _products(features, pairs)
+        np.dot(both, pairs, part)
+        sums += part
+    for q in range(Q):
+        f = 0
+        for i in range(P):
+            for l in range(i, P):
+                found[q, i, l] = found[q, l, i] = sums[q, f]
+                f += 1
     return found
 
 
@@ -223,7 +210,7 @@ def _add_weighted_rows(x, start, n, shift, scale, z, part, total):  # type: igno
         total[0] += residual
 
 
-@entry("MATRIX CODES ROWS VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
+@entry("MATRIX BYTES ROWS VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
 def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.glm.softmax_loss`, for two classes."""
     n_rows, d = x.shape
@@ -247,6 +234,66 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
     for i in range(P):
         gradient[0, i], gradient[1, i] = -slope[i], slope[i]
     return loss, gradient
+
+
+@compiled(fastmath=FAST)
+def _four_products(a, b, c, d):  # type: ignore[no-untyped-def]
+    """Return a · c, a · d, b · c and b · d: four sums for four numbers read."""
+    ac = ad = bc = bd = 0.0
+    for j in range(len(a)):
+        ac += a[j] * c[j]
+        ad += a[j] * d[j]
+        bc += b[j] * c[j]
+        bd += b[j] * d[j]
+    return ac, ad, bc, bd
+
+
+@entry("MATRIX VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
+def two_class_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.softmax_curvature`, for two classes: Σ_n mass_n p_n (1 - p_n) z_n z_nᵀ.
+
+    Columns of a block are contiguous, and their products are sums that vectorise: threads that call BLAS for
+    so small products wait for each other.
+    """
+    n_rows, d = x.shape
+    P = coef.shape[1]
+    first, even = P - d, P + P % 2
+    features, weighted = np.zeros((even, block)), np.zeros((even, block))
+    z, small, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
+    difference, found = coef[1] - coef[0], np.zeros((even, even))
+    for j in range(block if first else 0):
+        features[0, j] = 1.0
+    for start in range(0, n_rows, block):
+        n = min(block, n_rows - start)
+        for j in range(n):
+            z[j] = difference[0] if first else 0.0
+        for i in range(first, P):
+            column, center, size, slope = features[i], shift[i - first], scale[i - first], difference[i]
+            for j in range(n):
+                column[j] = (x[start + j, i - first] - center) * size
+            for j in range(n):
+                z[j] += column[j] * slope
+        for j in range(n):
+            small[j] = -abs(z[j])
+        exp_tile(small, bits, n, FLOOR)
+        for j in range(block):
+            z[j] = small[j] / ((1.0 + small[j]) * (1.0 + small[j])) if j < n else 0.0
+        for j in range(n if mass.size else 0):
+            z[j] *= mass[start + j]
+        for i in range(P):
+            for j in range(block):
+                weighted[i, j] = features[i, j] * z[j]
+        for i in range(0, even, 2):
+            for l in range(i, even, 2):
+                products = _four_products(weighted[i], weighted[i + 1], features[l], features[l + 1])
+                found[i, l] += products[0]
+                found[i, l + 1] += products[1]
+                found[i + 1, l] += products[2]
+                found[i + 1, l + 1] += products[3]
+    for i in range(P):
+        for l in range(i):
+            found[i, l] = found[l, i]
+    return found[:P, :P]
 
 
 @compiled(fastmath={"contract", "reassoc"})
