@@ -47,6 +47,8 @@ MOST_REFERRED = 2**23
 #: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
 #: good a guess with so many rows a coefficient; more of many rows, where it spares passes over them.
 SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 20_000, 2_000, 20, 50
+#: How many times as large as the least sample a sample is that a search begins on a part of.
+SMALLER_SAMPLE = 4
 #: With more parameters than this the curvature is replaced by one block for all linear predictors.
 MOST_PARAMETERS = 1500
 #: With more parameters than this, and a penalty, the search is by products with rows, where these are in
@@ -447,8 +449,11 @@ class LogisticProblem:
     @property
     def sample_rows(self) -> int:
         """The size of the sample, at most `SAMPLE`."""
-        a_coefficient = SAMPLE_A_COEFFICIENT * math.prod(self.shape)
-        return min(SAMPLE, max(LEAST_SAMPLE, a_coefficient, (self.data.n_rows or 0) // SAMPLED_PART))
+        return min(SAMPLE, max(self._least_sample, (self.data.n_rows or 0) // SAMPLED_PART))
+
+    @property
+    def _least_sample(self) -> int:
+        return max(LEAST_SAMPLE, SAMPLE_A_COEFFICIENT * math.prod(self.shape))
 
     @cached_property
     def sample(self) -> Source:
@@ -467,8 +472,23 @@ class LogisticProblem:
             both, w = sample_rows(labelled, None, most, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
             data = ArraySource(X=x, y=codes)
-        w = counts(w, as_rows(x))
-        return replace(data, X=x, y=codes, weights=w * (self.weight / float(namespace_of(w).sum(w))))
+        return self._standing_for_all(replace(data, X=x, y=codes, weights=counts(w, as_rows(x))))
+
+    @property
+    def samples(self) -> list[Source]:
+        """The sample; before it, where that is large, a part: a search there ends near the minimum of all."""
+        found: Any = self.sample
+        step = found.n_rows // self._least_sample
+        if step < SMALLER_SAMPLE or is_sparse(found.X):
+            return [found]
+        part = (each[::step, ...] for each in (found.X, found.y, found.weights))
+        fields = dict(zip(("X", "y", "weights"), part, strict=True))
+        return [self._standing_for_all(replace(found, **fields)), found]
+
+    def _standing_for_all(self, rows: Any) -> Source:
+        """Return rows whose weights add up to those of all."""
+        w = rows.weights
+        return replace(rows, weights=w * (self.weight / float(namespace_of(w).sum(w))))
 
     @property
     def exact(self) -> bool:

@@ -192,11 +192,12 @@ def _joined(first: NewtonResult, then: NewtonResult) -> NewtonResult:
 def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
     """Search by factors of the curvature, or of a block of it."""
     if not (problem.exact or np.any(start)):
-        part = replace(problem, data=problem.sample)
-        rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
-        if rough.interrupted:
-            return rough
-        start = rough.x
+        for rows in problem.samples:
+            part = replace(problem, data=rows)
+            rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
+            if rough.interrupted:
+                return rough
+            start = rough.x
     settled = partial(problem.settled, tol=tol)
     options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
     options["final_tol"] = tol ** (FINAL_POWER if problem.few_parameters else POWER_OF_MANY)
