@@ -297,11 +297,11 @@ def two_class_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _lead(row: np.ndarray, plane: np.ndarray, rival: np.ndarray) -> float:
-    """Return by how much a plane is above another at a row."""
+def _margin(row: np.ndarray, coef: np.ndarray, other: np.ndarray) -> float:
+    """Return the linear predictor of a class at a row, less that of another."""
     total = 0.0
     for j in range(len(row)):
-        total += (plane[j] - rival[j]) * row[j]
+        total += (coef[j] - other[j]) * row[j]
     return total
 
 
@@ -309,13 +309,13 @@ def _lead(row: np.ndarray, plane: np.ndarray, rival: np.ndarray) -> float:
 def _rival(row: np.ndarray, code: int, coef: np.ndarray) -> int:
     """Return the best other class where it is not below the row's own, else -1."""
     if len(coef) == 2:
-        return 1 - code if _lead(row, coef[1 - code], coef[code]) >= 0.0 else -1
+        return 1 - code if _margin(row, coef[1 - code], coef[code]) >= 0.0 else -1
     best, rival = -np.inf, -1
     for k in range(len(coef)):
         if k != code:
-            lead = _lead(row, coef[k], coef[code])
-            if lead > best:
-                best, rival = lead, k
+            margin = _margin(row, coef[k], coef[code])
+            if margin > best:
+                best, rival = margin, k
     return rival if best >= 0.0 else -1
 
 
@@ -347,7 +347,7 @@ def perceptron_pass(rows, codes, weights, start):  # type: ignore[no-untyped-def
                     late[rival, j] -= visits * step
             visits += share
             left -= share
-    # A step made after m visits is in all planes but the first m.
+    # A step made after m visits is in the coefficients of all visits but the first m.
     for k in range(len(coef)):
         for j in range(coef.shape[1]):
             total[k, j] = visits * coef[k, j] - late[k, j]
