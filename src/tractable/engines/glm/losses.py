@@ -162,8 +162,16 @@ class Logit:
         if len(targets.shape) == 2:
             xp = namespace_of(x)
             t = xp.astype(xp.asarray(targets), xp.float64)
-        loss, gradient = softmax_loss(x, t, weights, *scaling, self.contrasts @ coef)
-        return loss, self.contrasts.T @ gradient
+        loss, gradient = softmax_loss(x, t, weights, *scaling, self._of_classes(coef))
+        if coef.shape[0] != 1:
+            return loss, self.contrasts.T @ gradient
+        return loss, namespace_of(gradient).sum(self.contrasts * gradient, axis=0)[None, :]
+
+    def _of_classes(self, coef: Array) -> Array:
+        """Return the coefficients of the classes, (K, p)."""
+        # By entries where there is one row: at a product of matrices, threads that share the rows would wait
+        # for the interpreter once more.
+        return self.contrasts * coef if coef.shape[0] == 1 else self.contrasts @ coef
 
     def curvature(
         self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
@@ -179,7 +187,7 @@ class Logit:
         if len(targets.shape) == 2:
             xp = namespace_of(x)
             mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
-        return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self.contrasts @ coef))
+        return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self._of_classes(coef)))
 
     def expand_rows(
         self, eta: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
