@@ -224,7 +224,7 @@ def _covariance(source: Any, summary: ColumnSummary, scale: np.ndarray, kind: st
         )
     if kind in ("full", "tied") and summary.complete:
         moments = fold(Moments.of, source)
-        return moments.scatter * scale[:, None] * scale / (n - 1.0)
+        return moments.scatter * (scale[:, None] * scale) / (n - 1.0)
     columns: DiagonalMoments = summary.moments
     variances = columns.scatter * scale**2 / columns.weight * (n / (n - 1.0))
     return np.diag(np.full_like(variances, variances.mean()) if kind == "spherical" else variances)
