@@ -43,7 +43,6 @@ __all__ = [
     "solve_cholesky",
     "solve_triangular",
     "symmetrize",
-    "times_triangle",
 ]
 
 #: Sums of squares above lost nothing that counts to underflow; those below its inverse did not overflow.
