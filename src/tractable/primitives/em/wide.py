@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.linalg import times_triangle
 from tractable.arrays.log_space import softmax_and_log_sum
 from tractable.primitives import SILENT, as_double
-from tractable.primitives.threads import even_blocks
+from tractable.primitives.threads import even_blocks, single_threaded_blas
 
 #: Rows of a block: many for BLAS, and few for the cache.
 ROWS = 512
@@ -16,6 +16,7 @@ ROWS = 512
 LEAST = np.exp(-230.0)
 
 
+@single_threaded_blas()  # the same sums whatever the number of threads
 @SILENT
 def whitened_pass(
     x: np.ndarray,
