@@ -14,7 +14,7 @@ from tractable.primitives.em import (
 from tractable.primitives.em.agnostic import whitened_diagonal_pass as obvious_diagonal
 from tractable.primitives.em.agnostic import whitened_pass as obvious
 
-SIZES = [(0, 2, 3), (1, 1, 1), (63, 3, 4), (700, 5, 2), (1500, 9, 17), (300, 40, 3)]
+SIZES = [(0, 2, 3), (1, 1, 1), (63, 3, 4), (700, 5, 2), (1500, 9, 17), (300, 40, 3), (600, 130, 2)]
 
 
 def problem(rng, n, d, k):
@@ -166,6 +166,24 @@ def test_far_components_are_flushed_to_zero(rng):
     assert np.all(whitened_pass(x, None, shift, scale, means, whiteners, constants)[0][1] == 0.0)
     diagonal = whitened_pass(x, None, shift, scale, means, np.ones((2, 2)), constants)
     assert np.all(diagonal[0][1] == 0.0)
+
+
+@pytest.mark.parametrize("white", [False, True])
+def test_many_columns_have_the_same_edges(white, rng):
+    x, shift, scale, means, _, constants = problem(rng, 40, 140, 4)
+    whiteners = np.tril(rng.standard_normal((4, 140, 140))) / 140.0 + np.eye(140)
+    means[1], constants[1] = np.nan, -np.inf
+    constants[2] = constants[0] - 1e6
+    x[17] = 1e200
+    w = 1e-150 * rng.integers(1, 4, 40)
+    given = shift, scale, means, whiteners, constants, white
+    kept = np.delete(np.arange(40), 17)
+    exact, _ = obvious(x[kept], w[kept], *given)
+    for same in (x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2]):
+        sums, evidence = whitened_pass(same, w, *given[:-1], white=white)
+        assert evidence == -np.inf
+        assert np.all(sums[1:3] == 0.0)
+        np.testing.assert_allclose(1e150 * sums, 1e150 * exact, rtol=1e-12, atol=1e-11)
 
 
 def test_memory_order_precision_and_protection_do_not_matter(rng):

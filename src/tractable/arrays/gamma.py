@@ -94,6 +94,8 @@ def betaln(a: Array, b: Array) -> Array:
     """
     xp, a, b = floats(a, b)
     low, high = xp.minimum(a, b), xp.maximum(a, b)
+    if xp is np and (low < _LARGE).all() and (high >= _LARGE).all():  # as a rule, of degrees of freedom
+        return gammaln(low) + _log_ratio(xp, low, high)
     small = gammaln(low) + gammaln(high) - gammaln(low + high)
     big = xp.where(high < _LARGE, xp.full_like(high, _LARGE), high)
     mixed = gammaln(low) + _log_ratio(xp, low, big)

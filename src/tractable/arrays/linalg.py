@@ -51,8 +51,8 @@ SMALLEST_SQUARE = 1e-280
 #: Triangular matrices so small are inverted many at a time.
 FEW_COLUMNS = 8
 
-#: Operations from which on a triangular system is solved without the interpreter's lock: a call of a foreign
-#: function takes microseconds.
+#: Operations from which on a triangular system is solved, or a triangle multiplied, without the interpreter's
+#: lock: a call of a foreign function takes microseconds.
 LARGE_SYSTEM = 2**20
 
 #: Rows from which on a triangular system of torch is solved block by block.
@@ -306,6 +306,24 @@ def inv_triangular(lower: Array) -> Array:
         if info > 0:
             raise ValueError("a triangular matrix with a zero on its diagonal has no inverse")
     return found
+
+
+def times_triangle(rows: np.ndarray, lower: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+    """Overwrite rows A (n, d), stored row by row, with A L or A Lᵀ and return them: half a product's work.
+
+    Examples
+    --------
+    >>> lower = np.array([[3.0, 0.0], [4.0, 5.0]])
+    >>> [times_triangle(np.array([[1.0, 2.0]]), lower, transposed=t).tolist() for t in (False, True)]
+    [[[11.0, 10.0]], [[3.0, 14.0]]]
+    """
+    (n, d), found = rows.shape, routine("dtrmm", 11)
+    if found is None or n * d * d < LARGE_SYSTEM or not lower.flags.c_contiguous:
+        rows[...] = product(rows, lower.T if transposed else lower)
+    else:
+        # What is stored by rows is its own transpose where columns are read: Lᵀ, upper, and Aᵀ.
+        call(found, "L", "U", "T" if transposed else "N", "N", d, n, 1.0, lower, d, rows, d)
+    return rows
 
 
 def solve_cholesky(lower: Array, b: Array) -> Array:

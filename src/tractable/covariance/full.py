@@ -115,6 +115,11 @@ class Full(Covariance):
         return freeze(inv_triangular(self.cholesky))
 
     @cached_property
+    def precision_diagonal(self) -> Array:
+        """The diagonal of Σ⁻¹, (*batch, d): squared lengths of the columns of L⁻¹."""
+        return freeze(namespace_of(self.cholesky).sum(self.inverse_factor**2, axis=-2))
+
+    @cached_property
     def _precision(self) -> Array:
         transposed = namespace_of(self.cholesky).matrix_transpose(self.inverse_factor)
         return freeze(_symmetric(transposed @ self.inverse_factor))

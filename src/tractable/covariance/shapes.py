@@ -74,6 +74,13 @@ class CovarianceShape(ABC):
         """Return products (K, d, d) in the form of which the shape needs the average."""
         return products
 
+    def add_variances(self, scatter: np.ndarray, variances: np.ndarray) -> None:
+        """Add variances (K, d) of columns to compressed products, in place."""
+        if scatter.ndim == 3:
+            np.einsum("kii->ki", scatter)[...] += variances
+        else:
+            scatter += variances if scatter.ndim == 2 else variances.sum(axis=-1)
+
     @abstractmethod
     def fit(self, average: np.ndarray, dim: int, before: Any = None, n: Any = None) -> Covariance:
         """Return the structure that is best for averages of n rows each, one for each component.
@@ -106,11 +113,11 @@ class CovarianceShape(ABC):
         dim = len(floor)
         n = weight.sum(keepdims=True) if self.shared else weight
         n = n.reshape(-1, *(1,) * (scatter.ndim - 1))
-        added, pseudo = (self.compress(m[None]) for m in (np.diag(floor), prior.scatter))
         total = n + prior.weight
-        average = scatter + n * added
+        average = scatter.copy()
+        self.add_variances(average, n.reshape(-1, 1) * floor)
         if prior.scatter.any():
-            average += pseudo
+            average += self.compress(prior.scatter[None])
         average /= np.where(total > 0, total, 1.0)
         if not np.all(total > 0):
             average = np.where(total > 0, average, self.compress(dense_matrices(before, dim)))
@@ -354,7 +361,7 @@ def precision_diagonals(structure: Covariance) -> np.ndarray:
     if isinstance(structure, Uncorrelated):
         return 1.0 / structure.diagonal
     if isinstance(structure, Full):
-        return np.sum(structure.inverse_factor**2, axis=-2)
+        return structure.precision_diagonal
     return np.diagonal(structure.precision(), axis1=-2, axis2=-1)
 
 

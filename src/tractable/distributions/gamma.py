@@ -315,8 +315,8 @@ def gamma_divergence(shape: Array, other_shape: Array, rate_ratio: Array) -> Arr
 def log_gamma_bregman(c: Array, a: Array) -> Array:
     """Return log Γ(c) - log Γ(a) - (c - a) ψ(a), less its leading term c log(c/a) + a - c."""
     xp = namespace_of(a, c)
-    rest = stirling_error(c) - stirling_error(a)
-    return rest - 0.5 * xp.log(c / a) + (c - a) * log_minus_digamma(a)
+    errors = stirling_error(xp.stack(xp.broadcast_arrays(c, a)))
+    return errors[0, ...] - errors[1, ...] - 0.5 * xp.log(c / a) + (c - a) * log_minus_digamma(a)
 
 
 def gamma_shape(gap: Array) -> Array:

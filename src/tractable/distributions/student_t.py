@@ -84,8 +84,10 @@ class StudentT(Univariate):
         width = (
             given[name] if name == "scale" else namespace_of(given[name]).sqrt(reciprocal(name, given[name]))
         )
-        set_fields(self, dof=given["dof"], location=given["location"], scale=width)
-        self._settle(dof=_check_dof, location=check_finite)
+        _check_dof("dof", given["dof"])
+        check_finite("location", given["location"])
+        frozen = width if name == "scale" else freeze(width)
+        set_fields(self, dof=given["dof"], location=given["location"], scale=frozen)
 
     @classmethod
     def fit(cls, X: Any, sample_weight: Any = None, *, dof: float | None = None) -> Self:
@@ -204,7 +206,7 @@ def _digamma_step(dof: Array, dim: int) -> Array:
 def student_t_log_density(distance: Array, dof: Array) -> Array:
     """Return the log density of the standard t at a distance |t| from its centre."""
     xp = namespace_of(distance, dof)
-    normal, dof = dof == xp.inf, _held(dof)
+    normal, dof = dof == xp.inf, _held(unbroadcast(dof))
     ratio = distance / xp.sqrt(dof)
     far = ratio > 1e8
     near = xp.where(far, xp.zeros_like(ratio), ratio)

@@ -356,15 +356,16 @@ def standard_wishart_log_prob(root: Array, dof: Array) -> Array:
 
 def wishart_divergence(dof: Array, other: Array, spread: Array, log_ratio: Array, dim: int) -> Array:
     """Return KL between Wisharts, with spread = tr W₂⁻¹W₁ and log_ratio = log |W₂|/|W₁|."""
-    half, half_other = 0.5 * dof, 0.5 * other
+    xp, half, half_other = namespace_of(dof), 0.5 * dof, 0.5 * other
+    constants = multigammaln(xp.stack(xp.broadcast_arrays(half_other, half)), dim)
     divergence = (
         half * (spread - dim)
         + half_other * log_ratio
-        + multigammaln(half_other, dim)
-        - multigammaln(half, dim)
+        + constants[0, ...]
+        - constants[1, ...]
         + (half - half_other) * multidigamma(half, dim)
     )
-    return namespace_of(dof).where(divergence > 0, divergence, 0.0 * divergence)
+    return xp.where(divergence > 0, divergence, 0.0 * divergence)
 
 
 def bartlett(rng: Any, n: int, dof: Array, dim: int) -> Array:

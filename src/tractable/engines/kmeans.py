@@ -520,9 +520,14 @@ class KMeansProblem(EMProblem):
         """Return the labels, where they are stored, and the assignment's statistic, summed row by row."""
         if not self.bounded:
             return None, self.data.reduce(self.expect(params))
-        step = HeldStep(centers=params.centers, standardizer=self.standardizer)
-        found = self.data.reduce(step)
-        return np.concatenate([block.labels for block in self.data.stored]), found
+        found = self.data.reduce(HeldStep(centers=params.centers, standardizer=self.standardizer))
+        return self.labels(params), found
+
+    def labels(self, params: Centers) -> np.ndarray:
+        """Return the labels of rows that store them."""
+        if not all(block.is_of(params.centers) for block in self.data.stored):
+            self.data.reduce(HeldStep(centers=params.centers, standardizer=self.standardizer))
+        return np.concatenate([block.labels for block in self.data.stored])
 
     def _oversampled(self, rng: np.random.Generator) -> Batch:
         """Return candidates for centres by k-means|| (Bahmani et al. 2012), and the weight each stands for.
@@ -762,7 +767,7 @@ def _standardized_clusters(
     found = problem.run_em(problem.initial(rng), 100)
     if found.interrupted:
         raise KeyboardInterrupt
-    return problem.held(found.params)[0]
+    return problem.labels(found.params)
 
 
 def _stratified_rows(z: np.ndarray, weights: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

@@ -116,13 +116,13 @@ class LarsState:
         sizes = self.q if positive else np.abs(self.q)
         self.penalty = self.renewed = max(float(sizes.max(initial=0.0)), 0.0)
         self.w, self.sign = np.zeros(p), np.zeros(p)
-        self.active: list[int] = []
+        self.active = np.empty(0, dtype=np.int64)
         self.factor = np.zeros((16, 16))
         self.towards = np.zeros(p)
         self.dependent = np.zeros(p, dtype=bool)
         self.penalties = [self.penalty]
-        self.used: list[Any] = [np.empty(0, dtype=np.int64)]
-        self.stored: list[tuple[Any, np.ndarray]] = [(self.used[0], np.empty(0))]
+        self.used: list[Any] = [self.active]
+        self.stored: list[tuple[Any, np.ndarray]] = [(self.active, np.empty(0))]
         if self.penalty > 0.0:
             self._enter(int(np.argmax(sizes)))
 
@@ -143,7 +143,7 @@ class LarsState:
 
     def _ends(self, least: float) -> bool:
         """Return whether the path has come to `least`, to rounding."""
-        if self.active and self.penalty - least > self._largest_tie + TIE * least:
+        if len(self.active) and self.penalty - least > self._largest_tie + TIE * least:
             return False  # as the correlations of those in use are the penalty
         sizes = self.q if self.positive else np.abs(self.q)
         if self.penalty > least and np.all(sizes - least <= self.ties + TIE * least):
@@ -169,7 +169,7 @@ class LarsState:
             self.w, self.q, self.sign, self.towards, self.dependent, active, self.factor,
             levels, values, columns, counts,
         )  # fmt: skip
-        self.active = active[:k].tolist()
+        self.active = active[:k].copy()
         for i in range(found):
             self._record(float(levels[i]), columns[i, : counts[i]], values[i, : counts[i]])
         return found > 0
@@ -186,7 +186,9 @@ class LarsState:
         direction, along = self._direction()
         if self.stuck:
             return
-        free = (self.sign == 0.0) & ~self.dependent & (len(self.active) < self.problem.rank)
+        free = (self.sign == 0.0) & ~self.dependent
+        if len(self.active) >= self.problem.rank:
+            free[:] = False
         entering, entry = first_to_enter(self.q, along, free, self.penalty, self.positive)
         leaving, exit_ = self._next_exit(direction)
         left = self.penalty - least
@@ -224,10 +226,6 @@ class LarsState:
         """Return which correlations are at the penalty, or at its negative, to rounding."""
         return np.asarray(self.penalty - side * self.q <= self.ties)
 
-    def _at_zero(self) -> np.ndarray:
-        """Return which coefficients in use are zero, to rounding."""
-        return self._is_zero(self.w[self.active])
-
     def _is_zero(self, w: np.ndarray) -> np.ndarray:
         return np.abs(w) * self.lengths[self.active] <= self._zero
 
@@ -242,7 +240,9 @@ class LarsState:
         for _ in range(10 * len(now) + 10):
             active, sign = self.active, self.sign[self.active]
             aim = solve_rows(self.factor, sign, len(active))
-            wrong = np.flatnonzero(self._at_zero() & (aim * sign <= 0.0))
+            wrong = (aim * sign <= 0.0).nonzero()[0]
+            if len(wrong):
+                wrong = wrong[self._is_zero(self.w[active])[wrong]]
             if self.drop and len(wrong):
                 length = np.maximum(now[active] * sign, 0.0)[wrong]
                 step = length / np.maximum(length - (aim * sign)[wrong], np.finfo(float).tiny)
@@ -267,13 +267,12 @@ class LarsState:
 
     def _next_exit(self, direction: np.ndarray) -> tuple[int, float]:
         """Return the place of the first coefficient to reach zero, and after which fall of the penalty."""
-        if not self.drop or not self.active:
+        shrinking = (direction * self.sign[self.active] < 0.0).nonzero()[0]
+        if not self.drop or not len(shrinking):
             return 0, np.inf
-        shrinking = direction * self.sign[self.active] < 0.0
-        ways = np.full(len(direction), np.inf)
-        ways[shrinking] = -self.w[self.active][shrinking] / direction[shrinking]
-        i = int(np.argmin(ways))
-        return i, float(ways[i])
+        ways = -self.w[self.active[shrinking]] / direction[shrinking]
+        i = int(ways.argmin())
+        return int(shrinking[i]), float(ways[i])
 
     def _move(
         self, direction: np.ndarray, along: np.ndarray, length: float, leaving: int | None = None
@@ -288,8 +287,7 @@ class LarsState:
             self._renew()
         else:
             self.q -= length * along
-        active = np.array(self.active, dtype=np.int64)
-        self._record(self.penalty, active, self.w[active])
+        self._record(self.penalty, self.active, self.w[self.active])
 
     def _landing(self, w: np.ndarray, leaving: int | None) -> np.ndarray:
         """Return the coefficients in use at a knot: solved for anew, where that changes no sign, or else w.
@@ -302,10 +300,11 @@ class LarsState:
         if leaving is not None:
             w[leaving] = 0.0
         fresh = solve_rows(self.factor, moment - self.penalty * sign, len(self.active))
-        if not self.drop:
-            return fresh
         beyond = fresh * sign < 0.0
-        beyond[[] if leaving is None else leaving] = True
+        if not self.drop or (leaving is None and not beyond.any()):
+            return fresh
+        if leaving is not None:
+            beyond[leaving] = True
         if np.all(~beyond | self._is_zero(fresh)):
             return np.where(beyond, 0.0, fresh)
         return np.where(w * sign > 0.0, w, 0.0)
@@ -315,9 +314,9 @@ class LarsState:
             self._admit(j)
 
     def _admit(self, j: int) -> None:
-        self.active.append(j)
+        k = len(self.active)
+        self.active = np.concatenate((self.active, (j,)))
         self.sign[j] = np.sign(self.q[j])
-        k = len(self.active) - 1
         self.ill_conditioned |= bool(self.factor[k, k] < INDEPENDENT * self.lengths[j])
 
     def _joins(self, j: int) -> bool:
@@ -337,8 +336,9 @@ class LarsState:
             self.factor = larger
 
     def _leave(self, at: int) -> None:
-        j = self.active.pop(at)
-        remove_row(self.factor, len(self.active) + 1, at)
+        j = self.active[at]
+        remove_row(self.factor, len(self.active), at)
+        self.active = np.delete(self.active, at)
         if self.ill_conditioned:
             self._condition()
         self.w[j] = self.sign[j] = self.towards[j] = 0.0
@@ -357,9 +357,10 @@ class LarsState:
         """Go on with more columns: those so far, and others after them."""
         self.problem = problem
         self._measure()
-        more = (0, problem.n_columns - len(self.w))
+        more = problem.n_columns - len(self.w)
         self.w, self.sign, self.towards, self.dependent = (
-            np.pad(part, more) for part in (self.w, self.sign, self.towards, self.dependent)
+            np.concatenate((part, np.zeros(more, dtype=part.dtype)))
+            for part in (self.w, self.sign, self.towards, self.dependent)
         )
         self._renew()
 
@@ -367,18 +368,18 @@ class LarsState:
         """Restore the state at an earlier knot, and, `afresh`, the factor of columns in use then and now."""
         self.stuck = False
         del self.penalties[knot + 1 :], self.used[knot + 1 :], self.stored[knot + 1 :]
-        self.penalty, before, active = self.penalties[knot], self.active, self.used[knot].tolist()
+        self.penalty, before, active = self.penalties[knot], self.active.tolist(), self.used[knot].tolist()
         for part in (self.w, self.sign, self.towards):
             part[:] = 0.0
         self.dependent[:] = False
         columns, values = self.stored[knot]
         self.w[columns] = values
-        self.active = columns.tolist()
+        self.active = columns
         self._renew()
         common = (
             [] if afresh else takewhile(lambda pair: pair[0] == pair[1], zip(before, active, strict=False))
         )
-        self.active = [j for j, _ in common]
+        self.active = np.array([j for j, _ in common], dtype=np.int64)
         self.sign[self.active] = np.sign(self.q[self.active])
         self._condition()
         for j in active[len(self.active) :]:
@@ -403,7 +404,7 @@ class LarsState:
 
     def _along(self, weights: np.ndarray) -> np.ndarray:
         """Return the correlations (p,) of all columns with a sum of those in use."""
-        return weighted_rows(self.problem.gram, np.array(self.active, dtype=np.int64), weights)
+        return weighted_rows(self.problem.gram, self.active, weights)
 
 
 def _follow(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.gamma import digamma
+from tractable.arrays.linalg import factor_if_definite, inv_triangular
 from tractable.base import check_number, check_values
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.distributions import (
@@ -24,6 +25,9 @@ from tractable.value import value
 
 #: Roundings a column, below which the covariance of standardized columns is singular.
 ROUNDINGS = 8.0
+
+#: A covariance whose condition is known to be better than the reciprocal of this is not singular.
+REGULAR = 1e-10
 
 
 @value
@@ -205,6 +209,10 @@ def _definite(scatter: np.ndarray) -> np.ndarray:
     """Refuse a covariance that is singular up to rounding, whatever the variances of its columns."""
     width = np.sqrt(np.diagonal(scatter))
     correlations = scatter / width[:, None] / width if np.all(width > 0) else np.zeros_like(scatter)
+    lower, regular = factor_if_definite(correlations)
+    # The least eigenvalue is above 1 / tr C⁻¹, and the greatest below tr C: they need not be known.
+    if regular and np.sum(inv_triangular(lower) ** 2) * len(width) < 1.0 / REGULAR:
+        return scatter
     lengths = np.linalg.eigvalsh(correlations)
     if lengths[0] <= ROUNDINGS * len(lengths) * np.finfo(np.float64).eps * lengths[-1]:
         raise ValueError(
@@ -224,7 +232,7 @@ def _covariance(source: Any, summary: ColumnSummary, scale: np.ndarray, kind: st
         )
     if kind in ("full", "tied") and summary.complete:
         moments = fold(Moments.of, source)
-        return moments.scatter * scale[:, None] * scale / (n - 1.0)
+        return moments.scatter * (scale[:, None] * scale) / (n - 1.0)
     columns: DiagonalMoments = summary.moments
     variances = columns.scatter * scale**2 / columns.weight * (n / (n - 1.0))
     return np.diag(np.full_like(variances, variances.mean()) if kind == "spherical" else variances)

@@ -4,10 +4,10 @@ from functools import cached_property
 
 import numpy as np
 
+from tractable.arrays.gamma import digamma, gammaln
+from tractable.arrays.linalg import times_triangle
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import precision_diagonals, whiteners
-from tractable.distributions import Dirichlet
-from tractable.distributions.dirichlet import beta_divergence
 from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
 from tractable.mixture.bayesian_gaussian.model import (
@@ -16,7 +16,6 @@ from tractable.mixture.bayesian_gaussian.model import (
     expected_log_weights,
     expected_weights,
     posterior_concentration,
-    weights_posterior,
 )
 from tractable.mixture.gaussian.model import GaussianParameters, GaussianSums
 from tractable.mixture.gaussian.steps import GaussianProblem
@@ -54,20 +53,20 @@ class BayesianGaussianProblem(GaussianProblem):
         prior, shape = self.mixture_prior, self.shape
         order = np.argsort(-sums.weight, kind="stable") if prior.sticks else slice(None)
         n, step = sums.weight[order], sums.means[order] - prior.mean
-        within = sums.scatter() if shape.shared else sums.scatter()[order]
+        scatter = sums.scatter() if shape.shared else sums.scatter()[order]
         strength = prior.strength + n
         root = np.sqrt(prior.strength * n / strength)[:, None] * step
-        between = root[:, :, None] * root[:, None, :]
         counts = n.sum(keepdims=True) if shape.shared else n
-        scatter = self._prior_scatter() + within
-        scatter += _beside(counts, sums.second) * shape.compress(np.diag(self.floor)[None])
-        scatter += shape.compress(between)
+        scatter += self._prior_scatter()
+        scatter += shape.compress(root[:, :, None] * root[:, None, :])
+        shape.add_variances(scatter, counts[:, None] * self.floor)
         dof = prior.dof + counts
+        scatter /= _beside(dof, scatter)
         concentration = posterior_concentration(prior, n)
         return VariationalParameters(
             weights=expected_weights(concentration),
             means=prior.mean + (n / strength)[:, None] * step,
-            structure=shape.fit(scatter / _beside(dof, scatter), len(prior.mean)),
+            structure=shape.fit(scatter, len(prior.mean)),
             concentration=concentration,
             strength=strength,
             dof=dof,
@@ -112,8 +111,9 @@ class BayesianGaussianProblem(GaussianProblem):
         before = self._prior_structure
         dim, rows = _wishart(after)
         if isinstance(after, Full) and isinstance(before, Full):
-            root = after.inverse_factor @ before.cholesky
-            ratio, log_ratio = np.sum(root * root, axis=(-2, -1)), after.log_det - before.log_det
+            lower = before.cholesky.reshape(dim, dim)
+            root = times_triangle(after.inverse_factor.reshape(-1, dim).copy(), lower).reshape(-1, dim * dim)
+            ratio, log_ratio = np.einsum("ki,ki->k", root, root), after.log_det - before.log_det
         else:
             columns = slice(None) if isinstance(after, Diagonal) else slice(1)
             ratio = before.diagonal[:, columns] / after.diagonal[:, columns]
@@ -131,14 +131,18 @@ def expected_log_det(params: VariationalParameters) -> np.ndarray:
 
 
 def _weights_divergence(prior: MixturePrior, concentration: np.ndarray) -> float:
-    if concentration.ndim == 2:
-        before = np.ones_like(concentration[0]), np.full_like(concentration[1], prior.concentration)
-        return float(np.sum(beta_divergence(concentration[0], concentration[1], *before)))
-    found = weights_posterior(concentration)
-    if found is None:
-        return 0.0
-    same = np.full_like(concentration, prior.concentration)
-    return float(found.kl_divergence(Dirichlet(concentration=same)))
+    """Return KL(Dir(α) | Dir(α₀)), or the sum of those of the sticks' Betas, which are of two entries.
+
+    Its terms are of the size of the number of rows, as the bound is, and so is their rounding.
+    """
+    alpha, before = concentration, np.full_like(concentration, prior.concentration)
+    if prior.sticks:
+        before[0] = 1.0
+    both = np.stack([before, alpha])
+    totals = both.sum(axis=1)
+    constants = gammaln(both).sum(axis=1) - gammaln(totals)  # log B(α₀) and log B(α)
+    slopes = digamma(alpha) - digamma(totals[1])
+    return float(np.sum(constants[0] - constants[1]) + np.sum((alpha - before) * slopes))
 
 
 def _squared_lengths(whitening: np.ndarray, z: np.ndarray) -> np.ndarray:

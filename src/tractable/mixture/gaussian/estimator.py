@@ -108,10 +108,11 @@ class BaseGaussianMixture(EMMixture):
         """Return the rows as a source, their summary, and the standardizer of the search."""
         if rows is None:
             return None, None, self._standardizer_
-        summary = fold(ColumnSummary.of, rows.source)
+        source = rows.source
+        summary = fold(ColumnSummary.of, source)
         if fitted:
-            return rows.source, summary, self._standardizer_
-        return rows.source, summary, summary.standardizer(common=self._shape().common_scale)
+            return source, summary, self._standardizer_
+        return source, summary, summary.standardizer(common=self._shape().common_scale)
 
     def _rounding_columns(self) -> np.ndarray:
         return rounding_columns(self._params_.structure.diagonal, self._standardizer_.varies)

@@ -33,6 +33,7 @@ from tractable.primitives.em import (
     mixture_pass,
     packed,
     pattern_pass,
+    quadratic_factors,
     unpacked,
     whitened_pass,
 )
@@ -195,7 +196,7 @@ class AddProducts:
     def __call__(self, block: Batch) -> RowsWithProducts:
         found, scale = on_host(Moments.of(block.X, block.weights)), self.standardizer.scale
         mean = self.standardizer.transform(found.mean) - self.centre
-        products = found.scatter * scale[:, None] * scale + found.weight * mean[:, None] * mean
+        products = found.scatter * (scale[:, None] * scale) + found.weight * mean[:, None] * mean
         return RowsWithProducts(X=block.X, weights=block.weights, products=products)
 
 
@@ -283,7 +284,7 @@ class GaussianProblem(EMProblem):
             return IncompleteEStep(log_weights=log_weights, covariances=covariances, **common)
         constants = log_weights - 0.5 * (structure.log_det + d * LOG_2PI)
         whitening = whiteners(structure)
-        norm = float(np.max(np.sum(whitening.reshape(len(whitening), -1) ** 2, axis=1)))
+        norm = float(np.max(np.sum(precision_diagonals(structure), axis=-1)))  # |W_k|² = tr Σ_k⁻¹
         precise = np.finfo(np.float64).eps * norm * self._squared_radius < ROUNDING
         if precise and (self.shape.features != PRODUCTS or d <= WIDE):
             about_centre = replace(params, means=means - self._centre)
@@ -354,8 +355,8 @@ def natural_parameters(constants: np.ndarray, params: GaussianParameters, featur
         second = -0.5 * (precision if features == SQUARES else precision[:, :1])
     else:
         precision = structure.precision()
-        matrices = np.broadcast_to(precision, (len(means), *precision.shape[-2:]))
-        slope = np.einsum("kij,kj->ki", matrices, means)
-        second = packed(matrices * (0.5 * np.eye(means.shape[1]) - 1.0))
-    parts = [(constants - 0.5 * np.sum(slope * means, axis=1))[:, None], slope]
-    return np.hstack(parts if features == LINEAR else [*parts, second])
+        slope = (precision @ means[:, :, None])[..., 0]
+        second = (
+            packed(precision) * quadratic_factors(means.shape[1]) if features == PRODUCTS else slope[:, :0]
+        )
+    return np.hstack([(constants - 0.5 * np.sum(slope * means, axis=1))[:, None], slope, second])

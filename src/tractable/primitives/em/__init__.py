@@ -29,6 +29,7 @@ __all__ = [
     "packed",
     "pattern_pass",
     "pattern_scores",
+    "quadratic_factors",
     "scores_by_pattern",
     "unpacked",
     "whitened_pass",
@@ -37,6 +38,10 @@ __all__ = [
 
 #: Which second-order features T(x) has: none, |x|², x_i², or x_i x_j for i ≤ j.
 LINEAR, SUM_OF_SQUARES, SQUARES, PRODUCTS = range(4)
+
+
+#: Columns from which on whitening is quicker by products of matrices than by loops.
+WIDE = 128
 
 
 def n_features(d: int, kind: int) -> int:
@@ -63,6 +68,20 @@ def packed(matrices: np.ndarray) -> np.ndarray:
     """
     K, d, _ = matrices.shape
     return matrices.reshape(K, d * d).take(_upper_triangle(d)[0], axis=1)
+
+
+@lru_cache(maxsize=8)
+def quadratic_factors(d: int) -> np.ndarray:
+    """Return what multiplies the packed entries of Λ in -½ xᵀ Λ x, a sum of products x_i x_j with i ≤ j.
+
+    Examples
+    --------
+    >>> quadratic_factors(2).tolist()
+    [-0.5, -1.0, -0.5]
+    """
+    factors = packed(0.5 * np.eye(d)[None] - 1.0)[0]
+    factors.setflags(write=False)
+    return factors
 
 
 def unpacked(triangles: np.ndarray, d: int) -> np.ndarray:
@@ -172,6 +191,11 @@ def whitened_pass(
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
     diagonal = whiteners.ndim == 2
+    if not diagonal and x.shape[1] >= WIDE and is_numpy_array(x):
+        from tractable.primitives.em.wide import whitened_pass as wide
+
+        sums, evidence = wide(x, weights, shift, scale, means, whiteners, log_constants, white)
+        return packed(sums), evidence
     width = x.shape[1] * (1 if diagonal else 1 + x.shape[1] / 2)
     if not runs_compiled(x, 4 * x.shape[0] * means.shape[0] * width):
         given = (as_double(x), weights, shift, scale, means, whiteners, log_constants)

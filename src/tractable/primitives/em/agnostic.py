@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import cholesky, log_det_cholesky, solve_triangular, try_cholesky
-from tractable.arrays.log_space import log_sum_exp
+from tractable.arrays.log_space import log_sum_exp, softmax_and_log_sum
 from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT
 
@@ -45,9 +45,7 @@ def _products_by_column(x: Any) -> Any:
 def mixture_pass(x: Array, w: Any, shift: Array, scale: Array, natural: Array, kind: int) -> Any:
     xp = namespace_of(x)
     t = features((x - shift) * scale, kind)
-    log_joint = t @ natural.T
-    evidence = log_sum_exp(log_joint, axis=1)
-    r = xp.exp(log_joint - evidence[:, None])
+    r, evidence = softmax_and_log_sum(t @ natural.T, axis=1)
     if w is not None:
         r, evidence = r * w[:, None], evidence * w
     return r.T @ t, xp.sum(evidence)

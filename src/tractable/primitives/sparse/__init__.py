@@ -45,9 +45,11 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
     array([[2., 0.],
            [1., 3.]])
     """
-    from tractable.primitives.sparse.compiled import append_row as kernel
+    if not runs_compiled(factor, 1024 * factor.size):
+        return agnostic.append_row(factor, k, cross, own)
+    from tractable.primitives.sparse.compiled import append_row as compiled
 
-    return bool(kernel.for_work(1024 * factor.size)(factor, k, cross, own))
+    return bool(compiled(factor, k, cross, own))
 
 
 def remove_row(factor: np.ndarray, k: int, at: int) -> None:
@@ -75,9 +77,7 @@ def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
     """
     x = np.array(b, dtype=np.float64)
     if not runs_compiled(factor, 1024 * factor.size):
-        from scipy.linalg import lapack
-
-        return np.asarray(lapack.dpotrs(factor[:k, :k].T, x, lower=0)[0]) if k else x
+        return agnostic.solve_rows(factor, x, k)
     from tractable.primitives.sparse.compiled import solve_rows as compiled
 
     compiled(factor, x, k)

@@ -2,7 +2,32 @@
 
 from typing import Any
 
+import numpy as np
+
 from tractable.arrays.namespace import Array, device, namespace_of
+
+#: A pivot below this share of its column's own square says that the column follows from the others: products
+#: of columns are known to little more.
+DEPENDENT = 1e-13
+
+
+def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> bool:
+    from scipy.linalg import lapack
+
+    if k:
+        factor[k, :k] = lapack.dtrtrs(factor[:k, :k].T, cross, lower=0, trans=1)[0]
+    row = factor[k, :k]
+    pivot = float(own - row @ row)
+    if not pivot > DEPENDENT * own:
+        return False
+    factor[k, k] = pivot**0.5
+    return True
+
+
+def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
+    from scipy.linalg import lapack
+
+    return lapack.dpotrs(factor[:k, :k].T, b, lower=0)[0] if k else b
 
 
 def weighted_rows(matrix: Array, which: Array, weights: Array) -> Array:
@@ -17,6 +42,8 @@ def first_to_enter(
     heights: Array, slopes: Array, free: Array, level: float, positive: bool
 ) -> tuple[int, float]:
     xp = namespace_of(heights)
+    if xp is np:
+        return _first_to_enter(heights, slopes, free, level, positive)
     sides = xp.asarray([[1.0]] if positive else [[1.0], [-1.0]], dtype=heights.dtype, device=device(heights))
     closing, left = 1.0 - sides * slopes, level - sides * heights
     may = free & (closing > PARALLEL)
@@ -24,6 +51,21 @@ def first_to_enter(
     soonest = xp.min(ways, axis=0)
     j = int(xp.argmin(soonest))
     return j, float(soonest[j])
+
+
+def _first_to_enter(
+    heights: np.ndarray, slopes: np.ndarray, free: np.ndarray, level: float, positive: bool
+) -> tuple[int, float]:
+    """The same in NumPy, of the lines that may: half of the operations, of which each takes a microsecond."""
+    first = float("inf"), 0
+    for side in (1.0,) if positive else (1.0, -1.0):
+        closing = 1.0 - side * slopes
+        may = (free & (closing > PARALLEL)).nonzero()[0]
+        if len(may):
+            ways = np.maximum(level - side * heights[may], 0.0) / closing[may]
+            i = int(ways.argmin())
+            first = min(first, (float(ways[i]), int(may[i])))
+    return first[::-1]
 
 
 def solve_lasso(

@@ -3,13 +3,9 @@
 import numpy as np
 
 from tractable.primitives.compiled_options import compiled, entry
-from tractable.primitives.sparse.agnostic import PARALLEL
+from tractable.primitives.sparse.agnostic import DEPENDENT, PARALLEL
 
 FAST = {"contract", "reassoc", "nsz"}
-
-#: A pivot below this share of its column's own square says that the column follows from the others: products
-#: of columns are known to little more.
-DEPENDENT = 1e-13
 
 
 @compiled(fastmath=FAST)
