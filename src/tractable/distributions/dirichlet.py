@@ -374,10 +374,7 @@ class Dirichlet(VectorDistribution):
         return _log_beta(self.concentration) - xp.sum((self.concentration - 1.0) * self.mean_log, axis=-1)
 
     def _divergence(self, other: "Dirichlet") -> Array:
-        """Return log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα))."""
-        xp = namespace_of(self.concentration)
-        spread = xp.sum((self.concentration - other.concentration) * self.mean_log, axis=-1)
-        return _log_beta(other.concentration) - _log_beta(self.concentration) + spread
+        return dirichlet_divergence(self.concentration, other.concentration)
 
     def marginal(self, dims: Any) -> "Beta | Dirichlet":
         """Return the distribution of one entry, a Beta, or of several and the rest, a Dirichlet.
@@ -422,6 +419,15 @@ def _log_beta(alpha: Array) -> Array:
     """Return log Π Γ(α_k) / Γ(Σ α), entry by entry: B(α₁, α₂) B(α₁ + α₂, α₃) …"""
     xp = namespace_of(alpha)
     return xp.sum(betaln(xp.cumulative_sum(alpha, axis=-1)[..., :-1], alpha[..., 1:]), axis=-1)
+
+
+def dirichlet_divergence(alpha: Array, beta: Array) -> Array:
+    """Return KL(Dir(α), Dir(β)) = log B(β)/B(α) + Σ (α_k - β_k) (ψ(α_k) - ψ(Σα)), over the last axis."""
+    xp = namespace_of(alpha, beta)
+    alpha, beta = xp.broadcast_arrays(alpha, beta)
+    constants = _log_beta(xp.stack([beta, alpha]))
+    mean_log = digamma(alpha) - digamma(xp.sum(alpha, axis=-1, keepdims=True))
+    return constants[0, ...] - constants[1, ...] + xp.sum((alpha - beta) * mean_log, axis=-1)
 
 
 def dirichlet_log_density(x: Array, alpha: Array) -> Array:

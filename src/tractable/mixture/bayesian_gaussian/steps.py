@@ -4,10 +4,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tractable.arrays.gamma import digamma, gammaln
 from tractable.arrays.linalg import times_triangle
 from tractable.covariance import Covariance, Diagonal, Full, Isotropic
 from tractable.covariance.shapes import precision_diagonals, whiteners
+from tractable.distributions.dirichlet import dirichlet_divergence
 from tractable.distributions.wishart import multidigamma, wishart_divergence
 from tractable.engines.kmeans import initial_responsibilities, initial_rows
 from tractable.mixture.bayesian_gaussian.model import (
@@ -131,18 +131,11 @@ def expected_log_det(params: VariationalParameters) -> np.ndarray:
 
 
 def _weights_divergence(prior: MixturePrior, concentration: np.ndarray) -> float:
-    """Return KL(Dir(α) | Dir(α₀)), or the sum of those of the sticks' Betas, which are of two entries.
-
-    Its terms are of the size of the number of rows, as the bound is, and so is their rounding.
-    """
-    alpha, before = concentration, np.full_like(concentration, prior.concentration)
+    """Return KL(Dir(α), Dir(α₀)), or the sum of those of the sticks' Betas, which have two entries."""
+    before = np.full_like(concentration, prior.concentration)
     if prior.sticks:
         before[0] = 1.0
-    both = np.stack([before, alpha])
-    totals = both.sum(axis=1)
-    constants = gammaln(both).sum(axis=1) - gammaln(totals)  # log B(α₀) and log B(α)
-    slopes = digamma(alpha) - digamma(totals[1])
-    return float(np.sum(constants[0] - constants[1]) + np.sum((alpha - before) * slopes))
+    return float(np.sum(dirichlet_divergence(concentration.T, before.T)))
 
 
 def _squared_lengths(whitening: np.ndarray, z: np.ndarray) -> np.ndarray:
