@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.limits import LARGEST, check_squarable
-from tractable.arrays.namespace import Array, as_float_array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.base import (
     OnePassEstimator,
     Rows,
@@ -87,15 +87,43 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
     """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
     if not is_numpy_array(rows.data) or rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
         return None
-    form = {"n_targets": 1 if rows.y.ndim == 1 else rows.y.shape[1], "flat": rows.y.ndim == 1}
-    some = SOME_ROWS * (rows.data.shape[1] + form["n_targets"])
+    some = SOME_ROWS * (rows.data.shape[1] + (1 if rows.y.ndim == 1 else rows.y.shape[1]))
     with blas_for_columns(rows.data.shape[1]):
         if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
             weights = None if rows.weights is None else rows.weights[:some]
-            few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
-            if LinearFactor.of_moments(few, **form) is None:
+            few = replace(rows, data=rows.data[:some], y=rows.y[:some], weights=weights)
+            if _factor_of_moments(few, LinearFactor.moments_of(few.data, few.y, weights)) is None:
                 return None
-        return LinearFactor.of_moments(joint_moments(rows), **form)
+        return _factor_of_moments(rows, joint_moments(rows))
+
+
+def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
+    """Return the factor of rows with such moments; without the constant columns, where these are refused."""
+    flat = rows.y.ndim == 1
+    form: dict[str, Any] = {"n_targets": 1 if flat else rows.y.shape[1], "flat": flat}
+    found = LinearFactor.of_moments(moments, **form)
+    if found is None:
+        varies = varying_columns(rows.data)
+        found = None if varies.all() else LinearFactor.of_moments(moments, varies=varies, **form)
+    return found
+
+
+def varying_columns(x: Array) -> Array:
+    """Return which columns of rows have entries that differ, (d,): few rows show it of most columns.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[0.1, 0.0], [0.1, 1.0]])).tolist()
+    [False, True]
+    """
+    xp, (n, d) = namespace_of(x), x.shape
+    columns = xp.arange(d, device=device(x))
+    same, start, most = columns, 1, block_rows(d)
+    while start < n and same.shape[0]:
+        few = x[start : start + min(16 * start, most), same]
+        same = same[xp.all(few == x[0, same], axis=0)]
+        start += min(16 * start, most)
+    return xp.all(columns[:, None] != same, axis=1)
 
 
 def joint_moments(rows: Rows) -> Moments:

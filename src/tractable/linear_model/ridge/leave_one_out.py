@@ -12,7 +12,7 @@ from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_products
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
-from tractable.linear_model.rows import check_factor, joint_moments
+from tractable.linear_model.rows import check_factor, joint_moments, varying_columns
 from tractable.metrics.penalties import CVCurve
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
@@ -189,9 +189,9 @@ def _column_spectrum(
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
         moments = joint_moments(rows)
-        p = rows.data.shape[1]
-        centering = Centering.of(moments.mean, moments.mean.shape[0] - p, **intercept)
-        spectrum = ColumnSpectrum.from_scatter(moments.scatter, p, float(alphas.min()))
+        varies = varying_columns(rows.data)
+        centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
+        spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
         if spectrum is not None:
             return spectrum, centering, float(moments.weight), rows.y.ndim == 1
     statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
