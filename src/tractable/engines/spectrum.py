@@ -10,6 +10,7 @@ from tractable.arrays.limits import too_large
 from tractable.arrays.linalg import column_lengths, column_squares
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.data.blocks import tree_sum
+from tractable.primitives import SILENT
 from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
 from tractable.statistics.rows import counts
 from tractable.value import value
@@ -285,6 +286,7 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
         return mean, rows, rows @ rows.T
     mean, rows = np.zeros(x.shape[1]), np.empty(x.shape)
 
+    @SILENT
     def fill(part: slice) -> Array:
         if centred:
             np.divide(one @ x[:, part], total, out=mean[part])
@@ -296,9 +298,9 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
     return mean, rows, tree_sum(ordered_map(fill, _column_blocks(x)))
 
 
+@SILENT
 def _squared(columns: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return columns @ columns.T
+    return columns @ columns.T
 
 
 def column_sums(x: Array, weights: Array) -> Array:
