@@ -346,6 +346,20 @@ def test_constant_columns_alone_predict_the_mean(y, model):
     np.testing.assert_allclose(model.predict(np.full((1, 3), 0.1)), np.mean(y), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge()])
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [(np.nan, "X contains NaN"), (np.inf, "X contains infinity"), (-1e200, "squares overflow")],
+)
+def test_entries_of_few_long_rows_that_have_no_squares_are_refused(rng, model, entry, message):
+    X, y = rng.standard_normal((8, 60)), rng.standard_normal(8)
+    X[7, 59] = entry
+    for weights in (None, np.ones(8)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, sample_weight=weights)
+
+
 def test_a_copy_that_differs_by_rounding_is_a_copy(rng):
     x = rng.standard_normal(50)
     X = np.column_stack([x, x + 1e8])

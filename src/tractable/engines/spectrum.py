@@ -313,5 +313,5 @@ def column_sums(x: Array, weights: Array) -> Array:
 
 
 def _column_blocks(x: Array) -> list[slice]:
-    step = max(512, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
+    step = max(1024, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
     return [slice(a, a + step) for a in range(0, x.shape[1], step)]

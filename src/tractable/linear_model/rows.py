@@ -38,7 +38,7 @@ def checked_factor(
 ) -> tuple[Rows, LinearFactor]:
     """Return the rows of a fit, checked (see `check_rows`), and their factor.
 
-    Products of columns show NaN and infinity themselves: rows without weights are read once.
+    Products of columns, and means, show NaN and infinity themselves: rows without weights are read once.
     """
     once = sample_weight is None and noise_variance is None
     rows = check_rows(estimator, X, y, sample_weight, supervised=True, finite=not once, **options)
@@ -47,15 +47,15 @@ def checked_factor(
         return rows, replace(linear_factor(rows), **sums)
     if not once or not is_numpy_array(rows.data):
         return rows, linear_factor(rows)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = _factor_of_products(rows)
-    except ValueError:  # of an entry that is refused below
-        found = None
-    if (
-        found is None
-        or not found.weight * np.sum(found.root_mean_square[: -found.n_targets] ** 2) < LARGEST**2
-    ):
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = linear_factor(rows) if _has_few_rows(rows) else _factor_of_products(rows)
+        except ValueError:  # of an entry that is refused below
+            found = None
+        finite = (
+            found is not None and found.weight * np.sum(found.root_mean_square[: found.dim] ** 2) < LARGEST**2
+        )
+    if not finite:
         check_finite(estimator, rows.data, "X")
     return rows, _factor_of_rows(rows) if found is None else found
 
@@ -69,10 +69,14 @@ def linear_factor(rows: Rows) -> LinearFactor:
     return _factor_of_rows(rows) if found is None else found
 
 
+def _has_few_rows(rows: Rows) -> bool:
+    return rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]
+
+
 def _factor_of_rows(rows: Rows) -> LinearFactor:
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)
-    if not isinstance(rows.data, Source) and rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+    if not isinstance(rows.data, Source) and _has_few_rows(rows):
         with single_threaded_blas():
             return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
     found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
@@ -85,7 +89,7 @@ SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 def _factor_of_products(rows: Rows) -> LinearFactor | None:
     """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
-    if not is_numpy_array(rows.data) or rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+    if not is_numpy_array(rows.data) or _has_few_rows(rows):
         return None
     some = SOME_ROWS * (rows.data.shape[1] + (1 if rows.y.ndim == 1 else rows.y.shape[1]))
     with blas_for_columns(rows.data.shape[1]):
