@@ -305,6 +305,61 @@ def test_a_constant_column_is_no_direction(X, y, solver):
     assert model.rank_ == 4
 
 
+@pytest.mark.parametrize("constants", [(0.0,), (0.1, 0.3), (0.1, 0.1), (1e8 + 1 / 3, 1e8 / 3)], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [LinearRegression(), Ridge(), tractable.RidgeCV([0.0, 1.0])],
+    ids=lambda model: type(model).__name__,
+)
+def test_constant_columns_take_nothing_from_the_others(y, rng, constants, weighted, model):
+    X, several = rng.standard_normal((60, 4)) + 3.0, np.column_stack([y, rng.standard_normal(60)])
+    weights = rng.integers(0, 3, 60).astype(float) if weighted else None
+    wide = np.insert(X, [1] * len(constants), constants, axis=1)
+    others = np.r_[0, 1 + len(constants) : wide.shape[1]]
+    plain, found = (clone(model).fit(rows, several, sample_weight=weights) for rows in (X, wide))
+    np.testing.assert_allclose(found.coef_[:, others], plain.coef_, rtol=1e-9)
+    np.testing.assert_allclose(np.delete(found.coef_, others, axis=1), 0.0, atol=1e-20)
+    np.testing.assert_allclose(found.intercept_, plain.intercept_, rtol=1e-7)
+    np.testing.assert_allclose(found.predict(wide), plain.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(found.leverage(wide), plain.leverage(X), rtol=1e-9)
+    assert found.residual_dof_ == pytest.approx(plain.residual_dof_, rel=1e-9)
+    np.testing.assert_allclose(found.coef_std_errors_[:, others], plain.coef_std_errors_, rtol=1e-9)
+    alpha = getattr(found, "alpha_", getattr(model, "alpha", 0.0))
+    with np.errstate(divide="ignore"):
+        prior = np.sqrt(plain.noise_variance_[:, None] / np.full(len(constants), alpha))
+    np.testing.assert_allclose(np.delete(found.coef_std_errors_, others, axis=1), prior, rtol=1e-9)
+
+
+def test_a_column_that_nearly_is_constant_is_a_direction(y, rng):
+    X, near = rng.standard_normal((60, 4)), 1.0 + 1e-12 * rng.standard_normal(60)
+    model = LinearRegression().fit(np.column_stack([X, np.full((60, 2), 0.1), near]), y)
+    assert model.rank_ == 5
+    exact = LinearRegression().fit(np.column_stack([X, near - 1.0]), y)
+    np.testing.assert_allclose(model.coef_, np.insert(exact.coef_, [4, 4], 0.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(), tractable.RidgeCV()])
+def test_constant_columns_alone_predict_the_mean(y, model):
+    model.fit(np.full((60, 3), 0.1), y)
+    np.testing.assert_allclose(model.coef_, np.zeros(3), atol=1e-12)
+    np.testing.assert_allclose(model.predict(np.full((1, 3), 0.1)), np.mean(y), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge()])
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [(np.nan, "X contains NaN"), (np.inf, "X contains infinity"), (-1e200, "squares overflow")],
+)
+def test_entries_of_few_long_rows_that_have_no_squares_are_refused(rng, model, entry, message):
+    X, y = rng.standard_normal((8, 60)), rng.standard_normal(8)
+    X[7, 59] = entry
+    for weights in (None, np.ones(8)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, sample_weight=weights)
+
+
 def test_a_copy_that_differs_by_rounding_is_a_copy(rng):
     x = rng.standard_normal(50)
     X = np.column_stack([x, x + 1e8])

@@ -128,3 +128,25 @@ def test_what_contradicts_itself_is_refused(rng, options, message):
     X, Y = table(rng, 20, 3)
     with pytest.raises(ValueError, match=message):
         tractable.RidgeCV(ALPHAS, **options).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "options", [{}, {"fit_intercept": False}, {"penalize_intercept": True}, {"method": "gcv"}]
+)
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (np.nan, "X contains NaN; RidgeCV takes"),
+        (np.inf, "X contains infinity"),
+        (-1e200, "squares overflow"),
+    ],
+)
+def test_entries_of_few_long_rows_that_have_no_squares_are_refused(rng, options, entry, message):
+    X, y = rng.standard_normal((8, 600)), rng.standard_normal(8)
+    for place in ((3, 5), (7, 599)):
+        wrong = X.copy()
+        wrong[place] = entry
+        for weights in (None, np.ones(8)):
+            with pytest.raises(ValueError, match=message):
+                tractable.RidgeCV(**options).fit(wrong, y, sample_weight=weights)

@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.arrays import to_numpy
+from tractable.linear_model.rows import varying_columns
 from tractable.primitives.linear import (
     centred_rows,
     centred_triangle,
@@ -203,3 +204,23 @@ def test_products_of_a_target_without_noise_have_no_factor():
     noisy, exact = (np.hstack([x, y + noise * x[::-1, :1]]) for noise in (0.1, 1e-4))
     assert safe_factor(noisy.T @ noisy, 1) is not None
     assert safe_factor(exact.T @ exact, 1) is None
+
+
+def test_products_with_constant_columns_have_a_factor_without_them(rng):
+    x, y = (
+        np.insert(rng.standard_normal((80, 4)), [1, 1, 3], [0.1, 0.3, 0.0], axis=1),
+        rng.standard_normal(80),
+    )
+    moments = LinearFactor.moments_of(x, y)
+    assert LinearFactor.of_moments(moments) is None
+    varies = varying_columns(x)
+    assert varies.tolist() == [True, False, False, True, True, False, True]
+    found = LinearFactor.of_moments(moments, varies=varies)
+    np.testing.assert_array_equal(found.factor, np.triu(found.factor))
+    np.testing.assert_allclose(found.factor.T @ found.factor, moments.scatter, atol=1e-12)
+
+
+def test_columns_that_vary_late_vary(rng):
+    x = np.tile(rng.standard_normal(40), (3000, 1))
+    x[[1, 16, 17, 2999], [3, 5, 8, 13]] += 1e-9
+    assert np.flatnonzero(varying_columns(x)).tolist() == [3, 5, 8, 13]

@@ -300,7 +300,7 @@ def least_squares(
         found = _by_rows(statistic, scale, tol) if solver == "qr" and fit_intercept else None
         if found is None:
             r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
-            solved = SOLVERS[solver](r / scale, z, tol)
+            solved = _of_varying(SOLVERS[solver], r / scale, z, tol)
             found = *_in_units(solved, scale, tol), solved.rss + rest
         coef, inverse, rss = found
         coef = check_coefficients(coef)
@@ -455,11 +455,36 @@ def _by_qr_of_rows(rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: floa
     )
 
 
+def _of_varying(solver: "Solver", r: Array, z: Array, tol: float) -> _Solved:
+    """Solve R w = z without the columns that are zero, whose coefficients are."""
+    xp = namespace_of(r)
+    varies = xp.any(r != 0, axis=0)
+    if not bool(xp.any(varies)) or bool(xp.all(varies)):
+        return solver(r, z, tol)
+    kept, zero = xp.nonzero(varies)[0], xp.nonzero(~varies)[0]
+    r, rest = xp.take(r, kept, axis=1), xp.zeros_like(z[0, :])
+    if r.shape[0] == varies.shape[0] and not bool(xp.any(xp.take(r, zero, axis=0) != 0)):
+        rest = xp.sum(xp.take(z, zero, axis=0) ** 2, axis=0)
+        r, z = xp.take(r, kept, axis=0), xp.take(z, kept, axis=0)  # a triangle as before
+    found = solver(r, z, tol)
+    place = xp.where(varies, xp.cumulative_sum(xp.astype(varies, xp.int64)) - 1, kept.shape[0])
+
+    def with_zeros(x: Array) -> Array:
+        return xp.take(xp.concat([x, xp.zeros_like(x[:1, :])]), place, axis=0)
+
+    return _Solved(
+        coef=with_zeros(found.coef),
+        root=with_zeros(found.root),
+        directions=with_zeros(found.directions),
+        rss=found.rss + rest,
+    )
+
+
 def _by_qr(r: Array, z: Array, tol: float) -> _Solved:
     """Solve R w = z by substitution, or by the SVD where R may be singular."""
     xp = namespace_of(r)
     n, d = r.shape
-    if n < d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
+    if n != d or (d and float(xp.min(xp.abs(xp.linalg.diagonal(r)))) <= tol):
         return _by_svd(r, z, tol)
     identity = xp.eye(d, dtype=r.dtype, device=device(r))
     if d and is_numpy_array(r):
@@ -505,7 +530,9 @@ def _by_normal_equations(r: Array, z: Array, tol: float) -> _Solved:
     return _Solved(coef=coef / lengths[:, None], root=root / lengths[:, None], directions=directions, rss=rss)
 
 
-SOLVERS: dict[str, Callable[[Array, Array, float], _Solved]] = {
+Solver = Callable[[Array, Array, float], _Solved]
+
+SOLVERS: dict[str, Solver] = {
     "qr": _by_qr,
     "svd": _by_svd,
     "normal": _by_normal_equations,

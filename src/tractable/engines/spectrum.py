@@ -8,8 +8,9 @@ import numpy as np
 
 from tractable.arrays.limits import too_large
 from tractable.arrays.linalg import column_lengths, column_squares
-from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.data.blocks import tree_sum
+from tractable.primitives import SILENT
 from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
 from tractable.statistics.rows import counts
 from tractable.value import value
@@ -42,21 +43,40 @@ class ColumnSpectrum:
         return cls(basis=vt.T, singular=xp.where(nonzero, s, 0.0), projections=projections, rest=rest)
 
     @classmethod
-    def from_scatter(cls, scatter: Array, p: int, least_penalty: float) -> "ColumnSpectrum | None":
+    def from_scatter(cls, scatter: Array, varies: Array, least_penalty: float) -> "ColumnSpectrum | None":
         """Decompose the scatter matrix of p columns and the targets; None where that costs too many digits.
 
-        The condition number of AᵀA + αI for the least penalty α decides.
+        The condition number of AᵀA + αI for the least penalty α decides, of the columns that vary.
+
+        Parameters
+        ----------
+        scatter : array (p + t, p + t)
+            Of the columns and the targets.
+        varies : array (p,) of bool
+            Which columns are not constant.
+        least_penalty : float
+            The smallest penalty that will be asked for.
         """
-        xp = namespace_of(scatter)
-        if not bool(xp.all(xp.isfinite(scatter))):
+        xp, p = namespace_of(scatter), varies.shape[0]
+        kept, constant = xp.nonzero(varies)[0], xp.nonzero(~varies)[0]
+        if not kept.shape[0] or not bool(xp.all(xp.isfinite(scatter))):
             return None
+        own, with_targets = scatter[:p, :p], scatter[:p, p:]
+        if constant.shape[0]:
+            own, with_targets = xp.take(own, kept, axis=0), xp.take(with_targets, kept, axis=0)
+            own = xp.take(own, kept, axis=1)
         with blas_for_columns(p):
-            values, basis = xp.linalg.eigh(scatter[:p, :p])
+            values, basis = xp.linalg.eigh(own)
             least, largest = float(values[0]), float(values[-1])
             if not least > 0.0 or not largest <= SAFE_CONDITION * (least + least_penalty):
                 return None
             s = xp.sqrt(values)
-            projections = (basis.T @ scatter[:p, p:]) / s[:, None]
+            projections = (basis.T @ with_targets) / s[:, None]
+            if constant.shape[0]:  # the axes of these, along which nothing varies
+                axes = xp.eye(p, dtype=basis.dtype, device=device(basis))
+                own_axes, others = xp.take(axes, kept, axis=1), xp.take(axes, constant, axis=1)
+                basis, s = xp.concat([own_axes @ basis, others], axis=1), xp.concat([s, 0.0 * others[0, :]])
+                projections = xp.concat([projections, xp.zeros_like(scatter[: constant.shape[0], p:])])
         rest = xp.linalg.diagonal(scatter[p:, p:]) - xp.sum(projections**2, axis=0)
         rest = xp.where(rest > 0, rest, xp.zeros_like(rest))
         return cls(basis=basis, singular=s, projections=projections, rest=rest)
@@ -266,6 +286,7 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
         return mean, rows, rows @ rows.T
     mean, rows = np.zeros(x.shape[1]), np.empty(x.shape)
 
+    @SILENT
     def fill(part: slice) -> Array:
         if centred:
             np.divide(one @ x[:, part], total, out=mean[part])
@@ -277,9 +298,9 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
     return mean, rows, tree_sum(ordered_map(fill, _column_blocks(x)))
 
 
+@SILENT
 def _squared(columns: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return columns @ columns.T
+    return columns @ columns.T
 
 
 def column_sums(x: Array, weights: Array) -> Array:
@@ -292,5 +313,5 @@ def column_sums(x: Array, weights: Array) -> Array:
 
 
 def _column_blocks(x: Array) -> list[slice]:
-    step = max(512, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
+    step = max(1024, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
     return [slice(a, a + step) for a in range(0, x.shape[1], step)]

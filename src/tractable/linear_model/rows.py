@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from tractable.arrays.limits import LARGEST, check_squarable
-from tractable.arrays.namespace import Array, as_float_array, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.base import (
     OnePassEstimator,
     Rows,
@@ -38,7 +38,7 @@ def checked_factor(
 ) -> tuple[Rows, LinearFactor]:
     """Return the rows of a fit, checked (see `check_rows`), and their factor.
 
-    Products of columns show NaN and infinity themselves: rows without weights are read once.
+    Products of columns, and means, show NaN and infinity themselves: rows without weights are read once.
     """
     once = sample_weight is None and noise_variance is None
     rows = check_rows(estimator, X, y, sample_weight, supervised=True, finite=not once, **options)
@@ -47,15 +47,15 @@ def checked_factor(
         return rows, replace(linear_factor(rows), **sums)
     if not once or not is_numpy_array(rows.data):
         return rows, linear_factor(rows)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = _factor_of_products(rows)
-    except ValueError:  # of an entry that is refused below
-        found = None
-    if (
-        found is None
-        or not found.weight * np.sum(found.root_mean_square[: -found.n_targets] ** 2) < LARGEST**2
-    ):
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = linear_factor(rows) if _has_few_rows(rows) else _factor_of_products(rows)
+        except ValueError:  # of an entry that is refused below
+            found = None
+        finite = (
+            found is not None and found.weight * np.sum(found.root_mean_square[: found.dim] ** 2) < LARGEST**2
+        )
+    if not finite:
         check_finite(estimator, rows.data, "X")
     return rows, _factor_of_rows(rows) if found is None else found
 
@@ -69,10 +69,14 @@ def linear_factor(rows: Rows) -> LinearFactor:
     return _factor_of_rows(rows) if found is None else found
 
 
+def _has_few_rows(rows: Rows) -> bool:
+    return rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]
+
+
 def _factor_of_rows(rows: Rows) -> LinearFactor:
     if isinstance(rows.data, SparseSource):
         return sparse_factor(rows.data)
-    if not isinstance(rows.data, Source) and rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+    if not isinstance(rows.data, Source) and _has_few_rows(rows):
         with single_threaded_blas():
             return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
     found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
@@ -85,17 +89,45 @@ SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 def _factor_of_products(rows: Rows) -> LinearFactor | None:
     """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
-    if not is_numpy_array(rows.data) or rows.data.shape[0] < FEW_ROWS * rows.data.shape[1]:
+    if not is_numpy_array(rows.data) or _has_few_rows(rows):
         return None
-    form = {"n_targets": 1 if rows.y.ndim == 1 else rows.y.shape[1], "flat": rows.y.ndim == 1}
-    some = SOME_ROWS * (rows.data.shape[1] + form["n_targets"])
+    some = SOME_ROWS * (rows.data.shape[1] + (1 if rows.y.ndim == 1 else rows.y.shape[1]))
     with blas_for_columns(rows.data.shape[1]):
         if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
             weights = None if rows.weights is None else rows.weights[:some]
-            few = LinearFactor.moments_of(rows.data[:some], rows.y[:some], weights)
-            if LinearFactor.of_moments(few, **form) is None:
+            few = replace(rows, data=rows.data[:some], y=rows.y[:some], weights=weights)
+            if _factor_of_moments(few, LinearFactor.moments_of(few.data, few.y, weights)) is None:
                 return None
-        return LinearFactor.of_moments(joint_moments(rows), **form)
+        return _factor_of_moments(rows, joint_moments(rows))
+
+
+def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
+    """Return the factor of rows with such moments; without the constant columns, where these are refused."""
+    flat = rows.y.ndim == 1
+    form: dict[str, Any] = {"n_targets": 1 if flat else rows.y.shape[1], "flat": flat}
+    found = LinearFactor.of_moments(moments, **form)
+    if found is None:
+        varies = varying_columns(rows.data)
+        found = None if varies.all() else LinearFactor.of_moments(moments, varies=varies, **form)
+    return found
+
+
+def varying_columns(x: Array) -> Array:
+    """Return which columns of rows have entries that differ, (d,): few rows show it of most columns.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[0.1, 0.0], [0.1, 1.0]])).tolist()
+    [False, True]
+    """
+    xp, (n, d) = namespace_of(x), x.shape
+    columns = xp.arange(d, device=device(x))
+    same, start, most = columns, 1, block_rows(d)
+    while start < n and same.shape[0]:
+        few = x[start : start + min(16 * start, most), same]
+        same = same[xp.all(few == x[0, same], axis=0)]
+        start += min(16 * start, most)
+    return xp.all(columns[:, None] != same, axis=1)
 
 
 def joint_moments(rows: Rows) -> Moments:

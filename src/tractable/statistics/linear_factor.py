@@ -102,7 +102,9 @@ class LinearFactor:
         return Moments(weight=weight, mean=mean, scatter=scatter)
 
     @classmethod
-    def of_moments(cls, moments: Moments, n_targets: int = 1, flat: bool = True) -> "LinearFactor | None":
+    def of_moments(
+        cls, moments: Moments, n_targets: int = 1, flat: bool = True, varies: Any = None
+    ) -> "LinearFactor | None":
         """Return the statistic of rows with such moments of [X, Y]; None where these have lost digits.
 
         Parameters
@@ -113,8 +115,13 @@ class LinearFactor:
             Number t of targets.
         flat : bool
             Whether the one target was given as a vector.
+        varies : array (d,) of bool, optional
+            Which columns are not constant, where some are: the factor has zeros for those.
         """
-        factor = safe_factor(moments.scatter, n_targets)
+        if varies is None:
+            factor = safe_factor(moments.scatter, n_targets)
+        else:
+            factor = _factor_of_varying(moments.scatter, n_targets, varies)
         if factor is None:
             return None
         return cls(weight=moments.weight, mean=moments.mean, factor=factor, n_targets=n_targets, flat=flat)
@@ -226,6 +233,17 @@ def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
     if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
         raise ValueError(f"y must have one entry a row: {x.shape[0]} rows, y of shape {tuple(y.shape)}")
     return (y[:, None], True) if y.ndim == 1 else (y, False)
+
+
+def _factor_of_varying(scatter: np.ndarray, n_targets: int, varies: np.ndarray) -> np.ndarray | None:
+    """Return the `safe_factor` of the targets and of the columns that vary, with zeros for the others."""
+    kept = np.flatnonzero(np.append(varies, np.ones(n_targets, dtype=bool)))
+    found = safe_factor(scatter[np.ix_(kept, kept)], n_targets)
+    if found is None:
+        return None
+    factor = np.zeros_like(scatter)
+    factor[np.ix_(kept, kept)] = found
+    return factor
 
 
 def _check_finite(mean: Array, dim: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 
-from tractable.arrays.namespace import is_sparse, to_numpy
+from tractable.arrays.namespace import is_numpy_array, is_sparse, to_numpy
 from tractable.base import (
     Estimator,
     ModelTags,
@@ -18,13 +18,13 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.validation import check_folds
+from tractable.base.validation import check_finite, check_folds
 from tractable.data import SparseSource
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.inference import RegressionSummary, coefficient_names, of_columns
 from tractable.linear_model.least_squares import LinearPredictions, check_target
-from tractable.linear_model.ridge.leave_one_out import METHODS, left_out_errors, search
+from tractable.linear_model.ridge.leave_one_out import METHODS, has_few_rows, left_out_errors, search
 from tractable.linear_model.ridge.solution import RidgeSolution, ridge
 from tractable.linear_model.rows import (
     LinearFit,
@@ -313,7 +313,12 @@ class RidgeCV(LinearPredictions, Estimator):
         alphas = check_penalties("alphas", self.alphas)
         if self._in_memory:
             refuse_foreign(X)
-        rows = check_rows(self, X, y, sample_weight, reset=True, min_rows=2, supervised=True)
+        # Products of few rows show what is not finite: rows without weights are not read for it.
+        shown = not self._in_memory and sample_weight is None and is_numpy_array(X)
+        shown = shown and X.ndim == 2 and has_few_rows(X)
+        rows = check_rows(
+            self, X, y, sample_weight, reset=True, min_rows=2, supervised=True, finite=not shown
+        )
         if is_sparse(X) and X.shape[1] > GRAM_COLUMNS:
             raise ValueError(
                 f"X is sparse and has {X.shape[1]} columns: RidgeCV takes sparse rows of at most "
@@ -323,7 +328,8 @@ class RidgeCV(LinearPredictions, Estimator):
             held = _held(rows)
             self._choose_by_folds(held, alphas) if self.cv is not None else self._choose_by_rows(held, alphas)
             return self
-        found = search(rows, alphas, self.method, **self._intercept)
+        check = partial(check_finite, self, rows.data, "X") if shown else None
+        found = search(rows, alphas, self.method, check=check, **self._intercept)
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         self._set_solution(found.solution, flat=found.flat)

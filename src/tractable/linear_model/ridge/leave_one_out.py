@@ -1,10 +1,11 @@
 """Leave-one-out and generalised cross-validation of ridge regression, for every penalty of a grid at once."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import check_squarable
+from tractable.arrays.limits import LARGEST, check_squarable
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
@@ -12,8 +13,9 @@ from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_products
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
-from tractable.linear_model.rows import check_factor, joint_moments
+from tractable.linear_model.rows import check_factor, joint_moments, varying_columns
 from tractable.metrics.penalties import CVCurve
+from tractable.primitives import SILENT
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_rows, counts
@@ -132,14 +134,37 @@ class PenaltySearch:
     flat: bool  # whether there is one target, given as a vector
 
 
-def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
+def has_few_rows(data: Any) -> bool:
+    """Return whether rows are in memory, and no more than their columns: penalties are scored by products."""
+    return not isinstance(data, Source) and data.shape[0] <= data.shape[1]
+
+
+def search(
+    rows: Rows,
+    alphas: np.ndarray,
+    method: str,
+    *,
+    check: Callable[[], None] | None = None,
+    **intercept: bool,
+) -> PenaltySearch:
     """Score every penalty on rows in memory or in a stream: two passes for "loo", one for "gcv".
 
-    `intercept` are `fit_intercept` and `penalize_intercept`.
+    Parameters
+    ----------
+    rows : Rows
+        X, y and weights.
+    alphas : array (k,)
+        The penalties.
+    method : {"loo", "gcv"}
+        What they are judged by.
+    check : callable, optional
+        Called where products of few rows show that entries of X may be too large, or not finite.
+    **intercept : bool
+        `fit_intercept` and `penalize_intercept`.
     """
-    if not isinstance(rows.data, Source) and rows.data.shape[0] <= rows.data.shape[1]:
+    if has_few_rows(rows.data):
         with blas_for_columns(rows.data.shape[0]):  # a system of the size of the rows
-            return _few_rows(rows, alphas, method, **intercept)
+            return _few_rows(rows, alphas, method, check, **intercept)
     spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
     target_scale = _target_scale(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
@@ -165,13 +190,13 @@ def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.nda
 
     `intercept` are `fit_intercept` and `penalize_intercept`. Rows of weight zero are left out of every fit.
     """
-    if rows.data.shape[0] > rows.data.shape[1]:
+    if not has_few_rows(rows.data):
         spectrum, centering, weight, _ = _column_spectrum(rows, alphas, "loo", **intercept)
         scale = _target_scale(spectrum, weight, alphas)
         of = LeaveOneOut.at(spectrum, centering, weight, scale, alphas)
         return scale * of.errors(rows.data, rows.y, rows.weights)[1]
     counted = np.ones(len(rows.data), dtype=bool) if rows.weights is None else rows.weights > 0.0
-    few, centering, weight, weights = _row_spectrum(rows, alphas, **intercept)
+    few, centering, weight, weights = _row_spectrum(rows, alphas, None, **intercept)
     scale = _target_scale(few, weight, alphas)
     y = _as_columns(rows.y, rows.data)
     found = np.empty((*y.shape, len(alphas)))
@@ -189,9 +214,9 @@ def _column_spectrum(
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
         moments = joint_moments(rows)
-        p = rows.data.shape[1]
-        centering = Centering.of(moments.mean, moments.mean.shape[0] - p, **intercept)
-        spectrum = ColumnSpectrum.from_scatter(moments.scatter, p, float(alphas.min()))
+        varies = varying_columns(rows.data)
+        centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
+        spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
         if spectrum is not None:
             return spectrum, centering, float(moments.weight), rows.y.ndim == 1
     statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
@@ -202,9 +227,11 @@ def _column_spectrum(
     return spectrum, centering, float(statistic.weight), statistic.flat
 
 
-def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
+def _few_rows(
+    rows: Rows, alphas: np.ndarray, method: str, check: Callable[[], None] | None, **intercept: bool
+) -> PenaltySearch:
     """Search in the space of the rows; those of weight zero are left out."""
-    spectrum, centering, total, weights = _row_spectrum(rows, alphas, **intercept)
+    spectrum, centering, total, weights = _row_spectrum(rows, alphas, check, **intercept)
     target_scale = _target_scale(spectrum, total, alphas)
     if method == "gcv":
         curve, _ = _gcv(alphas, spectrum, centering, total)
@@ -219,7 +246,7 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
 
 
 def _row_spectrum(
-    rows: Rows, alphas: np.ndarray, **intercept: bool
+    rows: Rows, alphas: np.ndarray, check: Callable[[], None] | None, **intercept: bool
 ) -> tuple[RowSpectrum, Centering, float, Array | None]:
     """Decompose few rows, those of positive weight."""
     x, y, weights = _counted(rows)
@@ -231,12 +258,20 @@ def _row_spectrum(
         x = xp.concat([xp.ones_like(x[:, :1]), x], axis=1)
     centred = intercept["fit_intercept"] and not penalised
     mean, columns, products = centred_products(x, weights, centred=centred)
+    if check is not None and not _sum_of_squares(products, total, mean) < LARGEST**2:
+        check()
     centering = Centering.of(xp.concat([mean[:d], one @ y / total]), int(y.shape[1]), **intercept)
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
     targets = (y - centering.offset) * root[:, None]
     spectrum = RowSpectrum.of(columns, targets, float(alphas.min()), free, products)
     return spectrum, centering, total, weights
+
+
+@SILENT
+def _sum_of_squares(products: Array, total: float, mean: Array) -> float:
+    """Return that of all entries of rows, from the products of the centred rows and the means of columns."""
+    return float(products.diagonal().sum() + total * (mean @ mean))
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
