@@ -90,9 +90,26 @@ def test_one_point_is_an_index():
     assert choose_index(np.zeros((9, 6))).query(np.zeros((1, 6)), 2)[1].tolist() == [[0, 1]]
 
 
+@pytest.mark.parametrize(
+    ("inner", "name", "built"), [(20, "brute", [513, 2500]), (2, "kd_tree", [513, 20_000])]
+)
+def test_a_tree_of_a_part_of_many_points_shows_that_none_pays(monkeypatch, rng, inner, name, built):
+    """One of every eighth point measures more than one of all may; it is not built where one of few pays."""
+
+    class Counted(KDTree):
+        def __init__(self, points, *given):
+            sizes.append(len(points))
+            super().__init__(points, *given)
+
+    sizes, points = [], rng.normal(size=(20_000, inner)) @ rng.normal(size=(inner, 20))
+    monkeypatch.setattr("tractable.spatial.choose.KDTree", Counted)
+    assert choose_index(points).name == name
+    assert sizes == built
+
+
 def test_a_tree_that_was_tried_makes_room_for_the_scan(rng):
     """Points, and either the tree's copy of them or one in single precision; never all three at once."""
-    points = rng.normal(size=(20_000, 32))
+    points = rng.normal(size=(12_000, 32))  # so few that a part of them cannot decide
     choose_index(points[:600])  # compiled
     tracemalloc.start()
     try:

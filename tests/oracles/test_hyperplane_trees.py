@@ -135,17 +135,21 @@ def lists_of(x, k):
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("shift", [0.0, 1e5])
 def test_leaves_are_joined_and_lists_mended(shift, n_threads, rng):
-    x = rng.standard_normal((400, 5)) + shift
+    x = rng.standard_normal((400, 8)) + shift
     trees = joined([tree_of(x, rng, leaf_size=20) for _ in range(2)])
     lists = lists_of(x, 6)
-    join_leaves(x, trees, lists, 20, n_threads)
+    pieces = join_leaves(x, trees, lists, 20, n_threads)
     expected = obvious.join_leaves(x, np.split(trees.members, trees.ptr[1:-1]), 6)
     assert lists.ids.tolist() == expected
     near = np.sum((x[:, None] - x[lists.ids]) ** 2, axis=2) * lists.scale**2
     np.testing.assert_allclose(lists.near, near, rtol=1e-5)
     assert np.all(lists.measured >= 2 * 8)
-    mend_lists(x, lists, n_threads)
+    before = lists.measured.copy()
+    mend_lists(x, x.mean(axis=0), lists, pieces, n_threads)
     assert lists.ids.tolist() == obvious.mend_lists(x, expected, 6)
+    met = np.any(pieces[:, None] == pieces, axis=2)  # such pairs are not measured again
+    farther = [np.unique([expected[a] for a in own]) for own in expected]
+    assert (lists.measured - before).tolist() == [int(np.sum(~met[i, js])) for i, js in enumerate(farther)]
 
 
 @pytest.mark.parametrize("n", [3, 40, 150])
@@ -166,7 +170,8 @@ def test_leaves_of_equal_points_are_joined_in_pieces():
     tree = tree_of(x, np.random.default_rng(0))
     assert tree.depth == 0
     lists = NeighbourLists.empty(1000, 4, 1.0)
-    join_leaves(x, tree, lists, 8)
+    pieces = join_leaves(x, tree, lists, 8)
+    assert np.array_equal(pieces[:, 0], np.repeat(np.arange(125), 8))
     assert np.all(lists.ids >= 0)
     assert np.all(lists.near == 0.0)
     assert lists.measured.max() < 8
@@ -181,3 +186,18 @@ def test_clusters_finer_than_single_precision_keep_their_neighbours(rng):
     true = np.argsort(np.linalg.norm(x[:60, None] - x[None, :60], axis=2), axis=1)[:, 1:6]
     shared = [len({*a} & {*b}) for a, b in zip(lists.ids[:60].tolist(), true.tolist(), strict=True)]
     assert np.mean(shared) > 4.8
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 8])
+def test_keys_of_many_equal_values_are_halved(d, rng):
+    """Projections of all rows fall on few values; each part has as many as its side of the plane."""
+    x = rng.integers(0, 3, (257, d)).astype(float)
+    ids, ptr = rng.permutation(257).astype(np.int32), np.array([0, 6, 257])
+    found = halve(x, ids, ptr, rng.random((2, 2)))
+    sides = np.split(found.ids, found.ptr[1:-1])
+    for g, (lo, hi) in enumerate([(0, 6), (6, 257)]):
+        left, right = sides[2 * g : 2 * g + 2]
+        assert sorted([*left, *right]) == sorted(ids[lo:hi])
+        assert np.all(x[left] @ found.normals[g] <= found.offsets[g] + 1e-12)
+        assert np.all(x[right] @ found.normals[g] > found.offsets[g] - 1e-12)
+        assert not {*np.round(x[left] @ found.normals[g], 9)} & {*np.round(x[right] @ found.normals[g], 9)}

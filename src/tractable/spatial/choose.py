@@ -28,7 +28,7 @@ FEW, MANY = 4, 64
 #: Points up to which all are measured.
 SCANNED = 512
 
-#: Points up to which a tree of some of them, as many as are scanned, is tried first.
+#: Points up to which a tree of some of them, as many as are scanned, decides.
 SAMPLED = 8192
 
 #: Points a tree is tried on.
@@ -39,10 +39,10 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
     Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
-    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; of up to
-    8192 points, a tree of some 512 of them before that. It is kept if it measures few enough of all points; a
-    scan measures all of them, but each faster, by matrix products some ten times. So points that fill few
-    dimensions of their own are given to a tree, however many columns they have.
+    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; a tree of
+    some 512 of them before that, and of more than 8192 points one of every eighth. It is kept if it measures
+    few enough of all points; a scan measures all of them, but each faster, by matrix products some ten times.
+    So points that fill few dimensions of their own are given to a tree, however many columns they have.
 
     Parameters
     ----------
@@ -64,25 +64,41 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
-    few = rows.shape[1] <= FEW
-    if not few and len(rows) <= SAMPLED and not _pays(KDTree(rows[:: len(rows) // SCANNED], metric), k):
-        return Brute(points, metric)
+    few, most = rows.shape[1] <= FEW, _most(len(rows), metric)
+    some = rows[:: len(rows) // SCANNED]
+    if not few and _measured(KDTree(some, metric), k) > _most(len(some), metric):
+        if len(rows) <= SAMPLED:
+            return Brute(points, metric)
+        # A tree of all points measures more of them than one of a part, which may be too many already.
+        part = rows[:: int(0.7 / _share(metric))]
+        if len(part) > most and _measured(KDTree(part, metric), k) > most:
+            return Brute(points, metric)
     tree = KDTree(points, metric)
-    if few or _pays(tree, k):
+    if few or _measured(tree, k) <= most:
         return tree
     rows = tree.points
     del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
     return Brute(rows, metric)
 
 
-def _pays(tree: KDTree, k: int) -> bool:
-    """Return whether few enough points are measured; a scan has the fixed cost of some six hundred."""
-    n, share = len(tree), 1.0 / 12.0 if tree.metric.form == "euclidean" else 0.25
+def _share(metric: Metric) -> float:
+    """Return how much sooner a point is measured by a scan than by a tree."""
+    return 1.0 / 12.0 if metric.form == "euclidean" else 0.25
+
+
+def _most(n: int, metric: Metric) -> float:
+    """Return how many of n points a tree that pays measures; a scan has the fixed cost of six hundred."""
+    return min(0.6 * n, 600.0 + _share(metric) * n)
+
+
+def _measured(tree: KDTree, k: int) -> float:
+    """Return how many points a tree measures, on average, to find the neighbours of some of its points."""
+    n = len(tree)
     if n < 2:
-        return True
+        return 0.0
     some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
     report = tree.query(tree.points[some], min(max(k, 1), n - 1), exclude=some, report=True)[2]
-    return float(np.mean(report.measured)) <= min(0.6 * n, 600.0 + share * n)
+    return float(np.mean(report.measured))
 
 
 @either_seed_name

@@ -1,5 +1,6 @@
 """Trees of hyperplanes: the search of their leaves, its cost, and the cells of points in two columns."""
 
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +13,14 @@ from tractable.primitives.neighbors.hyperplane_trees import (
     tree_nearest,
     tree_within,
 )
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.spatial.checks import as_rows, as_whole
 from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import replace
+
+#: Rows that a thread copies at a time.
+ROWS = 8192
 
 
 class HyperplaneIndex(Index):
@@ -39,17 +44,30 @@ class HyperplaneIndex(Index):
         """Set points and metric; return the rows to grow a tree over, about their mean."""
         rows = self._prepare(points, metric)
         self._set(_centre=rows.mean(axis=0))
-        return rows - self._centre
+        about = np.empty_like(rows)
+        for _ in self._by_rows(lambda part: np.subtract(rows[part], self._centre, out=about[part])):
+            pass
+        return about
 
     def _arrange(self, first: HyperplaneTrees) -> np.ndarray:
         """Set the order of points to that of a tree's leaves; return rows about their mean in this order."""
         order = first.members.astype(np.int64)
         if len(order) > len(self):  # points that are held more than once stand where they are held first
             order = order[np.sort(np.unique(order, return_index=True)[1])]
-        local = np.ascontiguousarray(self._rows[order])
-        about = local - self._centre
-        self._set(_order=order, _local=local, _size=float(np.sqrt(np.einsum("ij,ij->i", about, about).max())))
+        local, about = np.empty_like(self._rows), np.empty_like(self._rows)
+
+        def arrange(part: slice) -> float:
+            local[part] = self._rows[order[part]]
+            np.subtract(local[part], self._centre, out=about[part])
+            return float(np.einsum("ij,ij->i", about[part], about[part]).max())
+
+        size = float(np.sqrt(max(self._by_rows(arrange))))
+        self._set(_order=order, _local=local, _size=size)
         return about
+
+    def _by_rows(self, step: Callable[[slice], Any], n_threads: int | None = None) -> Iterator[Any]:
+        """Apply a function to blocks of rows on all threads: passes over all points that compute little."""
+        return ordered_map(step, even_blocks(len(self), ROWS), n_threads)
 
     def _keep(self, first: HyperplaneTrees, *others: HyperplaneTrees) -> None:
         """Set the trees; the first numbers points from outside, the others in the new order."""

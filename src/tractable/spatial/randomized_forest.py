@@ -108,10 +108,10 @@ class RandomizedForest(HyperplaneIndex):
             As in `Index.graph`.
         """
         k, n_threads = as_count(k, len(self) - 1, excluded=True), as_threads(n_threads)
-        lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale)
-        join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)
+        lists = NeighbourLists.empty(len(self), min(k + EXTRA, len(self) - 1), self._scale(n_threads))
+        pieces = join_leaves(self._local, self.trees, lists, self.leaf_size, n_threads)
         for _ in range(self.repair):
-            mend_lists(self._local, lists, n_threads)
+            mend_lists(self._local, self._centre, lists, pieces, n_threads)
         distances, indices = finish_lists(self._local, self._order, lists, k, n_threads)
         distances = self.metric.outer(distances)
         if not report:
@@ -121,7 +121,8 @@ class RandomizedForest(HyperplaneIndex):
         measured[self._order] = lists.measured
         return distances, indices, self._report(visited, measured)
 
-    @property
-    def _scale(self) -> float:
-        """What brings differences of points below one."""
-        return 0.5 / power_of_two(float(np.ptp(self._local, axis=0).max()))
+    def _scale(self, n_threads: int | None) -> float:
+        """Return what brings differences of points below one."""
+        ends = self._by_rows(lambda part: [f(self._local[part], axis=0) for f in (np.min, np.max)], n_threads)
+        low, high = zip(*ends, strict=True)
+        return 0.5 / power_of_two(float(np.max(np.max(high, axis=0) - np.min(low, axis=0))))

@@ -113,7 +113,7 @@ GROUP = 64
 SMALLEST = np.float32(2.0**-63)
 
 #: Points, spread evenly, of which medians are taken; and how many times the middle one's the largest size is.
-SOME, WIDEST = 64, 2.0**40
+SOME, WIDEST = 32, 2.0**40
 
 #: Rows farther away, in units of the points' spread, are searched in double precision.
 FARTHEST = 2.0**50
@@ -154,7 +154,8 @@ def single_rows(points: np.ndarray) -> SingleRows:
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
     fill = fill_single.for_work(1024 * points.size)
     for centre, scale in _middles(points):
-        largest = fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
+        fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
+        largest = float(np.sqrt(squares[:n].max()))
         if largest < WIDEST:
             break
     share = 1.01 * (d + 8) * 2.0**-24
@@ -165,7 +166,7 @@ def single_rows(points: np.ndarray) -> SingleRows:
         squares=(squares * (1.0 - share)).astype(np.float32),
         slack=(2.02 * share * squares[:n]).astype(np.float32),
         share=share,
-        largest=float(np.sqrt(squares[:n].max())),
+        largest=largest,
         step=padded // n_tiles,
     )
 

@@ -35,12 +35,13 @@ def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndar
     or vanish, are measured from all points.
     """
     (m, d), c, center = x.shape, k + MORE, points.mean(axis=0)
-    z, y = x - center, points - center
-    squares, sizes = np.einsum("ij,ij->i", y, y), np.einsum("ij,ij->i", z, z)
-    keys = np.dot(z, y.T)
-    keys *= -2.0
-    keys += squares
-    least, ranks = _minima(keys, c)
+    z, y = np.ones((m, d + 1)), np.empty((len(points), d + 1))  # (-2 x, 1) · (y, |y|²)
+    np.subtract(x, center, out=z[:, :d])
+    np.subtract(points, center, out=y[:, :d])
+    squares, sizes = np.einsum("ij,ij->i", y[:, :d], y[:, :d]), np.einsum("ij,ij->i", z[:, :d], z[:, :d])
+    z[:, :d] *= -2.0
+    y[:, d] = squares
+    least, ranks = _minima(np.dot(z, y.T), c)
     ranks.sort(axis=1)  # of equals the first
     steps = np.take(points.T, ranks.ravel(), axis=1).reshape(d, m, c)
     steps -= x.T[:, :, None]
@@ -84,12 +85,13 @@ def _by_minima(every: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | Non
 
 def _minima(left: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k least of each row and their columns, of equals the first; they are overwritten."""
-    rows = np.arange(len(left))
+    flat, first = left.ravel(), np.arange(0, left.size, left.shape[1])
     near, indices = np.empty((len(left), k), left.dtype), np.empty((len(left), k), np.int64)
     for j in range(k):
-        least = left.argmin(axis=1)
-        indices[:, j], near[:, j] = least, left[rows, least]
-        left[rows, least] = np.inf
+        indices[:, j] = least = left.argmin(axis=1)
+        least += first
+        near[:, j] = flat[least]
+        flat[least] = np.inf
     return near, indices
 
 

@@ -232,23 +232,23 @@ def replace_worst(near, ids, k, apart, i):  # type: ignore[no-untyped-def]
 #: Columns compared at a time: Numba makes an OR of comparisons a few vector instructions.
 GROUP = 64
 
+#: Minima of a tile taken at once, of every 16th column each.
+LANES = 16
+
 
 _filter = "SINGLE_VECTOR DENSE_VECTOR OUT_SINGLE_MATRIX OUT_LABEL_MATRIX"  # slack, doubt, key, idx
 
 
-@entry("MATRIX DENSE_VECTOR FLOAT FLOAT OUT_SINGLE_MATRIX OUT_VECTOR", fastmath=False)
+@entry("MATRIX DENSE_VECTOR FLOAT FLOAT OUT_SINGLE_MATRIX OUT_VECTOR")
 def fill_single(points, centre, scale, smallest, rows, squares):  # type: ignore[no-untyped-def]
-    """Write (y - centre) scale in single precision, small numbers as zeros, and |·|²; return the largest."""
-    largest = 0.0
+    """Write (y - centre) scale in single precision, small numbers as zeros, and |·|²."""
     for r in range(len(points)):
         total = 0.0
         for c in range(points.shape[1]):
             v = (points[r, c] - centre[c]) * scale
-            largest = max(largest, abs(v))
             rows[r, c] = v if abs(v) >= smallest else 0.0
             total += v * v
         squares[r] = total
-    return largest
 
 
 @entry(f"SINGLE_MATRIX SINGLE_VECTOR INT INT FLOAT {_filter} OUT_INDICES OUT_SINGLE_VECTOR", fastmath=False)
@@ -260,19 +260,18 @@ def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):
     """
     rows, cols = gram.shape
     cap = key.shape[1]
-    least, fewer = np.empty(cols // GROUP, np.float32), np.empty(cols // GROUP, np.int32)
+    least, fewer = np.empty(LANES, np.float32), np.empty(LANES, np.int32)
     for r in range(rows):
         m, most = count[r], limit[r]
         if m < 0:
             continue
-        if first == 0 and k <= len(least):
-            # As many columns as groups with a smaller minimum are no farther than the k-th of these.
-            for g in range(len(least)):
-                low = np.float32(np.inf)
-                row, square = gram[r, g * GROUP : (g + 1) * GROUP], squares[g * GROUP : (g + 1) * GROUP]
-                for c in range(GROUP):
-                    low = min(low, row[c] + square[c])
-                least[g] = low
+        if first == 0 and k <= LANES:
+            # The k-th smallest of the minima over every 16th column bounds that of all columns.
+            least[:] = np.inf
+            for g in range(0, cols, LANES):
+                row, square = gram[r, g : g + LANES], squares[g : g + LANES]
+                for c in range(LANES):
+                    least[c] = min(least[c], row[c] + square[c])
             most = np.nextafter(
                 np.float32(np.float64(kth_smallest(least, k, fewer)) + widest + doubt[r]), np.float32(np.inf)
             )

@@ -8,7 +8,6 @@ import numpy as np
 from tractable.primitives.compiled_options import compiled, entry
 from tractable.primitives.kmeans.compiled import seed_rows
 from tractable.primitives.neighbors.compiled import (
-    cut_back,
     in_order,
     kth_smallest,
     new_pairs,
@@ -29,17 +28,29 @@ _parts = "OUT_MATRIX OUT_VECTOR OUT_LABELS OUT_INDICES"  # normals, offsets, par
 
 @compiled()
 def projection(row, normal):  # type: ignore[no-untyped-def]
-    """Return row · normal, in four sums that do not wait for one another."""
-    d = len(row)
-    a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    for j in range(0, d - 3, 4):
-        a += row[j] * normal[j]
-        b += row[j + 1] * normal[j + 1]
-        c += row[j + 2] * normal[j + 2]
-        e += row[j + 3] * normal[j + 3]
-    for j in range(d - d % 4, d):
-        a += row[j] * normal[j]
-    return (a + b) + (c + e)
+    """Return row · normal."""
+    total = 0.0
+    for j in range(len(row)):
+        total += row[j] * normal[j]
+    return total
+
+
+@compiled()
+def _projections(x, ids, normal, out):  # type: ignore[no-untyped-def]
+    """Write the `projection` of some rows: of four at a time, whose sums do not wait for one another."""
+    n = len(ids)
+    for i in range(0, n - 3, 4):
+        p, q, r, s = x[ids[i]], x[ids[i + 1]], x[ids[i + 2]], x[ids[i + 3]]
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(len(normal)):
+            step = normal[j]
+            a += p[j] * step
+            b += q[j] * step
+            c += r[j] * step
+            e += s[j] * step
+        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, e
+    for i in range(n - n % 4, n):
+        out[i] = projection(x[ids[i]], normal)
 
 
 @compiled()
@@ -70,6 +81,33 @@ def _direction(x, ids, uniforms, far, normal):  # type: ignore[no-untyped-def]
     if far or pair_distance(x[a], x[b], _EUCLIDEAN, 2.0) == 0.0:
         b = _farthest(x, ids, x[a])
     unit(x[a], x[b], normal)
+
+
+@compiled()
+def _part(key, n, k):  # type: ignore[no-untyped-def]
+    """Bring the k smallest of n keys to the front: those below a pivot, then those equal to it, in turn.
+
+    Every key is moved, without a branch, which would be mispredicted half of the time.
+    """
+    lo, hi = 0, n
+    while hi - lo > 1:
+        a, b, c = key[lo], key[(lo + hi) >> 1], key[hi - 1]
+        pivot, below = max(min(a, b), min(max(a, b), c)), lo
+        for t in range(lo, hi):
+            this, key[t] = key[t], key[below]
+            key[below] = this
+            below += this < pivot
+        if k < below:
+            hi = below
+            continue
+        upto = below
+        for t in range(below, hi):
+            this, key[t] = key[t], key[upto]
+            key[upto] = this
+            upto += this <= pivot
+        if k <= upto:
+            break
+        lo = upto
 
 
 @compiled()
@@ -117,13 +155,13 @@ def halve(x, ids, ptr, uniforms, margin, far, normals, offsets, halves, ends):  
         held = ids[ptr[s] : ptr[s + 1]]
         n, normal = len(held), normals[s]
         _direction(x, held, uniforms[s], far, normal)
+        _projections(x, held, normal, key)
         for i in range(n):
-            key[i] = projection(x[held[i]], normal)
             ranked[i], ranks[i] = key[i], i
         if margin > 0.0:
             in_order(ranked, ranks, n)
         else:
-            cut_back(ranked, ranks, n, n // 2)
+            _part(ranked, n, n // 2)
         left, offset = _cut(ranked[:n], n)
         offsets[s] = offset
         if margin > 0.0:
@@ -250,16 +288,6 @@ FAR = np.float32(1e30)
 
 
 @compiled()
-def _offer(near, ids, apart, i):  # type: ignore[no-untyped-def]
-    """Insert i into a list sorted by distance, unless it is there: compared with all of it at once."""
-    held = np.int32(0)
-    for t in range(len(ids)):
-        held |= np.int32(ids[t] == i)
-    if not held:
-        _insert(near, ids, apart, i)
-
-
-@compiled()
 def _insert(near, ids, apart, i):  # type: ignore[no-untyped-def]
     """Insert i into a list sorted by distance, in which it is not; the last falls out."""
     t = len(near) - 1
@@ -314,9 +342,39 @@ def _kth_at_most(apart, k, least, fewer):  # type: ignore[no-untyped-def]
     return kth_smallest(least, k, fewer)
 
 
-@entry(f"MATRIX INDICES LABELS FLOAT {_lists}", fastmath={"contract"})
-def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untyped-def]
-    """Measure all pairs of each leaf as |y|² + |z|² - 2 y·z, in single precision."""
+@compiled()
+def _met(pieces, i, j, n_trees):  # type: ignore[no-untyped-def]
+    """Whether two points are in one piece of any of the first trees."""
+    met = False
+    for t in range(n_trees):
+        met |= pieces[i, t] == pieces[j, t]
+    return met
+
+
+@compiled()
+def _fill(near, ids, apart, others, m, ranks):  # type: ignore[no-untyped-def]
+    """Write the nearest of m candidates, in order, to a list that is empty.
+
+    The rank of each is how many are nearer: all are compared with all, without a branch.
+    """
+    for i in range(m):
+        ranks[i] = 0
+    for i in range(m):
+        one = apart[i]
+        for j in range(m):
+            ranks[j] += np.int32(one < apart[j]) | (np.int32(one == apart[j]) & np.int32(i < j))
+    for i in range(m):
+        if ranks[i] < len(near):
+            near[ranks[i]], ids[ranks[i]] = apart[i], others[i]
+
+
+@entry(f"MATRIX INDICES LABELS INT INT FLOAT OUT_LABEL_MATRIX {_lists}", fastmath={"contract"})
+def join(x, ptr, members, first, tree, scale, pieces, near, ids, measured):  # type: ignore[no-untyped-def]
+    """Measure all pairs of each piece of a tree's leaves as |y|² + |z|² - 2 y·z, in single precision.
+
+    Pieces are numbered from `first`. Pairs that met in an earlier tree are in each other's lists already, or
+    too far apart for them.
+    """
     d, k, widest = x.shape[1], near.shape[1], 0
     for leaf in range(len(ptr) - 1):
         widest = max(widest, ptr[leaf + 1] - ptr[leaf])
@@ -324,9 +382,16 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
     room, every = np.empty((widest, d), np.float32), np.empty(widest, np.float32)
     strip, least = np.empty(STRIP * widest, np.float32), np.empty(GROUPS, np.float32)
     hits, fewer = np.empty(widest, np.int32), np.empty(GROUPS, np.int32)
+    apart, others, ranks = (
+        np.empty(widest, np.float32),
+        np.empty(widest, np.int32),
+        np.empty(widest, np.int32),
+    )
     for leaf in range(len(ptr) - 1):
         held = members[ptr[leaf] : ptr[leaf + 1]]
         n = len(held)
+        for i in held:
+            pieces[i, tree] = first + leaf
         wide = -(-n // GROUPS) * GROUPS
         rows, squares = room[:wide], every[:wide]
         if n < 2:
@@ -350,48 +415,65 @@ def join(x, ptr, members, scale, near, ids, measured):  # type: ignore[no-untype
                 for j in range(n):  # without a branch, which would be mispredicted
                     hits[m] = j
                     m += products[j] <= limit
+                new = 0
                 for j in hits[:m]:
-                    other, apart = held[j], products[j] + squares[i]
-                    if apart < doubt:
-                        apart = _square(x[me], x[other], scale)
-                    if apart < near[me, -1] and other != me:
-                        _offer(near[me], ids[me], apart, other)
+                    others[new], apart[new] = held[j], products[j] + squares[i]
+                    new += (j != i) & (not _met(pieces, me, held[j], tree))
+                for t in range(new):
+                    if apart[t] < doubt:
+                        apart[t] = _square(x[me], x[others[t]], scale)
+                if ids[me, 0] < 0 and new <= 2 * GROUPS:
+                    _fill(near[me], ids[me], apart, others, new, ranks)
+                    continue
+                for t in range(new):
+                    if apart[t] < near[me, -1]:
+                        _insert(near[me], ids[me], apart[t], others[t])
 
 
-@entry(f"MATRIX SINGLE_MATRIX INT INT FLOAT LABEL_MATRIX {_lists}", fastmath={"contract", "reassoc"})
-def mend(x, rows, start, end, scale, old, near, ids, measured):  # type: ignore[no-untyped-def]
+_mended = "MATRIX SINGLE_MATRIX INT INT FLOAT LABEL_MATRIX INT LABEL_MATRIX"
+
+
+@entry(f"{_mended} {_lists}", fastmath={"contract", "reassoc"})
+def mend(x, rows, start, end, scale, pieces, n_trees, old, near, ids, measured):  # type: ignore[no-untyped-def]
     """Offer points start to end the neighbours of their neighbours in the lists `old`.
 
-    `rows` are the points about their mean times the scale, in single precision: half as many bytes to fetch.
-    What is nearer than their rounding can tell is measured in double precision.
+    Not those that they met in one of the first trees. `rows` are the points about their mean times the scale,
+    in single precision: half as many bytes to fetch. What is nearer than their rounding can tell is measured
+    in double precision.
     """
-    d = x.shape[1]
+    d, k = x.shape[1], old.shape[1]
     doubt = np.float32(d * 2.0**-26)
-    seen = np.empty(len(x), np.int32)
+    seen, others = np.empty(len(x), np.int32), np.empty(k * k + 1, np.int32)
     seen[:] = -1
     for i in range(start, end):
         row, seen[i] = rows[i], i
         for a in old[i]:
             if a >= 0:
                 seen[a] = i
+        m = 0
         for a in old[i]:
             if a < 0:
                 break
             for j in old[a]:
                 if j < 0:
                     break
-                if seen[j] == i:
-                    continue
+                others[m] = j  # without a branch, which would be mispredicted
+                m += seen[j] != i
                 seen[j] = i
-                measured[i] += 1
-                other, apart = rows[j], np.float32(0.0)
-                for c in range(d):
-                    step = row[c] - other[c]
-                    apart += step * step
-                if apart < doubt:
-                    apart = _square(x[i], x[j], scale)
-                if apart < near[i, -1]:
-                    _insert(near[i], ids[i], apart, j)
+        new = 0
+        for j in others[:m]:
+            others[new] = j
+            new += not _met(pieces, i, j, n_trees)
+        measured[i] += new
+        for j in others[:new]:
+            other, apart = rows[j], np.float32(0.0)
+            for c in range(d):
+                step = row[c] - other[c]
+                apart += step * step
+            if apart < doubt:
+                apart = _square(x[i], x[j], scale)
+            if apart < near[i, -1]:
+                _insert(near[i], ids[i], apart, j)
 
 
 @entry("MATRIX INT INT INDICES LABEL_MATRIX OUT_MATRIX OUT_INDEX_MATRIX", fastmath=False)

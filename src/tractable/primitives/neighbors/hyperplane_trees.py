@@ -415,17 +415,18 @@ class NeighbourLists:
 
 def join_leaves(
     x: np.ndarray, trees: HyperplaneTrees, lists: NeighbourLists, most: int, n_threads: int | None = None
-) -> None:
-    """Offer every point all others of its leaf in each tree.
+) -> np.ndarray:
+    """Offer every point all others of its leaf in each tree; return the numbers of these leaves, (n, trees).
 
-    Each tree must hold each point once. Leaves of more than `most` points, all of them equal, are taken
-    in pieces.
+    Each tree must hold each point once. Lists are empty at first. Leaves of more than `most` points, all of
+    them equal, are taken in pieces, and it is these that are numbered.
 
     Examples
     --------
     >>> x = np.array([[0.0], [5.0], [1.0]])
     >>> lists = NeighbourLists.empty(3, 2, 1.0)
-    >>> join_leaves(x, grow(x, 3, None), lists, 3)
+    >>> join_leaves(x, grow(x, 3, None), lists, 3).tolist()
+    [[0], [0], [0]]
     >>> lists.ids.tolist()
     [[2, 1], [2, 0], [0, 1]]
     """
@@ -434,44 +435,57 @@ def join_leaves(
     run = join.for_work(256 * len(trees.members) * most)
     ends = even_pieces(trees.ptr, most)
     per_tree = np.searchsorted(ends, len(x) * np.arange(len(trees.roots) + 1))
+    pieces = np.empty((len(x), len(trees.roots)), np.int32)
 
-    def part(leaves: tuple[int, int]) -> None:
-        ptr = ends[leaves[0] : leaves[1] + 1]
-        run(x, ptr, trees.members, lists.scale, lists.near, lists.ids, lists.measured)
+    def part(some: tuple[int, int, int]) -> None:
+        tree, first, last = some
+        ptr = ends[first : last + 1]
+        run(x, ptr, trees.members, first, tree, lists.scale, pieces, lists.near, lists.ids, lists.measured)
 
     with single_threaded_blas():
-        for first, last in pairwise(per_tree):
-            parts = ((start, min(start + LEAVES, last)) for start in range(first, last, LEAVES))
+        for tree, (first, last) in enumerate(pairwise(per_tree)):
+            parts = ((tree, start, min(start + LEAVES, last)) for start in range(first, last, LEAVES))
             for _ in ordered_map(part, parts, n_threads):
                 pass
+    return pieces
 
 
-def mend_lists(x: np.ndarray, lists: NeighbourLists, n_threads: int | None = None) -> None:
-    """Offer every point the neighbours of its neighbours.
+def mend_lists(
+    x: np.ndarray,
+    centre: np.ndarray,
+    lists: NeighbourLists,
+    pieces: np.ndarray,
+    n_threads: int | None = None,
+) -> None:
+    """Offer every point the neighbours of its neighbours, but for those it met in a leaf.
+
+    `centre` is the mean of the points, `pieces` are what `join_leaves` returned.
 
     Examples
     --------
     >>> x = np.array([[0.0], [1.0], [2.0]])
     >>> lists = NeighbourLists.empty(3, 2, 1.0)
     >>> lists.ids[:], lists.near[:] = [[1, -1], [2, -1], [1, -1]], [[1, np.inf]] * 3
-    >>> mend_lists(x, lists)
+    >>> mend_lists(x, x.mean(axis=0), lists, np.array([[0], [0], [1]], np.int32))
     >>> lists.ids.tolist()
     [[1, 2], [2, -1], [1, -1]]
     """
     from tractable.primitives.neighbors.compiled_hyperplane_trees import mend
 
     run = mend.for_work(256 * lists.ids.size)
-    old, rows, mean = lists.ids.copy(), np.empty(x.shape, np.float32), x.mean(axis=0)
+    old, rows = lists.ids.copy(), np.empty(x.shape, np.float32)
+    # To compare more leaves than that takes longer than to measure points of few columns.
+    n_trees = min(pieces.shape[1], x.shape[1] // 4)
 
-    def about_mean(start: int) -> None:
+    def about_centre(start: int) -> None:
         some = slice(start, start + POINTS)
-        np.multiply(x[some] - mean, lists.scale, out=rows[some], casting="same_kind")
+        np.multiply(x[some] - centre, lists.scale, out=rows[some], casting="same_kind")
 
     def part(start: int) -> None:
         end = min(start + POINTS, len(x))
-        run(x, rows, start, end, lists.scale, old, lists.near, lists.ids, lists.measured)
+        run(x, rows, start, end, lists.scale, pieces, n_trees, old, lists.near, lists.ids, lists.measured)
 
-    for step in about_mean, part:
+    for step in about_centre, part:
         for _ in ordered_map(step, range(0, len(x), POINTS), n_threads):
             pass
 
