@@ -456,9 +456,9 @@ def _by_qr_of_rows(rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: floa
 
 
 def _of_varying(solver: "Solver", r: Array, z: Array, tol: float) -> _Solved:
-    """Solve R w = z without the columns that are zero, whose coefficients are."""
+    """Solve R w = z without the columns that are rounding alone, whose coefficients are zero."""
     xp = namespace_of(r)
-    varies = xp.any(r != 0, axis=0)
+    varies = xp.sum(r * r, axis=0) > tol * tol
     if not bool(xp.any(varies)) or bool(xp.all(varies)):
         return solver(r, z, tol)
     kept, zero = xp.nonzero(varies)[0], xp.nonzero(~varies)[0]

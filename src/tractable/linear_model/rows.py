@@ -83,6 +83,9 @@ def _factor_of_rows(rows: Rows) -> LinearFactor:
     return found
 
 
+#: Standard deviations of a column, in units of its mean, up to which it is looked at whether it is constant.
+NEARLY_CONSTANT = 1e-8
+
 #: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it.
 SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
@@ -102,13 +105,17 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
 
 
 def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
-    """Return the factor of rows with such moments; without the constant columns, where these are refused."""
-    flat = rows.y.ndim == 1
+    """Return the factor of rows with such moments, with zeros for constant columns."""
+    flat, d = rows.y.ndim == 1, rows.data.shape[1]
     form: dict[str, Any] = {"n_targets": 1 if flat else rows.y.shape[1], "flat": flat}
-    found = LinearFactor.of_moments(moments, **form)
+    stddev = np.sqrt(np.maximum(moments.scatter.diagonal()[:d], 0.0) / moments.weight)
+    # The scatter of a constant column may be rounding, of a sum of many numbers: the rows tell.
+    found = None
+    if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):
+        found = LinearFactor.of_moments(moments, **form)
     if found is None:
         varies = varying_columns(rows.data)
-        found = None if varies.all() else LinearFactor.of_moments(moments, varies=varies, **form)
+        found = LinearFactor.of_moments(moments, varies=None if varies.all() else varies, **form)
     return found
 
 
