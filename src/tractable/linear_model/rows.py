@@ -131,9 +131,9 @@ def varying_columns(x: Array) -> Array:
     columns = xp.arange(d, device=device(x))
     same, start, most = columns, 1, block_rows(d)
     while start < n and same.shape[0]:
-        few = x[start : start + min(16 * start, most), same]
-        same = same[xp.all(few == x[0, same], axis=0)]
-        start += min(16 * start, most)
+        stop = min(start + min(16 * start, most), n)
+        first, few = (xp.take(rows, same, axis=1) for rows in (x[:1, :], x[start:stop, :]))
+        same, start = same[xp.all(few == first, axis=0)], stop
     return xp.all(columns[:, None] != same, axis=1)
 
 
