@@ -142,9 +142,10 @@ class EvidenceModel(BayesianLinearModel):
             self.scores_ = beside(np.asarray(self.objective_trace_, dtype=np.float64), found.coef)
         self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
         coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
-        # Constant columns, whose mean may be large: a coefficient of rounding would move the intercept.
-        xp = namespace_of(coef)
-        coef = xp.where(xp.any(varying.factor[:, : varying.dim] != 0, axis=0), coef, xp.zeros_like(coef))
+        if centred:  # the mean of a constant column may be large: rounding would move the intercept
+            xp = namespace_of(coef)
+            varies = xp.any(varying.factor[:, : varying.dim] != 0, axis=0)
+            coef = xp.where(varies, coef, xp.zeros_like(coef))
         self._set_posterior(
             CoefficientPosterior.with_free_intercept(statistic, coef, root, fit_intercept=centred)
         )
