@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import plain_trees as obvious
+from tractable.primitives.neighbors.compiled_hyperplane_trees import select
 from tractable.primitives.neighbors.hyperplane_trees import (
     NeighbourLists,
     grow,
@@ -201,3 +202,21 @@ def test_keys_of_many_equal_values_are_halved(d, rng):
         assert np.all(x[left] @ found.normals[g] <= found.offsets[g] + 1e-12)
         assert np.all(x[right] @ found.normals[g] > found.offsets[g] - 1e-12)
         assert not {*np.round(x[left] @ found.normals[g], 9)} & {*np.round(x[right] @ found.normals[g], 9)}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        np.linspace(0.0, 1.0, 5000),
+        np.abs(np.linspace(-1.0, 1.0, 5000)),
+        np.cos(np.linspace(0.0, 7.0, 5000)),
+        np.zeros(5000),
+        np.random.default_rng(0).random(5000),
+    ],
+    ids=["sorted", "fall and rise", "cosine", "equal", "random"],
+)
+def test_selection_takes_linear_time_in_any_order(keys):
+    found = keys.copy()
+    moved = select.interpreted(found, len(keys), 2500)
+    assert np.max(found[:2500]) <= np.min(found[2500:])
+    assert moved < 10 * len(keys)

@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.arrays import to_numpy
+from tractable.base import Rows
 from tractable.linear_model.rows import varying_columns
 from tractable.primitives.linear import (
     centred_rows,
@@ -213,7 +214,7 @@ def test_products_with_constant_columns_have_a_factor_without_them(rng):
     )
     moments = LinearFactor.moments_of(x, y)
     assert LinearFactor.of_moments(moments) is None
-    varies = varying_columns(x)
+    varies = varying_columns(Rows(data=x))
     assert varies.tolist() == [True, False, False, True, True, False, True]
     found = LinearFactor.of_moments(moments, varies=varies)
     np.testing.assert_array_equal(found.factor, np.triu(found.factor))
@@ -223,4 +224,4 @@ def test_products_with_constant_columns_have_a_factor_without_them(rng):
 def test_columns_that_vary_late_vary(rng):
     x = np.tile(rng.standard_normal(40), (3000, 1))
     x[[1, 16, 17, 2999], [3, 5, 8, 13]] += 1e-9
-    assert np.flatnonzero(varying_columns(x)).tolist() == [3, 5, 8, 13]
+    assert np.flatnonzero(varying_columns(Rows(data=x))).tolist() == [3, 5, 8, 13]

@@ -17,12 +17,12 @@ __all__ = [
 ]
 
 
-#: Labels up to which one look for each is sooner than a count of all, and waits for no other thread.
+#: Labels up to which a comparison for each takes less than `np.bincount`, which keeps the interpreter lock.
 FEW_LABELS = 8
 
 
 def weighted_counts(labels: Array, weights: Array | None, n: int) -> Array:
-    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k], (n,); with None, its number.
+    """Return the total weight of each label 0, …, n - 1: Σ_i w_i [label_i = k], (n,), each 1 without weights.
 
     Examples
     --------

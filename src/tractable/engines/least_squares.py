@@ -295,15 +295,20 @@ def least_squares(
     with blas_for_columns(min(d, statistic.factor.shape[0])):
         # The rounding error of a column is ε times its length about the origin: a constant one has rank 0.
         scale = statistic.root_mean_square[:d] * float(statistic.weight) ** 0.5
-        scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         tol = 10.0 * max(d, 1) * float(xp.finfo(scale.dtype).eps) if rank_tol is None else rank_tol
+        varies = scale > 0
+        if fit_intercept:
+            varies = varies & (column_lengths(statistic.factor[:, :d]) > tol * scale)
+            statistic = statistic.without(~varies)
+        scale = xp.where(varies, scale, xp.ones_like(scale))
         found = _by_rows(statistic, scale, tol) if solver == "qr" and fit_intercept else None
         if found is None:
             r, z, rest = reduced_rows(statistic, fit_intercept=fit_intercept)
             solved = _of_varying(SOLVERS[solver], r / scale, z, tol)
             found = *_in_units(solved, scale, tol), solved.rss + rest
         coef, inverse, rss = found
-        coef = check_coefficients(coef)
+        # Exactly zero, as a constant column may have a mean that makes an intercept of rounding.
+        coef = check_coefficients(xp.where(varies[:, None], coef, xp.zeros_like(coef)))
     mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
     centre, offset = mean[:d], mean[d:]
     return LeastSquares(
@@ -456,9 +461,9 @@ def _by_qr_of_rows(rows: np.ndarray, z: np.ndarray, scale: np.ndarray, tol: floa
 
 
 def _of_varying(solver: "Solver", r: Array, z: Array, tol: float) -> _Solved:
-    """Solve R w = z without the columns that are rounding alone, whose coefficients are zero."""
+    """Solve R w = z without the columns that are zero, whose coefficients are."""
     xp = namespace_of(r)
-    varies = xp.sum(r * r, axis=0) > tol * tol
+    varies = xp.any(r != 0, axis=0)
     if not bool(xp.any(varies)) or bool(xp.all(varies)):
         return solver(r, z, tol)
     kept, zero = xp.nonzero(varies)[0], xp.nonzero(~varies)[0]

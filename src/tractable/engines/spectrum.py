@@ -40,7 +40,10 @@ class ColumnSpectrum:
             nonzero = s > 10.0 * columns.shape[1] * float(xp.finfo(s.dtype).eps) * s[0]
             projections = xp.where(nonzero[:, None], u.T @ targets, 0.0)
             rest = rest + column_lengths(targets - u @ projections) ** 2
-        return cls(basis=vt.T, singular=xp.where(nonzero, s, 0.0), projections=projections, rest=rest)
+        # Columns of zeros are orthogonal to all other directions, not only to rounding.
+        varies = xp.any(columns != 0, axis=0)
+        basis = xp.where(varies[:, None] | ~nonzero, vt.T, xp.zeros_like(vt.T))
+        return cls(basis=basis, singular=xp.where(nonzero, s, 0.0), projections=projections, rest=rest)
 
     @classmethod
     def from_scatter(cls, scatter: Array, varies: Array, least_penalty: float) -> "ColumnSpectrum | None":
@@ -290,6 +293,9 @@ def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -
     def fill(part: slice) -> Array:
         if centred:
             np.divide(one @ x[:, part], total, out=mean[part])
+            same = part.start + np.flatnonzero(x[0, part] == x[-1, part])
+            same = same[(x[:, same] == x[0, same]).all(axis=0)]
+            mean[same] = x[0, same]  # of constant columns exactly: no rows of rounding
         np.subtract(x[:, part], mean[part], out=rows[:, part])
         if root is not None:
             rows[:, part] *= root

@@ -26,7 +26,7 @@ from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.primitives.threads import blas_for_columns, single_threaded_blas
-from tractable.statistics import LinearFactor, Moments, column_varies
+from tractable.statistics import LinearFactor, Moments
 from tractable.value import replace
 
 #: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
@@ -114,25 +114,28 @@ def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
     if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):
         found = LinearFactor.of_moments(moments, **form)
     if found is None:
-        varies = varying_columns(rows.data)
+        varies = varying_columns(rows)
         found = LinearFactor.of_moments(moments, varies=None if varies.all() else varies, **form)
     return found
 
 
-def varying_columns(x: Array) -> Array:
-    """Return which columns of rows have entries that differ, (d,): few rows show it of most columns.
+def varying_columns(rows: Rows) -> Array:
+    """Return which columns differ among rows in memory that count, (d,): few rows show it of most columns.
 
     Examples
     --------
-    >>> varying_columns(np.array([[0.1, 0.0], [0.1, 1.0]])).tolist()
+    >>> varying_columns(Rows(data=np.array([[0.1, 0.0], [0.1, 1.0]]))).tolist()
     [False, True]
     """
-    xp, (n, d) = namespace_of(x), x.shape
+    x, xp = rows.data, namespace_of(rows.data)
+    if rows.weights is not None and not bool(xp.all(rows.weights > 0)):
+        x = xp.take(x, xp.nonzero(rows.weights > 0)[0], axis=0)
+    n, d = x.shape
     columns = xp.arange(d, device=device(x))
     same, start, most = columns, 1, block_rows(d)
     while start < n and same.shape[0]:
         stop = min(start + min(16 * start, most), n)
-        first, few = (xp.take(rows, same, axis=1) for rows in (x[:1, :], x[start:stop, :]))
+        first, few = (xp.take(part, same, axis=1) for part in (x[:1, :], x[start:stop, :]))
         same, start = same[xp.all(few == first, axis=0)], stop
     return xp.all(columns[:, None] != same, axis=1)
 
@@ -249,15 +252,6 @@ def linear_predictor(model: Any, X: Any) -> Array:
     check_fitted(model)
     coef, rows = model.coef_, X if is_sparse(X) else as_floats(check_columns(model, X))
     return rows @ (coef if coef.ndim == 1 else coef.T) + model.intercept_
-
-
-def without_constant_columns(statistic: LinearFactor) -> LinearFactor:
-    """Return the statistic with zeros in place of columns that vary by rounding alone."""
-    xp = namespace_of(statistic.mean)
-    varies = column_varies(statistic.mean, statistic.stddev)
-    if bool(xp.all(varies)):
-        return statistic
-    return replace(statistic, factor=xp.where(varies, statistic.factor, 0.0))
 
 
 def check_one_target(n_targets: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import column_lengths
-from tractable.arrays.namespace import Array, namespace_of
+from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives.linear import (
     centred_rows,
     centred_triangle,
@@ -22,6 +22,7 @@ from tractable.statistics.rows import (
     check_rate,
     pairwise_update,
 )
+from tractable.statistics.standardizer import column_varies
 from tractable.value import replace, value
 
 
@@ -156,6 +157,18 @@ class LinearFactor:
         """Root mean square of each column and target about the origin, (d + t,)."""
         xp = namespace_of(self.mean)
         return xp.hypot(self.stddev, xp.abs(self.mean))
+
+    def without_constant_columns(self) -> "LinearFactor":
+        """Return the statistic with zeros in place of columns that vary by rounding alone."""
+        return self.without(~column_varies(self.mean[: self.dim], self.stddev[: self.dim]))
+
+    def without(self, constant: Array) -> "LinearFactor":
+        """Return the statistic with zeros in place of some columns, (d,) of bool."""
+        xp = namespace_of(self.mean)
+        if not bool(xp.any(constant)):
+            return self
+        zero = xp.concat([constant, xp.zeros(self.n_targets, dtype=xp.bool, device=device(self.mean))])
+        return replace(self, factor=xp.where(zero, xp.zeros_like(self.factor), self.factor))
 
     def __add__(self, other: "LinearFactor") -> "LinearFactor":
         """Merge: the factor of both factors and the step between the means (Chan's update, by QR)."""

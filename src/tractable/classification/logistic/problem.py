@@ -48,7 +48,7 @@ MOST_REFERRED = 2**23
 #: good a guess with so many rows a coefficient; more of many rows, where it spares passes over them.
 SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 20_000, 2_000, 20, 50
 #: How many times as large as the least sample a sample is that a search begins on a part of.
-SMALLER_SAMPLE = 4
+LARGE_SAMPLE = 4
 #: With more parameters than this the curvature is replaced by one block for all linear predictors.
 MOST_PARAMETERS = 1500
 #: With more parameters than this, and a penalty, the search is by products with rows, where these are in
@@ -472,20 +472,20 @@ class LogisticProblem:
             both, w = sample_rows(labelled, None, most, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
             data = ArraySource(X=x, y=codes)
-        return self._standing_for_all(replace(data, X=x, y=codes, weights=counts(w, as_rows(x))))
+        return self._rescaled_to_total(replace(data, X=x, y=codes, weights=counts(w, as_rows(x))))
 
     @property
-    def samples(self) -> list[Source]:
+    def growing_samples(self) -> list[Source]:
         """The sample; before it, where that is large, a part: a search there ends near the minimum of all."""
         found: Any = self.sample
         step = found.n_rows // self._least_sample
-        if step < SMALLER_SAMPLE or is_sparse(found.X):
+        if step < LARGE_SAMPLE or is_sparse(found.X):
             return [found]
         part = (each[::step, ...] for each in (found.X, found.y, found.weights))
         fields = dict(zip(("X", "y", "weights"), part, strict=True))
-        return [self._standing_for_all(replace(found, **fields)), found]
+        return [self._rescaled_to_total(replace(found, **fields)), found]
 
-    def _standing_for_all(self, rows: Any) -> Source:
+    def _rescaled_to_total(self, rows: Any) -> Source:
         """Return rows whose weights add up to those of all."""
         w = rows.weights
         return replace(rows, weights=w * (self.weight / float(namespace_of(w).sum(w))))

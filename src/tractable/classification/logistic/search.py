@@ -192,7 +192,7 @@ def _joined(first: NewtonResult, then: NewtonResult) -> NewtonResult:
 def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
     """Search by factors of the curvature, or of a block of it."""
     if not (problem.exact or np.any(start)):
-        for rows in problem.samples:
+        for rows in problem.growing_samples:
             part = replace(problem, data=rows)
             rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
             if rough.interrupted:

@@ -169,8 +169,8 @@ class Logit:
 
     def _of_classes(self, coef: Array) -> Array:
         """Return the coefficients of the classes, (K, p)."""
-        # By entries where there is one row: at a product of matrices, threads that share the rows would wait
-        # for the interpreter once more.
+        # By entries where there is one row: a product of matrices releases the interpreter lock, and threads
+        # that share the rows would wait for it once more.
         return self.contrasts * coef if coef.shape[0] == 1 else self.contrasts @ coef
 
     def curvature(

@@ -20,7 +20,6 @@ from tractable.engines.least_squares import reduced_rows
 from tractable.engines.spectrum import ColumnSpectrum
 from tractable.linear_model.bayes.posterior import BayesianLinearModel, CoefficientPosterior
 from tractable.linear_model.noise_floor import NoiseVanishedWarning, noise_vanished, smallest_noise
-from tractable.linear_model.rows import without_constant_columns
 from tractable.statistics import LinearFactor, Standardizer, column_varies
 from tractable.value import replace, value
 
@@ -126,7 +125,7 @@ class EvidenceModel(BayesianLinearModel):
     def _learn(self, statistic: Any) -> None:
         self.statistic_ = statistic = self._check_factor(statistic, some=True)
         centred, weight = bool(self.fit_intercept), float(statistic.weight)
-        varying = without_constant_columns(statistic) if centred else statistic
+        varying = statistic.without_constant_columns() if centred else statistic
         scaled = StandardizedFactor.of(varying, fit_intercept=centred, common=self._common_scale)
         found, hyper = self._search(scaled)
         lost = noise_vanished(scaled.statistic, found.rss, found.rank, centred, self.alpha_2)

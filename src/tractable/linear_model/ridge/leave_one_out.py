@@ -58,6 +58,7 @@ class LeftOutErrors:
         )
 
     @classmethod
+    @SILENT
     def of(cls, residuals: Array, errors: Array, weights: Array | None) -> "LeftOutErrors":
         """Sum residuals and leave-one-out errors, both (n, t, k)."""
         xp = namespace_of(residuals)
@@ -214,12 +215,16 @@ def _column_spectrum(
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     if method == "loo" and centred and not isinstance(rows.data, Source):
         moments = joint_moments(rows)
-        varies = varying_columns(rows.data)
+        varies = varying_columns(rows)
         centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
         spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
         if spectrum is not None:
             return spectrum, centering, float(moments.weight), rows.y.ndim == 1
     statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
+    if centred:
+        statistic = statistic.without_constant_columns()
+        if not isinstance(rows.data, Source):
+            statistic = statistic.without(~varying_columns(rows))
     centering = Centering.of(statistic.mean, statistic.n_targets, **intercept)
     factor = centering.factor(statistic)
     p = factor.shape[1] - statistic.n_targets

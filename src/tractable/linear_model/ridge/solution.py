@@ -332,6 +332,8 @@ def ridge(
         fit_intercept=fit_intercept,
         penalize_intercept=penalize_intercept,
     )
+    if fit_intercept and not penalize_intercept:
+        statistic = statistic.without_constant_columns()
     with blas_for_columns(min(statistic.dim, statistic.factor.shape[0])):
         return _ridge(statistic, alpha, centering)
 

@@ -16,7 +16,7 @@ from tractable.base.validation import check_names, refuse_foreign
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem, SparseColumnProblem
-from tractable.linear_model.rows import as_floats, check_factor, without_constant_columns
+from tractable.linear_model.rows import as_floats, check_factor
 from tractable.primitives import SILENT
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_moments
 from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
@@ -87,7 +87,7 @@ class Columns:
     def of_statistic(cls, statistic: LinearFactor, *, fit_intercept: bool) -> "Columns":
         """Return the columns of a statistic: its triangular factor stands for the rows."""
         xp = namespace_of(statistic.mean)
-        factor = without_constant_columns(statistic).factor if fit_intercept else statistic.uncentred()
+        factor = statistic.without_constant_columns().factor if fit_intercept else statistic.uncentred()
         mean = statistic.mean if fit_intercept else xp.zeros_like(statistic.mean)
         d = statistic.dim
         return cls(

@@ -41,7 +41,7 @@ LINEAR, SUM_OF_SQUARES, SQUARES, PRODUCTS = range(4)
 
 
 #: Columns from which on whitening is quicker by products of matrices than by loops.
-WIDE = 128
+MANY_COLUMNS = 128
 
 
 def n_features(d: int, kind: int) -> int:
@@ -191,7 +191,7 @@ def whitened_pass(
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
     diagonal = whiteners.ndim == 2
-    if not diagonal and x.shape[1] >= WIDE and is_numpy_array(x):
+    if not diagonal and x.shape[1] >= MANY_COLUMNS and is_numpy_array(x):
         from tractable.primitives.em.wide import whitened_pass as wide
 
         sums, evidence = wide(x, weights, shift, scale, means, whiteners, log_constants, white)

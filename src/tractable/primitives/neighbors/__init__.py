@@ -7,7 +7,7 @@ import numpy as np
 
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.namespace import Array
-from tractable.primitives import as_double, few_pairs
+from tractable.primitives import as_double, few_pairs, runs_compiled
 from tractable.primitives.neighbors import agnostic
 from tractable.primitives.neighbors.agnostic import distances, smallest, up_to
 from tractable.value import value
@@ -152,7 +152,7 @@ def single_rows(points: np.ndarray) -> SingleRows:
     n_tiles = -(-n // COLUMNS)
     padded = n_tiles * -(-n // (n_tiles * GROUP)) * GROUP
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
-    fill = fill_single.for_work(1024 * points.size)
+    fill = fill_single if runs_compiled(points, 16 * points.size) else agnostic.fill_single
     for centre, scale in _middles(points):
         fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
         largest = float(np.sqrt(squares[:n].max()))

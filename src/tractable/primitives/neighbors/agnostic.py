@@ -28,6 +28,19 @@ def _by_products(x: Array, points: Array, k: int) -> bool:
     return enough and k <= MINIMA and 4 * (k + MORE) < len(points)
 
 
+def fill_single(
+    points: np.ndarray,
+    centre: np.ndarray,
+    scale: float,
+    smallest: float,
+    rows: np.ndarray,
+    squares: np.ndarray,
+) -> None:
+    z = (points - centre) * scale
+    rows[:] = np.where(np.abs(z) >= smallest, z, 0.0)
+    np.einsum("ij,ij->i", z, z, out=squares)
+
+
 def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return what `nearest` does, to the bit: of candidates by |y|² - 2 x·y, measured by differences.
 
