@@ -141,7 +141,7 @@ class EvidenceModel(BayesianLinearModel):
             self.scores_ = beside(np.asarray(self.objective_trace_, dtype=np.float64), found.coef)
         self.n_iter_, self.converged_ = found.search.n_iter, found.search.converged
         coef, root = found.coef * (scaled.target / scaled.columns), found.root / scaled.columns[:, None]
-        if centred:  # the mean of a constant column may be large: rounding would move the intercept
+        if varying is not statistic:  # a constant column, of any mean: rounding would move the intercept
             xp = namespace_of(coef)
             varies = xp.any(varying.factor[:, : varying.dim] != 0, axis=0)
             coef = xp.where(varies, coef, xp.zeros_like(coef))
