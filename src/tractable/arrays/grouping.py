@@ -34,12 +34,10 @@ def weighted_counts(labels: Array, weights: Array | None, n: int) -> Array:
     """
     xp = namespace_of(labels) if weights is None else namespace_of(labels, weights)
     if weights is None:
+        if is_numpy_array(labels) and n <= FEW_LABELS:
+            return np.array([np.count_nonzero(labels == k) for k in range(n)], dtype=np.float64)
         if is_numpy_array(labels):
-            few = n <= FEW_LABELS
-            counts = (
-                [np.count_nonzero(labels == k) for k in range(n)] if few else np.bincount(labels, minlength=n)
-            )
-            return np.asarray(counts, dtype=np.float64)
+            return np.bincount(labels, minlength=n).astype(np.float64)
         weights = xp.ones(labels.shape, dtype=xp.float64, device=device(labels))
     if is_numpy_array(weights):
         return np.bincount(labels, weights, minlength=n).astype(weights.dtype)

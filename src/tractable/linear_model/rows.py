@@ -110,13 +110,10 @@ def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
     form: dict[str, Any] = {"n_targets": 1 if flat else rows.y.shape[1], "flat": flat}
     stddev = np.sqrt(np.maximum(moments.scatter.diagonal()[:d], 0.0) / moments.weight)
     # The scatter of a constant column may be rounding, of a sum of many numbers: the rows tell.
-    found = None
     if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):
-        found = LinearFactor.of_moments(moments, **form)
-    if found is None:
-        varies = varying_columns(rows)
-        found = LinearFactor.of_moments(moments, varies=None if varies.all() else varies, **form)
-    return found
+        return LinearFactor.of_moments(moments, **form)
+    varies = varying_columns(rows)
+    return LinearFactor.of_moments(moments, varies=None if varies.all() else varies, **form)
 
 
 def varying_columns(rows: Rows) -> Array:
