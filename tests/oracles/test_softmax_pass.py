@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tractable.primitives.glm import agnostic as obvious
-from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.glm import softmax_curvature, softmax_expansion, softmax_loss
 from tractable.primitives.glm.compiled import softmax_curvature as compiled_curvature
-from tractable.primitives.glm.compiled import two_class_curvature
+from tractable.primitives.glm.compiled import two_class_expansion, two_class_loss
 
 
 def problem(rng, n, d, k, located):
@@ -38,13 +38,24 @@ def test_compiled_equals_obvious(n, d, k, soft, weighted, located, rng):
 
 @pytest.mark.parametrize("d", [1, 2, 5, 6])
 @pytest.mark.parametrize("located", [False, True])
-def test_two_classes_have_the_curvature_of_any_number(d, located, rng):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("soft", [False, True])
+def test_two_classes_are_expanded_in_one_pass(d, located, weighted, soft, rng):
     x, shift, scale, coef = problem(rng, 500, d, 2, located)
-    w = rng.integers(0, 3, 500).astype(float)
-    (expected,) = compiled_curvature(x, w, shift, scale, coef, 64)
-    found = two_class_curvature(x, w, shift, scale, coef, 64)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    codes, t = rng.integers(0, 2, 500), rng.dirichlet(np.ones(2), 500) * rng.uniform(0.0, 2.0, (500, 1))
+    w = rng.integers(0, 3, 500).astype(float) if weighted else None
+    mass = np.sum(t, axis=1) * (1.0 if w is None else w) if soft else w
+    hard = (None, t) if soft else (codes, None)
+    expected = compiled_curvature(x, mass, shift, scale, coef, 64)
+    value, slopes = two_class_loss(x, *hard, w, shift, scale, coef, 64)
+    loss, gradient, found = two_class_expansion(x, *hard, w, shift, scale, coef, 64)
+    np.testing.assert_allclose(found, expected[0], rtol=1e-12, atol=1e-12)
     assert np.array_equal(found, found.T)
+    np.testing.assert_allclose(loss, value, rtol=1e-13)
+    np.testing.assert_allclose(gradient, slopes[1], rtol=1e-11, atol=1e-11)
+    whole = softmax_expansion(x, t if soft else codes, w, shift, scale, coef)
+    for ours, apart in zip(whole, (value, slopes, expected), strict=True):
+        np.testing.assert_allclose(ours, apart, rtol=1e-11, atol=1e-10)
 
 
 def test_a_row_that_is_far_on_its_own_side_costs_nothing_and_on_the_other_its_distance():

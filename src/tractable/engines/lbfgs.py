@@ -27,6 +27,7 @@ def lbfgs(
     start: np.ndarray,
     *,
     curvature: Callable[..., Solve] | None = None,
+    expand: Callable[[np.ndarray], tuple[Any, ...]] | None = None,
     exact: bool = False,
     refresh: tuple[int, ...] = (0, 2, 4),
     memory: int = 10,
@@ -43,6 +44,8 @@ def lbfgs(
     it. With an exact curvature, recomputed in every step but the last ones, the search is Newton's method.
     Step lengths are halved until the value falls (Armijo). It stops when the decrease that the quadratic
     model predicts, ½ ∇fᵀ H⁻¹ ∇f, is at most `tol` times the size of f: |f| plus the decrease since the start.
+    Where the Hessian is known at the end, the last Newton step is taken without an evaluation: the gradient
+    is that before it.
 
     SciPy's L-BFGS-B has no initial matrix and no refresh: with the variables transformed by the same
     curvature it needs half as many passes again over the rows of a logistic regression.
@@ -56,8 +59,12 @@ def lbfgs(
     curvature : callable, optional
         ``curvature(x, *more)`` returns a function that solves with the Hessian at x, or an estimate of it.
         Without it the initial matrix is a multiple of the identity, by the last difference of gradients.
+    expand : callable, optional
+        ``expand(x)`` returns what the objective does, and more with which the curvature is the Hessian at x,
+        in less time than the two one after the other. It takes the place of the objective where the Hessian
+        is recomputed, and where a step is predicted to be the last.
     exact : bool
-        Whether the curvature is the Hessian.
+        Whether the curvature is the Hessian. With `expand`, whether it is at the start.
     refresh : tuple of int
         Steps before which an estimate is recomputed, and the pairs of differences dropped, unless the search
         is near its end.
@@ -85,22 +92,36 @@ def lbfgs(
     (array([ 0.4, -0.2]), True)
     """
     x = np.asarray(start, dtype=np.float64)
-    here = objective(x)
+    expanded = expand is not None and exact  # whether the Hessian at x is known
+    here = expand(x) if expand is not None and exact else objective(x)
     if not (np.isfinite(here[0]) and np.isfinite(here[1]).all()):
         raise ValueError("start must have a finite value and gradient")
     trace, pairs, solve = [float(here[0])], _Pairs(x.size, memory), None
     converged = interrupted = False
     settling, last = False, np.inf  # whether the curvature hardly changes any more; the last prediction
+    rate = 1.0  # about by how much a step with the last Hessian makes the prediction smaller
+    ends, newton = tol if final_tol is None else final_tol, exact or expand is not None
     try:
         while len(trace) <= max_iter:
-            stale = not settling and (exact or len(trace) - 1 in refresh)
+            stale = expanded or (expand is None and not settling and (exact or len(trace) - 1 in refresh))
             if curvature is not None and (solve is None or stale):
                 solve = curvature(x, *here[2:])
                 pairs.forget()
             direction = pairs.direction(here[1], solve, rescaled=rescaled)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]
-            stepped = None if predicted <= 0.0 else backtrack(objective, x, here, direction)
+            if expanded:
+                rate = predicted / size if size > 0.0 else 0.0
+                if 0.0 <= predicted <= ends * size and (converged or settled is None or settled(x, here[1])):
+                    converged = True
+                    if predicted <= SETTLED_CURVATURE * size:  # what a Newton step leaves cannot be seen
+                        x, trace = x - direction, [*trace, trace[-1] - predicted]
+                    break
+            quick = not newton or predicted <= QUICK * last
+            settling = quick and predicted <= SETTLED_CURVATURE * size
+            expands = expand is not None and (not settling or predicted * rate <= ends * size)
+            evaluate = expand if expands else objective
+            stepped = None if predicted <= 0.0 else backtrack(evaluate, x, here, direction)
             if stepped is None:
                 # No step is lower: at the minimum as far as the value can resolve it, or stuck.
                 small = 0.0 <= predicted <= max(tol, 8.0 * _EPS) * size
@@ -109,11 +130,9 @@ def lbfgs(
             difference, change = stepped[0] - x, stepped[1][1] - here[1]
             if float(np.vdot(difference, change)) > 0.0:
                 pairs.add(difference, change)
-            x, here = stepped
+            (x, here), expanded, last = stepped, expands, predicted
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
-            quick, last = not exact or predicted <= QUICK * last, predicted
-            settling = quick and predicted <= SETTLED_CURVATURE * size
             converged = small and (before or settled is None or settled(x, here[1]))
             if converged and (final_tol is None or predicted <= final_tol * size or (before and not quick)):
                 break
@@ -126,6 +145,7 @@ def lbfgs(
         n_iter=len(trace) - 1,
         converged=bool(converged),
         trace=np.array(trace),
+        curvature=here[2] if expanded else None,
         interrupted=interrupted,
     )
 

@@ -41,7 +41,7 @@ class NewtonResult:
     trace : array (n_iter + 1,)
         Values of the objective, never increasing.
     curvature : array or callable, optional
-        The Hessian at x, or the function that solves with it.
+        The Hessian at x, or the function that solves with it; of `lbfgs`, what `expand` returned for it.
     violation : float, optional
         Of the optimality conditions, where the objective has an L1 penalty.
     interrupted : bool

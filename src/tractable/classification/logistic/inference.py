@@ -184,9 +184,13 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     curvature = separating = None
     if problem.few_parameters:
         weighted = problem.class_factors is not None
-        deferred = None if unpenalised or weighted else problem.deferred_information(found)
+        information: Any = None
+        if found.curvature is not None:  # of the last step of the search
+            information = found.curvature()
+        elif not (unpenalised or weighted):
+            information = problem.deferred_information(found)
         curvature = CoefficientCurvature(
-            information=problem.information(coef) if deferred is None else deferred,
+            information=problem.information(coef) if information is None else information,
             coef=coef,
             class_map=problem.link.class_coef(np.eye(len(coef))),
             ridge=problem.ridge,

@@ -286,28 +286,35 @@ class LogisticProblem:
         rows = min(block, max(1, BLOCK_ENTRIES // len(self.ridge)))
         return fold(partial(of, scaling=self.scaling, **options), data, rows=rows, label="LogisticRegression")
 
-    def objective(self, coef: np.ndarray) -> tuple[float, np.ndarray, Callable[[], np.ndarray]]:
-        """Return loss and squared penalty, their gradient, one pass over all rows, and the `information`."""
+    def objective(
+        self, coef: np.ndarray, *, expanded: bool = False
+    ) -> tuple[Any, ...]:
+        """Return loss and squared penalty, and their gradient; last, a function that returns `information`.
+
+        It is left out where it would take a pass over the rows of its own; `expanded`, it is of the same one.
+        """
         if self.held is not None:
-            loss, gradient, information = self._at_once(coef)
+            loss, gradient, *known = self._at_once(coef)
         else:
-            found: LossExpansion = self.reduce(_loss, dense=False, link=self.link, coef=coef)
-            loss, gradient, information = float(found.value), found.gradient, partial(self.information, coef)
+            options: Any = {"dense": False, "link": self.link, "coef": coef, "curvature": expanded}
+            found: LossExpansion = self.reduce(_loss, **options)
+            loss, gradient = float(found.value), found.gradient
+            known = [lambda: found.curvature] if expanded else []
         with np.errstate(over="ignore", under="ignore"):
             pull = self.ridge * coef
             value = loss + 0.5 * float(np.vdot(pull, coef))
-            return value / self.weight, (gradient + pull) / self.weight, information
+            return value / self.weight, (gradient + pull) / self.weight, *known
 
     @SILENT
-    def _at_once(self, coef: np.ndarray) -> tuple[float, np.ndarray, Callable[[], np.ndarray]]:
-        """Return the loss of a small table, its gradient, and a function that returns the `information`."""
+    def _at_once(self, coef: np.ndarray) -> tuple[Any, ...]:
+        """Return the loss of a small table, its gradient, and, of one linear predictor, the `information`."""
         assert self.held is not None
         (z, codes, weights), link, each = self.held, self.link, self.link.class_coef(coef)
         with single_threaded_blas(z.size > FEW_ENTRIES):
             eta = (z @ each[0])[None, :] if len(each) == 1 else each @ z.T
             loss, slopes, rows = link.expand_rows(eta, codes, weights)
             if len(each) > 1:
-                return loss, link.free_coef(slopes @ z), partial(self.information, coef)
+                return loss, link.free_coef(slopes @ z)
             # Of one linear predictor the curvature of the rows is known already.
             roots: Any = rows.weights
             return loss, slopes @ z, lambda: weighted_square(np, np.sqrt(roots), z)
@@ -316,6 +323,12 @@ class LogisticProblem:
     def many_parameters(self) -> bool:
         """Whether there are so many, and a penalty, that factors of the curvature are to be avoided."""
         return self.alpha > 0.0 and math.prod(self.shape) > MOST_NEWTON
+
+    @property
+    def expands(self) -> bool:
+        """Whether the information is best computed in one pass with the loss: of two classes, few columns."""
+        few = self.shape[0] == 1 and self.shape[1] <= MOST_NEWTON
+        return few and self.held is None and not isinstance(self.data, SparseSource)
 
     @property
     def by_products(self) -> bool:
@@ -405,26 +418,36 @@ class LogisticProblem:
         problem = replace(self)  # without the design matrix
         return DeferredInformation(partial(_information_of, problem, coef, found.value))
 
-    def hessian(self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None) -> np.ndarray:
-        """Return the curvature of the objective, estimated from a sample where there are many rows."""
-        known = information is not None and self.held is not None
-        found = information() if known else self.information(coef, self.sample)  # type: ignore[misc]
-        if not self.exact:
+    def hessian(
+        self,
+        coef: np.ndarray,
+        information: Callable[[], np.ndarray] | None = None,
+        *,
+        sampled: bool = False,
+    ) -> np.ndarray:
+        """Return the curvature of the objective by the `information`, which may be that of a sample.
+
+        Where it is not given, it is estimated from a sample where there are many rows.
+        """
+        if information is None:
+            information, sampled = partial(self.information, coef, self.sample), not self.exact
+        found = np.array(information())
+        if sampled:
             _raise_diagonal(found, self.shape)
         add_to_diagonal(found, np.tile(self.ridge, self.shape[0]))
         found /= self.weight
         return found
 
     def curvature(
-        self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None
+        self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None, **options: Any
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function that solves with the curvature of the objective, or with one block for all."""
+        """Return a function that solves with the `hessian`, or with one block for all linear predictors."""
         begins = not np.any(coef)
         if begins and self.many_parameters:
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_NEWTON)
         if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
-        solve = solver(self.hessian(coef, information))
+        solve = solver(self.hessian(coef, information, **options))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
     def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
@@ -434,7 +457,7 @@ class LogisticProblem:
         gradients of the other rows have one sign. Where all terms vanish, the classes are separated.
         """
         options: Any = {"dense": False, "block": DESIGN_BLOCK}
-        terms = self.reduce(_gradient_terms, self.sample, link=self.link, coef=coef, **options)
+        terms = self.reduce(_gradient_terms, self.growing_samples[0], link=self.link, coef=coef, **options)
         terms = terms + np.abs(self.ridge * coef)
         part = max(np.sqrt(tol), LEAST_GRADIENT)
         least = tol * self.weight  # no column is larger than that
@@ -444,7 +467,7 @@ class LogisticProblem:
     @cached_property
     def _sizes(self) -> np.ndarray:
         """Σ w min(|z|, 1) of every column of the sample, (p,): at most its weight."""
-        return self.reduce(_column_sums, self.sample, dense=False, entry=_size, width=self.shape[1])
+        return self.reduce(_column_sums, self.growing_samples[0], dense=False, entry=_size, width=self.shape[1])
 
     @property
     def sample_rows(self) -> int:
@@ -474,12 +497,12 @@ class LogisticProblem:
             data = ArraySource(X=x, y=codes)
         return self._rescaled_to_total(replace(data, X=x, y=codes, weights=counts(w, as_rows(x))))
 
-    @property
+    @cached_property
     def growing_samples(self) -> list[Source]:
         """The sample; before it, where that is large, a part: a search there ends near the minimum of all."""
         found: Any = self.sample
         step = found.n_rows // self._least_sample
-        if step < LARGE_SAMPLE or is_sparse(found.X):
+        if self.exact or step < LARGE_SAMPLE or is_sparse(found.X):
             return [found]
         part = (each[::step, ...] for each in (found.X, found.y, found.weights))
         fields = dict(zip(("X", "y", "weights"), part, strict=True))
@@ -551,10 +574,20 @@ def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
 
 
 def _loss(
-    x: Any, codes: Any, weights: Any = None, *, link: Logit | Probit, coef: np.ndarray, scaling: Scaling
+    x: Any,
+    codes: Any,
+    weights: Any = None,
+    *,
+    link: Logit | Probit,
+    coef: np.ndarray,
+    scaling: Scaling,
+    curvature: bool,
 ) -> LossExpansion:
-    loss, gradient = link.loss(x, codes, weights, scaling, coef)
-    return LossExpansion(value=loss, gradient=gradient)
+    if not curvature:
+        loss, gradient = link.loss(x, codes, weights, scaling, coef)
+        return LossExpansion(value=loss, gradient=gradient)
+    loss, gradient, information = link.expand(x, codes, weights, scaling, coef)
+    return LossExpansion(value=loss, gradient=gradient, curvature=information)
 
 
 def _held_information(

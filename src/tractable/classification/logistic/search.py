@@ -1,5 +1,6 @@
 """The search for the least objective of a logistic regression."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -191,28 +192,42 @@ def _joined(first: NewtonResult, then: NewtonResult) -> NewtonResult:
 
 def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter: int) -> NewtonResult:
     """Search by factors of the curvature, or of a block of it."""
+    known: Any = None  # the information of the sample at the start, where the search over it gave it
     if not (problem.exact or np.any(start)):
         for rows in problem.growing_samples:
             part = replace(problem, data=rows)
-            rough = _smooth_search(part, start, exact=False, tol=ROUGH, max_iter=FEW)
+            rough = _smooth_search(part, start, exact=part.expands, tol=ROUGH, max_iter=FEW)
             if rough.interrupted:
                 return rough
-            start = rough.x
+            start, known = rough.x, rough.curvature
     settled = partial(problem.settled, tol=tol)
-    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled}
+    options: Any = {"tol": tol, "max_iter": max_iter, "settled": settled, "sample_information": known}
     options["final_tol"] = tol ** (FINAL_POWER if problem.few_parameters else POWER_OF_MANY)
     return _smooth_search(problem, start, exact=problem.exact, **options)
 
 
 def _smooth_search(
-    problem: LogisticProblem, start: np.ndarray, *, exact: bool, **options: Any
+    problem: LogisticProblem,
+    start: np.ndarray,
+    *,
+    exact: bool,
+    sample_information: Callable[[], np.ndarray] | None = None,
+    **options: Any,
 ) -> NewtonResult:
     exact = exact and problem.few_parameters and not problem.many_parameters
     refresh = REFRESH if problem.few_parameters else REFRESH_MANY
     options = {"refresh": refresh, "memory": MEMORY, **options}
     if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
         options["final_tol"] = max(options["tol"] ** EXACT_POWER, ROUNDING)
-    found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
+    if problem.expands:
+        options["expand"] = partial(problem.objective, expanded=True)
+
+    def curvature(x: np.ndarray, *known: Any) -> Callable[[np.ndarray], np.ndarray]:
+        if known or sample_information is None:
+            return problem.curvature(x, *known)
+        return problem.curvature(x, sample_information, sampled=True)
+
+    found = lbfgs(problem.objective, start, curvature=curvature, exact=exact, **options)
     return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 
 
@@ -224,7 +239,7 @@ def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
         )
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = problem.objective(flat.reshape(c, p))
+        value, gradient = problem.objective(flat.reshape(c, p))[:2]
         return value, gradient.reshape(-1)
 
     def hessian(flat: np.ndarray) -> np.ndarray:
@@ -311,4 +326,5 @@ class RowSpace:
         slopes = combined * np.where(scale > 0.0, reciprocals(np.where(scale > 0.0, scale, 1.0)), 0.0)
         coef = np.column_stack([found.x[:, :first], slopes])
         gradient = self.whole.objective(coef)[1]
-        return replace(found, x=coef, gradient=gradient, violation=float(np.max(np.abs(gradient))))
+        violation = float(np.max(np.abs(gradient)))
+        return replace(found, x=coef, gradient=gradient, violation=violation, curvature=None)

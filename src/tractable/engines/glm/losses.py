@@ -13,7 +13,7 @@ import numpy as np
 from tractable.arrays.error_function import log_ndtr
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
 from tractable.arrays.namespace import Array, device, is_sparse, namespace_of, to_numpy
-from tractable.primitives.glm import softmax_curvature, softmax_loss
+from tractable.primitives.glm import softmax_curvature, softmax_expansion, softmax_loss
 from tractable.primitives.glm.agnostic import features, row_losses
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics.rows import as_rows, as_weights, counts
@@ -75,9 +75,8 @@ class LossExpansion:
         """
         x = as_rows(x)
         w, scaling = as_weights(weights, x), scaling or _no_scaling(x)
-        loss, gradient = link.loss(x, targets, w, scaling, coef)
-        hessian = link.curvature(x, targets, w, scaling, coef) if curvature else None
-        return cls(value=loss, gradient=gradient, curvature=hessian)
+        of = link.expand if curvature else link.loss
+        return cls(**dict(zip(("value", "gradient", "curvature"), of(x, targets, w, scaling, coef))))
 
     def __add__(self, other: "LossExpansion") -> "LossExpansion":
         """Add the losses of two blocks of rows, at the same coefficients."""
@@ -158,14 +157,33 @@ class Logit:
         x, targets, weights, scaling, coef
             As in `LossExpansion.of`.
         """
-        t = targets
-        if len(targets.shape) == 2:
-            xp = namespace_of(x)
-            t = xp.astype(xp.asarray(targets), xp.float64)
+        t = _as_targets(x, targets)
         loss, gradient = softmax_loss(x, t, weights, *scaling, self._of_classes(coef))
-        if coef.shape[0] != 1:
-            return loss, self.contrasts.T @ gradient
-        return loss, namespace_of(gradient).sum(self.contrasts * gradient, axis=0)[None, :]
+        return loss, self._by_free_coef(gradient)
+
+    def expand(
+        self, x: Array, targets: Any, weights: Array | None, scaling: Scaling, coef: Array
+    ) -> tuple[Any, Array, Array]:
+        """Return what `loss` and `curvature` do; of two classes, in one pass over the rows.
+
+        Parameters
+        ----------
+        x, targets, weights, scaling, coef
+            As in `LossExpansion.of`; x is dense.
+        """
+        t = _as_targets(x, targets)
+        loss, gradient, pairs = softmax_expansion(x, t, weights, *scaling, self._of_classes(coef))
+        return loss, self._by_free_coef(gradient), over_contrasts(self.contrasts, pairs)
+
+    def _by_free_coef(self, gradient: Array) -> Array:
+        """Return the gradient by free coefficients, (c, p), of that by those of the classes."""
+        if self.contrasts.shape == (2, 1):  # those of two classes are opposite
+            return self._difference * gradient[1:, :]
+        return self.contrasts.T @ gradient
+
+    @cached_property
+    def _difference(self) -> float:
+        return float(self.contrasts[1, 0] - self.contrasts[0, 0])
 
     def _of_classes(self, coef: Array) -> Array:
         """Return the coefficients of the classes, (K, p)."""
@@ -186,7 +204,7 @@ class Logit:
         mass = weights
         if len(targets.shape) == 2:
             xp = namespace_of(x)
-            mass = counts(weights, x) * xp.sum(xp.astype(xp.asarray(targets), xp.float64), axis=1)
+            mass = counts(weights, x) * xp.sum(_as_targets(x, targets), axis=1)
         return over_contrasts(self.contrasts, softmax_curvature(x, mass, *scaling, self._of_classes(coef)))
 
     def expand_rows(
@@ -311,8 +329,22 @@ class Probit:
         x, codes, weights, scaling, coef
             As in `LossExpansion.of`, whose targets are the class codes.
         """
-        z, _, margin = self._margins(x, codes, scaling, coef)
-        return (counts(weights, z) * probit_loss(margin)[2] * z.T) @ z
+        return self.expand(x, codes, weights, scaling, coef)[2]
+
+    def expand(
+        self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return what `loss` and `curvature` do.
+
+        Parameters
+        ----------
+        x, codes, weights, scaling, coef
+            As in `LossExpansion.of`, whose targets are the class codes; x is dense.
+        """
+        z, sign, margin = self._margins(x, codes, scaling, coef)
+        loss, slope, curvature = probit_loss(margin)
+        w = counts(weights, margin)
+        return w @ loss, ((w * sign * slope) @ z)[None, :], (w * curvature * z.T) @ z
 
     def expand_rows(
         self, eta: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
@@ -435,6 +467,14 @@ def over_contrasts(contrasts: Array, pairs: Array) -> Array:
         blocks = outer.T @ between
     blocks = xp.reshape(blocks, (c, c, p, p))
     return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (c * p, c * p))
+
+
+def _as_targets(x: Array, targets: Any) -> Any:
+    """Return class codes as they are, and probabilities of classes in double precision."""
+    if len(targets.shape) == 1:
+        return targets
+    xp = namespace_of(x)
+    return xp.astype(xp.asarray(targets), xp.float64)
 
 
 def _no_scaling(x: Array) -> Scaling:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import Array, is_numpy_array, is_sparse
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
 from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 from tractable.primitives.sparse_rows import StandardizedSparse
 
-__all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
+__all__ = ["perceptron_pass", "softmax_curvature", "softmax_expansion", "softmax_loss"]
 
 #: Rows of a block of wide rows, and of others whose curvature is summed.
 WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
@@ -91,12 +91,44 @@ def softmax_curvature(
     if not runs_compiled(x, 2 * x.shape[0] * k * k * p):
         return agnostic.softmax_curvature(as_double(x), mass, shift, scale, coef)
     from tractable.primitives.glm.compiled import softmax_curvature as compiled
-    from tractable.primitives.glm.compiled import two_class_curvature
+    from tractable.primitives.glm.compiled import two_class_expansion
 
     shift, scale = (np.zeros(p), np.ones(p)) if shift is None or scale is None else (shift, scale)
     if k == 2:
-        return two_class_curvature(x, mass, shift, scale, coef, CURVATURE_BLOCK)[None]
+        return two_class_expansion(x, None, None, mass, shift, scale, coef, CURVATURE_BLOCK)[2][None]
     return compiled(x, mass, shift, scale, coef, CURVATURE_BLOCK)
+
+
+def softmax_expansion(
+    x: Array, targets: Array, weights: Array | None, shift: Array | None, scale: Array | None, coef: Array
+) -> tuple[Any, Array, Array]:
+    """Return what `softmax_loss` and `softmax_curvature` do; of two classes, in one pass over the rows.
+
+    Parameters
+    ----------
+    x, targets, weights, shift, scale, coef
+        As for `softmax_loss`; x is dense.
+
+    Examples
+    --------
+    >>> rows, classes = np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1])
+    >>> softmax_expansion(rows, classes, None, np.zeros(1), np.ones(1), np.zeros((2, 1)))[1:]
+    (array([[-0.5],
+           [ 0.5]]), array([[[0.75]]]))
+    """
+    (k, p), soft = coef.shape, targets.ndim == 2
+    if not (k == 2 and p <= agnostic.MOST_PAIRED and shift is not None and runs_compiled(x, 8 * x.shape[0] * p)):
+        mass = weights
+        if soft:
+            share = namespace_of(targets).sum(targets, axis=1)
+            mass = share if weights is None else weights * share
+        loss, gradient = softmax_loss(x, targets, weights, shift, scale, coef)
+        return loss, gradient, softmax_curvature(x, mass, shift, scale, coef)
+    from tractable.primitives.glm.compiled import two_class_expansion
+
+    hard = (None, targets) if soft else (targets, None)
+    loss, slope, curvature = two_class_expansion(x, *hard, weights, shift, scale, coef, CURVATURE_BLOCK)
+    return loss, np.stack([-slope, slope]), curvature[None]
 
 
 def _wide_curvature(
@@ -115,7 +147,7 @@ def _wide_curvature(
 
 def _block(coef: np.ndarray) -> int:
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
-    return int(np.clip(1_000_000 // max(coef.size, 1) // 32 * 32, 64, 256))
+    return min(max(1_000_000 // max(coef.size, 1) // 32 * 32, 64), 256)
 
 
 def perceptron_pass(

@@ -237,6 +237,14 @@ def two_class_loss(x, codes, targets, w, shift, scale, coef, block):  # type: ig
 
 
 @compiled(fastmath=FAST)
+def _product(a, b, n):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(n):
+        total += a[j] * b[j]
+    return total
+
+
+@compiled(fastmath=FAST)
 def _four_products(a, b, c, d):  # type: ignore[no-untyped-def]
     """Return a · c, a · d, b · c and b · d: four sums for four numbers read."""
     ac = ad = bc = bd = 0.0
@@ -248,19 +256,20 @@ def _four_products(a, b, c, d):  # type: ignore[no-untyped-def]
     return ac, ad, bc, bd
 
 
-@entry("MATRIX VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
-def two_class_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.glm.softmax_curvature`, for two classes: Σ_n mass_n p_n (1 - p_n) z_n z_nᵀ.
+@entry("MATRIX BYTES ROWS VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
+def two_class_expansion(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.softmax_expansion`, for two classes: the gradient of the second.
 
-    Columns of a block are contiguous, and their products are sums that vectorise: threads that call BLAS for
-    so small products wait for each other.
+    Without codes and targets the loss and its gradient are left out. Columns of a block are contiguous, and
+    their products are sums that vectorise: threads that call BLAS for so small products wait for each other.
     """
     n_rows, d = x.shape
     P = coef.shape[1]
     first, even = P - d, P + P % 2
     features, weighted = np.zeros((even, block)), np.zeros((even, block))
     z, small, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
-    difference, found = coef[1] - coef[0], np.zeros((even, even))
+    spread, difference = np.empty(block), coef[1] - coef[0]
+    loss, gradient, found = 0.0, np.zeros(P), np.zeros((even, even))
     for j in range(block if first else 0):
         features[0, j] = 1.0
     for start in range(0, n_rows, block):
@@ -276,13 +285,22 @@ def two_class_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-
         for j in range(n):
             small[j] = -abs(z[j])
         exp_tile(small, bits, n, FLOOR)
-        for j in range(block):
-            z[j] = small[j] / ((1.0 + small[j]) * (1.0 + small[j])) if j < n else 0.0
-        for j in range(n if mass.size else 0):
-            z[j] *= mass[start + j]
+        for j in range(block):  # p (1 - p), times the weight of the row
+            spread[j] = small[j] / ((1.0 + small[j]) * (1.0 + small[j])) if j < n else 0.0
+        for j in range(n if w.size else 0):
+            spread[j] *= w[start + j]
+        for j in range(n if targets.size else 0):
+            spread[j] *= targets[start + j, 0] + targets[start + j, 1]
+        if codes.size or targets.size:
+            if w.size or targets.size:
+                loss += _counted(z, small, n, codes, targets, w, start)
+            else:
+                loss += _counted_once(z, small, n, codes, start)
+            for i in range(P):
+                gradient[i] += _product(features[i], z, n)
         for i in range(P):
             for j in range(block):
-                weighted[i, j] = features[i, j] * z[j]
+                weighted[i, j] = features[i, j] * spread[j]
         for i in range(0, even, 2):
             for l in range(i, even, 2):
                 products = _four_products(weighted[i], weighted[i + 1], features[l], features[l + 1])
@@ -293,7 +311,7 @@ def two_class_curvature(x, mass, shift, scale, coef, block):  # type: ignore[no-
     for i in range(P):
         for l in range(i):
             found[i, l] = found[l, i]
-    return found[:P, :P]
+    return loss, gradient, found[:P, :P]
 
 
 @compiled(fastmath={"contract", "reassoc"})
