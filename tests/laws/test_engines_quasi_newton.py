@@ -43,6 +43,37 @@ def test_quasi_newton_finds_the_minimum(exact, rng):
     assert found.value == found.trace[-1]
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_an_expansion_gives_newton_steps_and_the_hessian_at_the_end(exact, rng):
+    """With value, slope and Hessian in one, the search ends with the Hessian, and after fewer evaluations."""
+    slope, hessian = quartic(rng)
+    calls = {"slope": 0, "expansion": 0}
+
+    def objective(x):
+        calls["slope"] += 1
+        return slope(x)
+
+    def expand(x):
+        calls["expansion"] += 1
+        return *slope(x), hessian(x)
+
+    def curvature(x, known=None):
+        H = hessian(x) + 0.3 * np.diag(np.diag(hessian(x))) if known is None else known
+        return lambda g: np.linalg.solve(H, g)
+
+    options = {"curvature": curvature, "exact": exact, "tol": 1e-8, "final_tol": 1e-16}
+    found = lbfgs(objective, np.zeros(6), expand=expand, **options)
+    assert found.converged
+    assert calls["slope"] >= (0 if exact else 1)
+    minimum = lbfgs(slope, np.zeros(6), curvature=solving(hessian), exact=True, tol=1e-20).x
+    np.testing.assert_allclose(found.x, minimum, rtol=1e-10)
+    np.testing.assert_allclose(found.curvature, hessian(minimum), rtol=1e-6)
+    np.testing.assert_allclose(found.value, slope(found.x)[0], rtol=1e-14)
+    assert np.all(np.diff(found.trace) <= 0.0)
+    without = lbfgs(slope, np.zeros(6), **{**options, "exact": False}).n_iter
+    assert sum(calls.values()) <= without
+
+
 def two_loops(pairs, gradient, initial):
     """The recursion as it is printed (Nocedal and Wright 2006, algorithm 7.4); the oldest pair first."""
     q, parts = gradient.copy(), []

@@ -1,6 +1,7 @@
 """The fold: any blocking, any number of threads, any source, one answer."""
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -231,3 +232,56 @@ def test_progress_appears_after_a_second_and_leaves(monkeypatch, capfd):
     with module.progress("counting", total=4) as line:
         line.advance()
     assert capfd.readouterr().err == ""
+
+
+class Cut(Sequence):
+    """Items made where they are asked for; one cannot be."""
+
+    def __len__(self):
+        return 50
+
+    def __getitem__(self, i):
+        if i == 7:
+            raise OSError("item seven")
+        return i
+
+
+@pytest.mark.parametrize("items", [Cut, lambda: iter(range(50)), lambda: range(50)])
+def test_an_error_is_raised_in_its_turn_and_the_pool_goes_on(items):
+    def square(i):
+        if i == 7:
+            raise OSError("item seven")
+        return i * i
+
+    results = ordered_map(square, items(), 3)
+    assert [next(results) for _ in range(7)] == [i * i for i in range(7)]
+    with pytest.raises(OSError, match="item seven"):
+        next(results)
+    assert list(ordered_map(lambda i: i, range(100), 3)) == list(range(100))
+
+
+def test_the_caller_is_a_thread_of_the_pool_while_it_works_and_not_between_results():
+    """Folds of the code that uses the results have threads of their own."""
+    here = threading.get_ident()
+    together = threading.Barrier(3)
+
+    def both(_):
+        together.wait(timeout=60)  # three threads at once
+        return threading.get_ident()
+
+    for _ in ordered_map(lambda i: i, range(4), 2):
+        assert here in set(ordered_map(both, range(3), 3))
+
+
+def test_several_callers_share_the_pool():
+    found = []
+
+    def caller():
+        found.append(sum(ordered_map(lambda i: i, range(200), 2)))
+
+    threads = [threading.Thread(target=caller) for _ in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [19900] * 6

@@ -52,7 +52,7 @@ def test_two_classes_are_expanded_in_one_pass(d, located, weighted, soft, rng):
     np.testing.assert_allclose(found, expected[0], rtol=1e-12, atol=1e-12)
     assert np.array_equal(found, found.T)
     np.testing.assert_allclose(loss, value, rtol=1e-13)
-    np.testing.assert_allclose(gradient, slopes[1], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-11, atol=1e-11)
     whole = softmax_expansion(x, t if soft else codes, w, shift, scale, coef)
     for ours, apart in zip(whole, (value, slopes, expected), strict=True):
         np.testing.assert_allclose(ours, apart, rtol=1e-11, atol=1e-10)

@@ -19,8 +19,13 @@ from tractable.arrays.namespace import (
 )
 from tractable.base.validation import Rows, check_rows, refuse_foreign, require_targets
 from tractable.data import Batch, Source, is_streamed
+from tractable.data.blocks import map_rows
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
+
+#: Labels that a thread looks at.
+LABELS = 2**17
 
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -111,11 +116,15 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return labels and codes of whole numbers near each other, in linear time; None of other labels."""
     if y.dtype.kind not in "iub" or not len(y):
         return None
-    low, high = int(y.min()), int(y.max())
+    ends = list(ordered_map(lambda part: (y[part].min(), y[part].max()), even_blocks(len(y), LABELS)))
+    low, high = int(min(ends)[0]), int(max(high for _, high in ends))
     if high - low >= max(256, len(y)) or high >= 2**62:
         return None
     width = high - low + 1
-    offsets = (y.astype(np.int64) - low if low else y).astype(np.min_scalar_type(width - 1))
+    kind = np.min_scalar_type(width - 1)
+    offsets = map_rows(
+        lambda part: (part.astype(np.int64) - low if low else part).astype(kind), y, rows=LABELS
+    )
     # Of two numbers side by side, the least and the greatest, both are there.
     seen = np.arange(width) if width <= 2 else np.bincount(offsets).nonzero()[0]
     if len(seen) == width:  # none between them is missing

@@ -1,6 +1,6 @@
 """Arrays in memory, or mapped into it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,14 +71,11 @@ class ArraySource(_Matrix):
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""
+        return iter(self._blocks(rows))
+
+    def _blocks(self, rows: int | None) -> "_Blocks":
         whole = Batch(X=self.X, y=self.y, weights=self.weights)
-        step = rows or 4 * block_rows(self.n_features)
-        if self.n_rows <= step and self.X.dtype in _FLOATS:
-            yield whole
-            return
-        for start in range(0, max(self.n_rows, 1), step):
-            block = whole[start : start + step]
-            yield replace(block, X=as_floats(block.X))
+        return _Blocks(whole, rows or 4 * block_rows(self.n_features))
 
     def _rows_for(self, of: Callable[[Batch], Any]) -> int:
         return even_rows(self.n_rows, super()._rows_for(of))
@@ -92,6 +89,22 @@ class ArraySource(_Matrix):
     def assign(self, y: Any = None, weights: Any = None) -> "ArraySource":
         given = {name: part for name, part in (("y", y), ("weights", weights)) if part is not None}
         return replace(self, **given) if given else self
+
+
+class _Blocks(Sequence[Batch]):
+    """The blocks of rows of an array, each cut where it is asked for: in the thread that works on it."""
+
+    def __init__(self, whole: Batch, step: int) -> None:
+        self.whole, self.step = whole, step
+
+    def __len__(self) -> int:
+        return max(1, -(-self.whole.n_rows // self.step))
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        block = self.whole if len(self) == 1 else self.whole[i * self.step : (i + 1) * self.step]
+        return block if block.X.dtype in _FLOATS else replace(block, X=as_floats(block.X))
 
 
 @value

@@ -1,7 +1,7 @@
 """Rows in cache-sized blocks, on all cores: the sum of a statistic over blocks, or one result a row."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import prod
 from typing import Any
@@ -66,17 +66,19 @@ def reduce_blocks(
     label : str
         Shown before the progress line.
     """
-    blocks = iter(blocks)
-    first = list(islice(blocks, 2))
-    if len(first) == 1:
+    if not isinstance(blocks, Sequence):
+        rest = iter(blocks)
+        first = list(islice(rest, 2))
+        blocks = chain(first, rest) if len(first) == 2 else first
+    if isinstance(blocks, Sequence) and len(blocks) == 1:
         with single_threaded_blas(guard):
-            return of(first[0])
+            return of(blocks[0])
 
     def counted(block: Any) -> tuple[int, Any]:
         return getattr(block, "n_rows", 1), of(block)
 
     def parts() -> Iterator[Any]:
-        for n, part in ordered_map(counted, chain(first, blocks), n_threads):
+        for n, part in ordered_map(counted, blocks, n_threads):
             line.advance(n)
             yield part
 

@@ -1,7 +1,7 @@
 """Sources of rows: where the rows live decides how they are reduced."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -126,8 +126,12 @@ class Source(ABC):
         # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
         small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
         return reduce_blocks(
-            of, self.blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
+            of, self._blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
         )
+
+    def _blocks(self, rows: int | None) -> Iterable[Batch]:
+        """Return the `blocks`, where rows are in memory as a sequence, of which each thread takes its own."""
+        return self.blocks(rows)
 
     def _rows_for(self, of: Callable[[Batch], Any]) -> int:
         """Return how many rows a block should have for a function of blocks."""
@@ -276,7 +280,7 @@ class Prepared:
     @cached_property
     def stored(self) -> tuple[Any, ...]:
         """The prepared blocks of rows in memory."""
-        blocks = ordered_map(self.of, self.source.blocks(self.rows))
+        blocks = ordered_map(self.of, self.source._blocks(self.rows))  # noqa: SLF001
         return tuple(chain.from_iterable(b.split() if hasattr(b, "split") else (b,) for b in blocks))
 
     def reduce(

@@ -19,6 +19,8 @@ _EPS = float(np.finfo(np.float64).eps)
 #: changes little then, and differences of gradients correct it. An exact one must have brought the prediction
 #: down to the second part of the last; where there is no minimum, and x goes on and on, it does not.
 SETTLED_CURVATURE, QUICK = 1e-5, 1e-2
+#: A Newton step that is predicted to decrease f by less than this part leaves about the square of it.
+LAST_STEP = 1e-3
 
 
 @single_threaded_blas()  # matrices are small, and the objective uses every core
@@ -100,7 +102,8 @@ def lbfgs(
     converged = interrupted = False
     settling, last = False, np.inf  # whether the curvature hardly changes any more; the last prediction
     rate = 1.0  # about by how much a step with the last Hessian makes the prediction smaller
-    ends, newton = tol if final_tol is None else final_tol, exact or expand is not None
+    ends, newton = min(tol if final_tol is None else final_tol, LAST_STEP), exact or expand is not None
+    is_settled = settled or (lambda *_: True)
     try:
         while len(trace) <= max_iter:
             stale = expanded or (expand is None and not settling and (exact or len(trace) - 1 in refresh))
@@ -110,30 +113,27 @@ def lbfgs(
             direction = pairs.direction(here[1], solve, rescaled=rescaled)
             predicted = 0.5 * float(np.vdot(here[1], direction))
             size = abs(trace[-1]) + trace[0] - trace[-1]
-            if expanded:
-                rate = predicted / size if size > 0.0 else 0.0
-                if 0.0 <= predicted <= ends * size and (converged or settled is None or settled(x, here[1])):
-                    converged = True
-                    if predicted <= SETTLED_CURVATURE * size:  # what a Newton step leaves cannot be seen
-                        x, trace = x - direction, [*trace, trace[-1] - predicted]
-                    break
+            rate = predicted / size if expanded and size > 0.0 else rate
+            if expanded and 0.0 <= predicted <= ends * size and (converged or is_settled(x, here[1])):
+                converged, x, trace = True, x - direction, [*trace, trace[-1] - predicted]
+                break
             quick = not newton or predicted <= QUICK * last
             settling = quick and predicted <= SETTLED_CURVATURE * size
-            expands = expand is not None and (not settling or predicted * rate <= ends * size)
-            evaluate = expand if expands else objective
+            expands = not settling or predicted * rate <= ends * size
+            evaluate = expand if expand is not None and expands else objective
             stepped = None if predicted <= 0.0 else backtrack(evaluate, x, here, direction)
             if stepped is None:
                 # No step is lower: at the minimum as far as the value can resolve it, or stuck.
                 small = 0.0 <= predicted <= max(tol, 8.0 * _EPS) * size
-                converged = converged or (small and (settled is None or settled(x, here[1])))
+                converged = converged or (small and is_settled(x, here[1]))
                 break
             difference, change = stepped[0] - x, stepped[1][1] - here[1]
             if float(np.vdot(difference, change)) > 0.0:
                 pairs.add(difference, change)
-            (x, here), expanded, last = stepped, expands, predicted
+            (x, here), expanded, last = stepped, evaluate is expand, predicted
             trace.append(min(float(here[0]), trace[-1]))  # equal up to rounding where it rose
             before, small = converged, predicted <= tol * size
-            converged = small and (before or settled is None or settled(x, here[1]))
+            converged = small and (before or is_settled(x, here[1]))
             if converged and (final_tol is None or predicted <= final_tol * size or (before and not quick)):
                 break
     except KeyboardInterrupt:

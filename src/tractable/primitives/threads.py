@@ -5,12 +5,12 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 #: Up to so many columns, BLAS works sooner on one thread than it wakes the others.
@@ -141,41 +141,128 @@ def even_blocks(n_rows: int, most: int) -> list[slice]:
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int | None = None) -> Iterator[R]:
     """Apply a function to every item on the pool and yield the results in the order of the items.
 
-    At most four items a thread are in flight, so a long stream is read no faster than it is used. A call
+    Of a stream at most four items a thread are in flight, so it is read no faster than it is used. A call
     from inside the pool runs in the caller's thread, so folds may be nested.
     """
-    items = iter(items)
-    first = list(islice(items, 2))
-    alone = len(first) < 2 or getattr(_here, "inside", False)
+    if not isinstance(items, Sequence):
+        rest = iter(items)
+        first = list(islice(rest, 2))
+        items = chain(first, rest) if len(first) == 2 else first
+    alone = (isinstance(items, Sequence) and len(items) < 2) or getattr(_here, "inside", False)
     threads = 1 if alone else default_threads() if n_threads is None else n_threads
     if threads == 1:
-        yield from map(function, first)
-        yield from map(function, items)
-        return
+        return map(function, items)
+    if isinstance(items, Sequence):
+        return _map_sequence(function, items, threads)
+    return _map_stream(function, items, threads)
 
-    def inside(item: T) -> R:
-        _here.inside = True
-        return function(item)
 
-    waiting: deque[Future[R]] = deque()
+def _map_sequence(function: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+    """See `ordered_map`. Every thread, the caller's too, takes an item after the other until none is left."""
+    left: deque[int] = deque(range(len(items)))
+    done = _Results()
+
+    def take() -> bool:
+        try:
+            i = left.popleft()
+        except IndexError:
+            return False
+        done.add(i, lambda: function(items[i]))
+        return True
+
+    def take_all() -> None:
+        while take():
+            pass
+
     with single_threaded_blas():
         try:
-            pool = _pool(threads)
-            waiting.extend(pool.submit(inside, item) for item in first)
-            for item in items:
-                waiting.append(pool.submit(inside, item))
-                if len(waiting) >= 4 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            for _ in range(min(threads, len(items)) - 1):
+                _pool(threads).put(take_all)
+            for i in range(len(items)):
+                _here.inside = True
+                while not done.has(i) and take():
+                    pass
+                _here.inside = False
+                yield done.pop(i)
         finally:
-            for future in waiting:
-                future.cancel()
+            _here.inside = False
+            left.clear()
+
+
+def _map_stream(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """See `ordered_map`."""
+    done, n_read, n_used = _Results(), 0, 0
+    stopped: list[bool] = []
+
+    def task(i: int, item: T) -> Callable[[], None]:
+        return lambda: None if stopped else done.add(i, lambda: function(item))
+
+    with single_threaded_blas():
+        try:
+            for item in items:
+                _pool(threads).put(task(n_read, item))
+                n_read += 1
+                if n_read - n_used >= 4 * threads:
+                    yield done.pop(n_used)
+                    n_used += 1
+            while n_used < n_read:
+                yield done.pop(n_used)
+                n_used += 1
+        finally:
+            stopped.append(True)
+
+
+class _Results:
+    """Results of numbered items that threads add in any order; an error is raised where it is read."""
+
+    def __init__(self) -> None:
+        self.added: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        self.known: dict[int, tuple[Any, BaseException | None]] = {}
+
+    def add(self, i: int, compute: Callable[[], Any]) -> None:
+        """Add the result of an item."""
+        try:
+            self.added.put((i, compute(), None))
+        except BaseException as error:  # noqa: BLE001
+            self.added.put((i, None, error))
+
+    def has(self, i: int) -> bool:
+        """Return whether the result of an item is there."""
+        while not (i in self.known or self.added.empty()):
+            self._move()
+        return i in self.known
+
+    def pop(self, i: int) -> Any:
+        """Return the result of an item, once it is there."""
+        while i not in self.known:
+            self._move()
+        result, error = self.known.pop(i)
+        if error is not None:
+            raise error
+        return result
+
+    def _move(self) -> None:
+        i, result, error = self.added.get()
+        self.known[i] = result, error
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="tractable")
+def _pool(threads: int) -> "SimpleQueue[Callable[[], None]]":
+    """Return the queue of tasks of so many threads.
+
+    A future for each task, as executors make, takes as long as the Python around a small block, which one
+    thread at a time runs.
+    """
+    tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def serve() -> None:
+        _here.inside = True
+        while True:
+            tasks.get()()
+
+    for i in range(threads):
+        threading.Thread(target=serve, name=f"tractable_{i}", daemon=True).start()
+    return tasks
 
 
 class _BlasGuard:

@@ -69,7 +69,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
     Of two classes, p(C_2 | x) = σ(intercept + xᵀ coef). The coefficients minimise scikit-learn's objective,
     C Σ_n w_n log 1/p(C_n | x_n) + (1 - l1_ratio)/2 |coef|² + l1_ratio Σ|coef|, in which intercepts are not
     penalised, by Newton's method (iteratively reweighted least squares) or L-BFGS, as folds over the rows:
-    the curvature is that of all rows or, of many, that of a sample, which differences of gradients correct.
+    the curvature is that of all rows or, of many rows and more than two classes or 64 columns, that of a
+    sample, which differences of gradients correct.
     More than 64 penalised parameters of rows in memory are found by steps of L-BFGS in single precision and
     Newton steps of conjugate gradients; of far more columns than rows, as combinations of the rows. Exact
     over several passes: batches, files and sources are read once a step.

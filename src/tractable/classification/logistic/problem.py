@@ -31,13 +31,15 @@ from tractable.engines.newton import NewtonResult
 from tractable.primitives import SILENT
 from tractable.primitives.glm.agnostic import weighted_square
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import even_rows, single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
 from tractable.statistics.rows import as_rows, counts
 from tractable.value import replace, value
 
 #: Rows and entries of a block, at most; and rows of one whose design matrix is made.
 BLOCK, BLOCK_ENTRIES, DESIGN_BLOCK = 2**16, 2**21, 2**12
+#: Fewer rows are that many blocks, for as many threads, but none has fewer entries than these.
+BLOCKS, SHARED_ENTRIES = 16, 2**18
 #: Rows, and entries of the design matrix, up to which a table in memory is standardized once.
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
 #: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
@@ -283,12 +285,13 @@ class LogisticProblem:
                 return of(*self.held, scaling=UNSCALED, **options)
         if dense and isinstance(data, SparseSource):
             data = data.in_dense_blocks()
-        rows = min(block, max(1, BLOCK_ENTRIES // len(self.ridge)))
+        width, n = len(self.ridge), data.n_rows
+        rows = min(block, max(1, BLOCK_ENTRIES // width))
+        if n is not None:
+            rows = min(rows, even_rows(n, max(-(-n // BLOCKS), SHARED_ENTRIES // width, 1)))
         return fold(partial(of, scaling=self.scaling, **options), data, rows=rows, label="LogisticRegression")
 
-    def objective(
-        self, coef: np.ndarray, *, expanded: bool = False
-    ) -> tuple[Any, ...]:
+    def objective(self, coef: np.ndarray, *, expanded: bool = False) -> tuple[Any, ...]:
         """Return loss and squared penalty, and their gradient; last, a function that returns `information`.
 
         It is left out where it would take a pass over the rows of its own; `expanded`, it is of the same one.
@@ -297,7 +300,7 @@ class LogisticProblem:
             loss, gradient, *known = self._at_once(coef)
         else:
             options: Any = {"dense": False, "link": self.link, "coef": coef, "curvature": expanded}
-            found: LossExpansion = self.reduce(_loss, **options)
+            found: LossExpansion = self.reduce(LossExpansion.of, **options)
             loss, gradient = float(found.value), found.gradient
             known = [lambda: found.curvature] if expanded else []
         with np.errstate(over="ignore", under="ignore"):
@@ -467,7 +470,9 @@ class LogisticProblem:
     @cached_property
     def _sizes(self) -> np.ndarray:
         """Σ w min(|z|, 1) of every column of the sample, (p,): at most its weight."""
-        return self.reduce(_column_sums, self.growing_samples[0], dense=False, entry=_size, width=self.shape[1])
+        return self.reduce(
+            _column_sums, self.growing_samples[0], dense=False, entry=_size, width=self.shape[1]
+        )
 
     @property
     def sample_rows(self) -> int:
@@ -480,12 +485,14 @@ class LogisticProblem:
 
     @cached_property
     def sample(self) -> Source:
-        """At most `sample_rows` rows, drawn uniformly, whose weights add up to those of all rows."""
+        """At most `sample_rows` rows, each as likely as any, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
         if isinstance(data, IN_MEMORY):
             if data.n_rows <= SAMPLE:
                 return data
-            chosen = np.sort(rng.choice(data.n_rows, self.sample_rows, replace=False, shuffle=False))
+            # One row of each of as many parts: in order, without a sort.
+            starts = np.arange(self.sample_rows + 1) * data.n_rows // self.sample_rows
+            chosen = starts[:-1] + (rng.random(self.sample_rows) * np.diff(starts)).astype(np.int64)
             xp, chosen = namespace_of(data.X), beside(chosen, data.X)
             x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
             w = None if data.weights is None else xp.take(data.weights, chosen)
@@ -571,23 +578,6 @@ def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
     least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
     i = np.arange(len(hessian))
     hessian[i, i] += np.maximum(least - diagonal, 0.0).reshape(-1)
-
-
-def _loss(
-    x: Any,
-    codes: Any,
-    weights: Any = None,
-    *,
-    link: Logit | Probit,
-    coef: np.ndarray,
-    scaling: Scaling,
-    curvature: bool,
-) -> LossExpansion:
-    if not curvature:
-        loss, gradient = link.loss(x, codes, weights, scaling, coef)
-        return LossExpansion(value=loss, gradient=gradient)
-    loss, gradient, information = link.expand(x, codes, weights, scaling, coef)
-    return LossExpansion(value=loss, gradient=gradient, curvature=information)
 
 
 def _held_information(

@@ -28,7 +28,7 @@ EXACT_POWER, FINAL_POWER, POWER_OF_MANY = 2.5, 1.75, 1.5
 #: The rounding of an objective near its minimum, a part of its size.
 ROUNDING = 2e-20
 #: Tolerance and most steps of the search over the sample alone.
-ROUGH, FEW = 1e-5, 10
+ROUGH, FEW = 1e-3, 10
 #: Least tolerance that steps of L-BFGS in single precision reach, most of them, and most after a step that
 #: predicts little; for a smaller one they lead as near to the minimum as the last, from where Newton steps
 #: are sooner there.
@@ -196,7 +196,8 @@ def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
     if not (problem.exact or np.any(start)):
         for rows in problem.growing_samples:
             part = replace(problem, data=rows)
-            rough = _smooth_search(part, start, exact=part.expands, tol=ROUGH, max_iter=FEW)
+            exact = part.expands or (part.held is not None and part.shape[0] == 1)
+            rough = _smooth_search(part, start, exact=exact, tol=ROUGH, max_iter=FEW)
             if rough.interrupted:
                 return rough
             start, known = rough.x, rough.curvature

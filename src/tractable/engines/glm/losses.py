@@ -75,8 +75,11 @@ class LossExpansion:
         """
         x = as_rows(x)
         w, scaling = as_weights(weights, x), scaling or _no_scaling(x)
-        of = link.expand if curvature else link.loss
-        return cls(**dict(zip(("value", "gradient", "curvature"), of(x, targets, w, scaling, coef))))
+        if not curvature:
+            loss, gradient = link.loss(x, targets, w, scaling, coef)
+            return cls(value=loss, gradient=gradient)
+        loss, gradient, hessian = link.expand(x, targets, w, scaling, coef)
+        return cls(value=loss, gradient=gradient, curvature=hessian)
 
     def __add__(self, other: "LossExpansion") -> "LossExpansion":
         """Add the losses of two blocks of rows, at the same coefficients."""

@@ -117,7 +117,9 @@ def softmax_expansion(
            [ 0.5]]), array([[[0.75]]]))
     """
     (k, p), soft = coef.shape, targets.ndim == 2
-    if not (k == 2 and p <= agnostic.MOST_PAIRED and shift is not None and runs_compiled(x, 8 * x.shape[0] * p)):
+    if not (
+        k == 2 and p <= agnostic.MOST_PAIRED and shift is not None and runs_compiled(x, 8 * x.shape[0] * p)
+    ):
         mass = weights
         if soft:
             share = namespace_of(targets).sum(targets, axis=1)
@@ -127,8 +129,8 @@ def softmax_expansion(
     from tractable.primitives.glm.compiled import two_class_expansion
 
     hard = (None, targets) if soft else (targets, None)
-    loss, slope, curvature = two_class_expansion(x, *hard, weights, shift, scale, coef, CURVATURE_BLOCK)
-    return loss, np.stack([-slope, slope]), curvature[None]
+    loss, gradient, curvature = two_class_expansion(x, *hard, weights, shift, scale, coef, CURVATURE_BLOCK)
+    return loss, gradient, curvature[None]
 
 
 def _wide_curvature(

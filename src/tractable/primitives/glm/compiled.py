@@ -258,7 +258,7 @@ def _four_products(a, b, c, d):  # type: ignore[no-untyped-def]
 
 @entry("MATRIX BYTES ROWS VECTOR DENSE_VECTOR DENSE_VECTOR MATRIX INT")
 def two_class_expansion(x, codes, targets, w, shift, scale, coef, block):  # type: ignore[no-untyped-def]
-    """See `tractable.primitives.glm.softmax_expansion`, for two classes: the gradient of the second.
+    """See `tractable.primitives.glm.softmax_expansion`, for two classes.
 
     Without codes and targets the loss and its gradient are left out. Columns of a block are contiguous, and
     their products are sums that vectorise: threads that call BLAS for so small products wait for each other.
@@ -269,7 +269,7 @@ def two_class_expansion(x, codes, targets, w, shift, scale, coef, block):  # typ
     features, weighted = np.zeros((even, block)), np.zeros((even, block))
     z, small, bits = np.empty(block), np.empty(block), np.empty(block, np.int64)
     spread, difference = np.empty(block), coef[1] - coef[0]
-    loss, gradient, found = 0.0, np.zeros(P), np.zeros((even, even))
+    loss, gradient, found = 0.0, np.zeros((2, P)), np.zeros((even, even))
     for j in range(block if first else 0):
         features[0, j] = 1.0
     for start in range(0, n_rows, block):
@@ -297,7 +297,7 @@ def two_class_expansion(x, codes, targets, w, shift, scale, coef, block):  # typ
             else:
                 loss += _counted_once(z, small, n, codes, start)
             for i in range(P):
-                gradient[i] += _product(features[i], z, n)
+                gradient[1, i] += _product(features[i], z, n)
         for i in range(P):
             for j in range(block):
                 weighted[i, j] = features[i, j] * spread[j]
@@ -309,6 +309,7 @@ def two_class_expansion(x, codes, targets, w, shift, scale, coef, block):  # typ
                 found[i + 1, l] += products[2]
                 found[i + 1, l + 1] += products[3]
     for i in range(P):
+        gradient[0, i] = -gradient[1, i]
         for l in range(i):
             found[i, l] = found[l, i]
     return loss, gradient, found[:P, :P]
