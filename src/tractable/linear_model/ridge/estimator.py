@@ -218,6 +218,10 @@ class RidgeCV(LinearPredictions, Estimator):
     SciPy of at most 2,000 columns, which is read in dense blocks; `scoring` then needs `cv`, and
     `store_cv_results` and `alpha_per_target` are refused.
 
+    A model of no more rows than columns computes standard errors and distributions from the rows when they
+    are asked for. It refers to an X of more than a million entries without copying it: where X was changed in
+    place since the fit, these answers are refused. `predict` does not need X.
+
     Parameters
     ----------
     alphas : array of shape (n_alphas,)

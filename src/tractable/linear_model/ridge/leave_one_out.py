@@ -11,7 +11,8 @@ from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
-from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_products
+from tractable.engines.long_rows import read_rows
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor, joint_moments, varying_columns
 from tractable.metrics.penalties import CVCurve
@@ -195,7 +196,7 @@ def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.nda
     found = np.empty((*y.shape, len(alphas)))
     found[counted] = scale * leave_one_out_errors(*_row_errors(few, alphas, scale, weights))
     for k, alpha in enumerate(alphas):
-        fitted = centering.columns(as_rows(rows.data[~counted])) @ few.coefficients(float(alpha))
+        fitted = centering.columns(as_rows(rows.data[~counted])) @ few.coefficients(few.dual(float(alpha)))
         found[~counted, :, k] = y[~counted] - centering.offset - fitted
     return found
 
@@ -232,7 +233,7 @@ def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) ->
         curve, _ = _gcv(alphas, spectrum, centering, total)
     else:
         residuals, one_minus_leverage = _row_errors(
-            spectrum, _like(alphas, spectrum.rows), target_scale, weights
+            spectrum, _like(alphas, spectrum.basis), target_scale, weights
         )
         errors = leave_one_out_errors(residuals, one_minus_leverage)
         curve = _loo(alphas, LeftOutErrors.of(residuals, errors, weights), total, target_scale)
@@ -252,7 +253,7 @@ def _row_spectrum(
     if penalised:
         x = xp.concat([xp.ones_like(x[:, :1]), x], axis=1)
     centred = intercept["fit_intercept"] and not penalised
-    mean, columns, products = centred_products(x, weights, centred=centred)
+    mean, columns, products = read_rows(x, weights, centred=centred)
     centering = Centering.of(xp.concat([mean[:d], one @ y / total]), int(y.shape[1]), **intercept)
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
