@@ -1,9 +1,10 @@
 """Checks of rows, targets and weights: arrays, frames, devices, sources and batches."""
 
+from collections.abc import Callable
 from itertools import islice
 from math import isfinite, isnan
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -31,6 +32,8 @@ from tractable.data.frames import object_columns_as_numbers
 from tractable.primitives import as_double
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
+
+T = TypeVar("T")
 
 
 @value
@@ -335,6 +338,27 @@ def check_finite(estimator: Any, x: np.ndarray, name: str, *, allow_nan: bool = 
         raise ValueError(f"{name} contains NaN; {type(estimator).__name__} {_WITHOUT_MISSING[name]}")
     assert_all_finite(x, allow_nan=allow_nan, input_name=name)
     check_squarable(name, x)
+
+
+def check_after(
+    estimator: Any, x: np.ndarray | None, first_pass: Callable[[], T], sum_of_squares: Callable[[T], float]
+) -> T:
+    """Return what the first pass of a model over rows finds, and refuse the rows as `check_finite` does.
+
+    They are read for that only where the pass fails, or where the sum of squares that it found is not small
+    enough to show that nothing is wrong. Rows that are checked already are None.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = first_pass()
+            finite = x is None or sum_of_squares(found) < LARGEST**2
+        except ValueError:
+            if x is not None:  # an entry that is refused is named
+                check_finite(estimator, x, "X")
+            raise
+    if x is not None and not finite:
+        check_finite(estimator, x, "X")
+    return found
 
 
 #: What a model without missing entries takes, and what can be done about them.

@@ -16,6 +16,7 @@ from tractable.engines.least_squares import (
     RowSpan,
     least_squares,
 )
+from tractable.engines.long_rows import ReferredRows
 from tractable.engines.newton import NewtonResult, newton
 from tractable.engines.nonnegative import nonnegative_least_squares
 from tractable.engines.principal_components import PrincipalComponents, principal_components
@@ -43,6 +44,7 @@ __all__ = [
     "PointSolution",
     "PrimalPosterior",
     "PrincipalComponents",
+    "ReferredRows",
     "RobbinsMonroResult",
     "RowInverse",
     "RowSpan",

@@ -12,7 +12,7 @@ from tractable.arrays.limits import check_coefficients
 from tractable.arrays.linalg import SMALLEST_SQUARE, column_lengths, solve_triangular
 from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import fold
-from tractable.engines.spectrum import row_products
+from tractable.engines.long_rows import row_products
 from tractable.primitives.linear import residual_sums
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor

@@ -9,10 +9,8 @@ import numpy as np
 from tractable.arrays.limits import too_large
 from tractable.arrays.linalg import column_lengths, column_squares
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.data.blocks import tree_sum
-from tractable.primitives import SILENT
-from tractable.primitives.threads import blas_for_columns, ordered_map, single_threaded_blas
-from tractable.statistics.rows import counts
+from tractable.engines.long_rows import ReferredRows, as_array, column_sums, row_products
+from tractable.primitives.threads import blas_for_columns, single_threaded_blas
 from tractable.value import value
 
 #: Gram matrices are formed up to this ratio of the largest eigenvalue to the smallest: ten digits are left.
@@ -136,14 +134,19 @@ class ColumnSpectrum:
 class RowSpectrum:
     """A Aᵀ = Q diag(λ) Qᵀ of few rows A, and the targets in the basis Q."""
 
-    rows: Array  # (m, p), A
+    rows: Array | ReferredRows  # (m, p), A
     basis: Array  # (m, r), Q, orthogonal to the direction of a free intercept
     eigenvalues: Array  # (r,), λ; what is rounding is zero
     projections: Array  # (r, t), Qᵀ y of the targets
 
     @classmethod
     def of(
-        cls, rows: Array, targets: Array, least_penalty: float, free: Any = None, products: Any = None
+        cls,
+        rows: Array | ReferredRows,
+        targets: Array,
+        least_penalty: float,
+        free: Any = None,
+        products: Any = None,
     ) -> "RowSpectrum":
         """Decompose few rows: by A Aᵀ where the least penalty makes that safe, else by singular values.
 
@@ -162,11 +165,11 @@ class RowSpectrum:
             A Aᵀ, where it is known.
         """
         with single_threaded_blas():
-            basis, values = _by_gram(row_products(rows) if products is None else products, free)
+            basis, values = _by_gram(row_products(as_array(rows)) if products is None else products, free)
             if values.shape[0] and not float(values[-1]) <= SAFE_CONDITION * (
                 float(values[0]) + least_penalty
             ):
-                basis, values = _by_svd(rows, free)
+                basis, values = _by_svd(as_array(rows), free)
             if free is not None:
                 # The rows were reflected so that `free` is the first axis, and decomposed without it.
                 basis = reflected(namespace_of(basis).concat([0.0 * basis[:1, :], basis]), free)
@@ -175,8 +178,9 @@ class RowSpectrum:
     @property
     def largest(self) -> float:
         """Largest entry of the rows: eigenvalues, its squares, may underflow."""
-        xp = namespace_of(self.rows)
-        return float(xp.max(xp.abs(self.rows)))
+        rows = as_array(self.rows)
+        xp = namespace_of(rows)
+        return float(xp.max(xp.abs(rows)))
 
     @property
     def target_lengths(self) -> Array:
@@ -185,7 +189,7 @@ class RowSpectrum:
 
     def nonzero(self) -> tuple[Array, Array]:
         """Return the basis and the eigenvalues of the directions in which the rows vary, (m, r) and (r,)."""
-        xp = namespace_of(self.rows)
+        xp = namespace_of(self.basis)
         varies = xp.nonzero(self.eigenvalues > 0)[0]
         return xp.take(self.basis, varies, axis=1), xp.take(self.eigenvalues, varies)
 
@@ -194,12 +198,17 @@ class RowSpectrum:
         shrinkage = residual_shrinkage(self.eigenvalues, penalties)
         return (self.projections.T**2) @ (shrinkage**2), namespace_of(penalties).sum(shrinkage, axis=0)
 
-    def coefficients(self, penalty: float) -> Array:
-        """Return Aᵀ (A Aᵀ + αI)⁻¹ y, (p, t), along the directions in which the rows vary."""
-        xp = namespace_of(self.rows)
+    def dual(self, penalty: float) -> Array:
+        """Return (A Aᵀ + αI)⁻¹ y, (m, t), along the directions in which the rows vary."""
+        xp = namespace_of(self.basis)
         total = xp.where(self.eigenvalues > 0, self.eigenvalues + penalty, inf)
         with single_threaded_blas():
-            return column_sums(self.rows, (self.basis @ (self.projections / total[:, None])).T).T
+            return self.basis @ (self.projections / total[:, None])
+
+    def coefficients(self, dual: Array) -> Array:
+        """Return Aᵀ (A Aᵀ + αI)⁻¹ y, (p, t), from its `dual`."""
+        with single_threaded_blas():
+            return column_sums(self.rows, dual.T).T
 
     def row_residuals(self, penalties: Array) -> tuple[Array, Array]:
         """Return residuals (m, t, k) and one minus leverage (m, k) of each row, for every penalty.
@@ -263,61 +272,3 @@ def _mirror(free: Array) -> tuple[Array, float]:
     """Return v and c of the reflection I - v vᵀ / c that swaps a unit vector and the first axis."""
     first = float(free[0])
     return namespace_of(free).concat([free[:1] + (1.0 if first >= 0.0 else -1.0), free[1:]]), 1.0 + abs(first)
-
-
-def row_products(rows: Array) -> Array:
-    """Return A Aᵀ, the sum over blocks of columns on all cores."""
-    if not is_numpy_array(rows):
-        return rows @ rows.T
-    return tree_sum(ordered_map(lambda part: _squared(rows[:, part]), _column_blocks(rows)))
-
-
-def centred_products(x: Array, weights: Array | None, *, centred: bool = True) -> tuple[Array, Array, Array]:
-    """Return the means of columns (p,), the rows A = √w (x - mean), and A Aᵀ: for few, long rows.
-
-    Every block of columns is read once, and squared while it is in the cache. Without `centred` the means are
-    zero.
-    """
-    xp = namespace_of(x)
-    one = counts(weights, x)
-    root = None if weights is None else xp.sqrt(one)[:, None]
-    total = xp.sum(one)
-
-    if not is_numpy_array(x):
-        mean = (one @ x) / total if centred else xp.zeros_like(x[0, :])
-        rows = x - mean if root is None else (x - mean) * root
-        return mean, rows, rows @ rows.T
-    mean, rows = np.zeros(x.shape[1]), np.empty(x.shape)
-
-    @SILENT
-    def fill(part: slice) -> Array:
-        if centred:
-            np.divide(one @ x[:, part], total, out=mean[part])
-            same = part.start + np.flatnonzero(x[0, part] == x[-1, part])
-            same = same[(x[:, same] == x[0, same]).all(axis=0)]
-            mean[same] = x[0, same]  # of constant columns exactly: no rows of rounding
-        np.subtract(x[:, part], mean[part], out=rows[:, part])
-        if root is not None:
-            rows[:, part] *= root
-        return _squared(rows[:, part])
-
-    return mean, rows, tree_sum(ordered_map(fill, _column_blocks(x)))
-
-
-@SILENT
-def _squared(columns: Array) -> Array:
-    return columns @ columns.T
-
-
-def column_sums(x: Array, weights: Array) -> Array:
-    """Return wᵀ X, by blocks of columns on all cores: for few, long rows."""
-    if not is_numpy_array(x):
-        return weights @ x
-    return np.concatenate(
-        list(ordered_map(lambda part: weights @ x[:, part], _column_blocks(x))), axis=weights.ndim - 1
-    )
-
-
-def _column_blocks(x: Array) -> list[slice]:
-    step = max(1024, -(-x.shape[1] // 8))  # of more blocks the products are more to add than they save
-    return [slice(a, a + step) for a in range(0, x.shape[1], step)]

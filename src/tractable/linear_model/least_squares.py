@@ -343,7 +343,8 @@ class LinearRegression(LinearPredictions, LinearFit):
         Covariance of the coefficients, noise_variance_ (XᵀX)⁻¹; where the rank is deficient, infinite on the
         diagonal for coefficients that the rows do not determine, and NaN beside it.
     coef_std_errors_ : array of the shape of `coef_`
-        Standard errors of the coefficients; infinite where the rows do not determine them.
+        Standard errors of the coefficients; infinite where the rows do not determine them, as of a constant
+        column beside the intercept (:class:`Ridge` has a prior, and gives its scale there).
     intercept_std_error_ : float or array of shape (n_targets,)
         Standard error of the intercept; infinite likewise.
     log_likelihood_ : float

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.one_pass import check_weight
-from tractable.base.validation import check_finite, check_names, check_row_noise
+from tractable.base.validation import check_after, check_names, check_row_noise
 from tractable.data import ArraySource, Source, SparseSource, as_source, is_sparse, is_streamed
 from tractable.data.blocks import block_rows
 from tractable.data.frames import FrameSource
@@ -47,17 +48,14 @@ def checked_factor(
         return rows, replace(linear_factor(rows), **sums)
     if not once or not is_numpy_array(rows.data):
         return rows, linear_factor(rows)
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            found = linear_factor(rows) if _has_few_rows(rows) else _factor_of_products(rows)
-        except ValueError:  # of an entry that is refused below
-            found = None
-        finite = (
-            found is not None and found.weight * np.sum(found.root_mean_square[: found.dim] ** 2) < LARGEST**2
-        )
-    if not finite:
-        check_finite(estimator, rows.data, "X")
+    first = linear_factor if _has_few_rows(rows) else _factor_of_products
+    found = check_after(estimator, rows.data, lambda: first(rows), _sum_of_squares)
     return rows, _factor_of_rows(rows) if found is None else found
+
+
+def _sum_of_squares(found: LinearFactor | None) -> float:
+    """Return that of all entries of X; infinity where products of columns were refused."""
+    return inf if found is None else float(found.weight * np.sum(found.root_mean_square[: found.dim] ** 2))
 
 
 def linear_factor(rows: Rows) -> LinearFactor:

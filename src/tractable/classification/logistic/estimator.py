@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.devices import beside
 from tractable.arrays.error_function import erfc
-from tractable.arrays.limits import LARGEST
 from tractable.arrays.log_space import sigmoid
 from tractable.arrays.namespace import is_foreign_array, is_numpy_array, is_sparse, namespace_of
 from tractable.base import (
@@ -26,7 +25,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
-from tractable.base.validation import check_finite
+from tractable.base.validation import check_after
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer
 from tractable.classification.logistic.problem import (
@@ -493,15 +492,10 @@ class LogisticRegression(ClassifierMixin, Estimator):
     def _summary(self, data: Source, n_classes: int) -> ClassSummary:
         """Return the moments of the columns and the weights of the classes, of rows that are finite."""
         rows = data.X if isinstance(data, ArraySource) and is_numpy_array(data.X) else None
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                found: ClassSummary = fold(partial(ClassSummary.of, n_classes=n_classes), data, rows=BLOCK)
-        except ValueError:
-            if rows is not None:  # of an entry, which is named
-                check_finite(self, rows, "X")
-            raise
-        if rows is not None and not found.sum_of_squares < LARGEST**2:
-            check_finite(self, rows, "X")
+        of = partial(ClassSummary.of, n_classes=n_classes)
+        found: ClassSummary = check_after(
+            self, rows, lambda: fold(of, data, rows=BLOCK), lambda found: found.sum_of_squares
+        )
         return found
 
     def _warm_start(self, problem: LogisticProblem, earlier: Any) -> np.ndarray:

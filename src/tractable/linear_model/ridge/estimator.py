@@ -18,7 +18,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.parameters import check_choice, check_number
-from tractable.base.validation import check_finite, check_folds
+from tractable.base.validation import check_after, check_folds
 from tractable.data import SparseSource
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
@@ -89,7 +89,9 @@ class Ridge(LinearPredictions, LinearFit):
     coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
         Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
         of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
-        coefficients that are drawn from the prior.
+        coefficients that are drawn from the prior. Of a constant column the rows tell nothing beside
+        the intercept, and the scale is that of the prior, σ/√α (:class:`LinearRegression`, without a prior,
+        has infinity there).
     statistic_ : LinearFactor
         The sufficient statistic of the rows.
     n_features_in_, feature_names_in_
@@ -216,6 +218,10 @@ class RidgeCV(LinearPredictions, Estimator):
     SciPy of at most 2,000 columns, which is read in dense blocks; `scoring` then needs `cv`, and
     `store_cv_results` and `alpha_per_target` are refused.
 
+    A model of no more rows than columns computes standard errors and distributions from the rows when they
+    are asked for. It refers to an X of more than a million entries without copying it: where X was changed in
+    place since the fit, these answers are refused. `predict` does not need X.
+
     Parameters
     ----------
     alphas : array of shape (n_alphas,)
@@ -257,7 +263,7 @@ class RidgeCV(LinearPredictions, Estimator):
     coef_std_errors_, intercept_std_error_ : arrays of the shapes of `coef_` and `intercept_`
         Scales of the posterior of coefficients and intercept, under the prior coef ~ N(0, σ²/α): Student's t
         of `residual_dof_` degrees of freedom, with `noise_variance_` for σ². `coef_interval` covers
-        coefficients that are drawn from the prior.
+        coefficients that are drawn from the prior. See :class:`Ridge` for constant columns.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names where they had any.
 
@@ -328,8 +334,12 @@ class RidgeCV(LinearPredictions, Estimator):
             held = _held(rows)
             self._choose_by_folds(held, alphas) if self.cv is not None else self._choose_by_rows(held, alphas)
             return self
-        check = partial(check_finite, self, rows.data, "X") if shown else None
-        found = search(rows, alphas, self.method, check=check, **self._intercept)
+        found = check_after(
+            self,
+            rows.data if shown else None,
+            lambda: search(rows, alphas, self.method, **self._intercept),
+            lambda found: found.sum_of_squares,
+        )
         self.cv_curve_ = found.curve
         self.alpha_, self.best_score_ = found.curve.best_alpha, -found.curve.best_score
         self._set_solution(found.solution, flat=found.flat)

@@ -1,17 +1,18 @@
 """Leave-one-out and generalised cross-validation of ridge regression, for every penalty of a grid at once."""
 
-from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import LARGEST, check_squarable
+from tractable.arrays.limits import check_squarable
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import Rows
 from tractable.data import Source
 from tractable.data.blocks import block_rows
 from tractable.engines import fold
-from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, centred_products
+from tractable.engines.long_rows import read_rows
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
 from tractable.linear_model.rows import check_factor, joint_moments, varying_columns
 from tractable.metrics.penalties import CVCurve
@@ -133,6 +134,7 @@ class PenaltySearch:
     curve: CVCurve
     solution: RidgeSolution
     flat: bool  # whether there is one target, given as a vector
+    sum_of_squares: float = inf  # of all entries of X, where products of few rows show it
 
 
 def has_few_rows(data: Any) -> bool:
@@ -140,14 +142,7 @@ def has_few_rows(data: Any) -> bool:
     return not isinstance(data, Source) and data.shape[0] <= data.shape[1]
 
 
-def search(
-    rows: Rows,
-    alphas: np.ndarray,
-    method: str,
-    *,
-    check: Callable[[], None] | None = None,
-    **intercept: bool,
-) -> PenaltySearch:
+def search(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Score every penalty on rows in memory or in a stream: two passes for "loo", one for "gcv".
 
     Parameters
@@ -158,14 +153,12 @@ def search(
         The penalties.
     method : {"loo", "gcv"}
         What they are judged by.
-    check : callable, optional
-        Called where products of few rows show that entries of X may be too large, or not finite.
     **intercept : bool
         `fit_intercept` and `penalize_intercept`.
     """
     if has_few_rows(rows.data):
         with blas_for_columns(rows.data.shape[0]):  # a system of the size of the rows
-            return _few_rows(rows, alphas, method, check, **intercept)
+            return _few_rows(rows, alphas, method, **intercept)
     spectrum, centering, weight, flat = _column_spectrum(rows, alphas, method, **intercept)
     target_scale = _target_scale(spectrum, weight, alphas)
     penalties = _like(alphas, spectrum.basis)
@@ -197,13 +190,13 @@ def left_out_errors(rows: Rows, alphas: np.ndarray, **intercept: bool) -> np.nda
         of = LeaveOneOut.at(spectrum, centering, weight, scale, alphas)
         return scale * of.errors(rows.data, rows.y, rows.weights)[1]
     counted = np.ones(len(rows.data), dtype=bool) if rows.weights is None else rows.weights > 0.0
-    few, centering, weight, weights = _row_spectrum(rows, alphas, None, **intercept)
+    few, centering, weight, weights, _ = _row_spectrum(rows, alphas, **intercept)
     scale = _target_scale(few, weight, alphas)
     y = _as_columns(rows.y, rows.data)
     found = np.empty((*y.shape, len(alphas)))
     found[counted] = scale * leave_one_out_errors(*_row_errors(few, alphas, scale, weights))
     for k, alpha in enumerate(alphas):
-        fitted = centering.columns(as_rows(rows.data[~counted])) @ few.coefficients(float(alpha))
+        fitted = centering.columns(as_rows(rows.data[~counted])) @ few.coefficients(few.dual(float(alpha)))
         found[~counted, :, k] = y[~counted] - centering.offset - fitted
     return found
 
@@ -213,9 +206,9 @@ def _column_spectrum(
 ) -> tuple[ColumnSpectrum, Centering, float, bool]:
     """Decompose many rows: by their scatter where that is safe and rows are read again, else by QR."""
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
-    if method == "loo" and centred and not isinstance(rows.data, Source):
+    varies = varying_columns(rows) if centred and not isinstance(rows.data, Source) else None
+    if method == "loo" and varies is not None:
         moments = joint_moments(rows)
-        varies = varying_columns(rows)
         centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
         spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
         if spectrum is not None:
@@ -223,8 +216,8 @@ def _column_spectrum(
     statistic = check_factor(fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights))
     if centred:
         statistic = statistic.without_constant_columns()
-        if not isinstance(rows.data, Source):
-            statistic = statistic.without(~varying_columns(rows))
+        if varies is not None:
+            statistic = statistic.without(~varies)
     centering = Centering.of(statistic.mean, statistic.n_targets, **intercept)
     factor = centering.factor(statistic)
     p = factor.shape[1] - statistic.n_targets
@@ -232,28 +225,26 @@ def _column_spectrum(
     return spectrum, centering, float(statistic.weight), statistic.flat
 
 
-def _few_rows(
-    rows: Rows, alphas: np.ndarray, method: str, check: Callable[[], None] | None, **intercept: bool
-) -> PenaltySearch:
+def _few_rows(rows: Rows, alphas: np.ndarray, method: str, **intercept: bool) -> PenaltySearch:
     """Search in the space of the rows; those of weight zero are left out."""
-    spectrum, centering, total, weights = _row_spectrum(rows, alphas, check, **intercept)
+    spectrum, centering, total, weights, squares = _row_spectrum(rows, alphas, **intercept)
     target_scale = _target_scale(spectrum, total, alphas)
     if method == "gcv":
         curve, _ = _gcv(alphas, spectrum, centering, total)
     else:
         residuals, one_minus_leverage = _row_errors(
-            spectrum, _like(alphas, spectrum.rows), target_scale, weights
+            spectrum, _like(alphas, spectrum.basis), target_scale, weights
         )
         errors = leave_one_out_errors(residuals, one_minus_leverage)
         curve = _loo(alphas, LeftOutErrors.of(residuals, errors, weights), total, target_scale)
     solution = dual_solution(spectrum, centering, total, curve.best_alpha)
-    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1)
+    return PenaltySearch(curve=curve, solution=solution, flat=rows.y.ndim == 1, sum_of_squares=squares)
 
 
 def _row_spectrum(
-    rows: Rows, alphas: np.ndarray, check: Callable[[], None] | None, **intercept: bool
-) -> tuple[RowSpectrum, Centering, float, Array | None]:
-    """Decompose few rows, those of positive weight."""
+    rows: Rows, alphas: np.ndarray, **intercept: bool
+) -> tuple[RowSpectrum, Centering, float, Array | None, float]:
+    """Decompose few rows, those of positive weight; the last result is the sum of squares of X."""
     x, y, weights = _counted(rows)
     xp = namespace_of(x)
     one = counts(weights, y)
@@ -262,15 +253,13 @@ def _row_spectrum(
     if penalised:
         x = xp.concat([xp.ones_like(x[:, :1]), x], axis=1)
     centred = intercept["fit_intercept"] and not penalised
-    mean, columns, products = centred_products(x, weights, centred=centred)
-    if check is not None and not _sum_of_squares(products, total, mean) < LARGEST**2:
-        check()
+    mean, columns, products = read_rows(x, weights, centred=centred)
     centering = Centering.of(xp.concat([mean[:d], one @ y / total]), int(y.shape[1]), **intercept)
     # Rounding of the means moves rows along `free` alone, which the decomposition leaves out.
     free = root / total**0.5 if centering.free_intercept else None
     targets = (y - centering.offset) * root[:, None]
     spectrum = RowSpectrum.of(columns, targets, float(alphas.min()), free, products)
-    return spectrum, centering, total, weights
+    return spectrum, centering, total, weights, _sum_of_squares(products, total, mean)
 
 
 @SILENT

@@ -7,13 +7,14 @@ import numpy as np
 
 from tractable.arrays.linalg import column_lengths, column_squares, solve_triangular
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
-from tractable.engines.least_squares import OUTSIDE, RowSpan, least_squares
-from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum, row_products
+from tractable.engines.least_squares import OUTSIDE, NotComputedError, RowSpan, least_squares
+from tractable.engines.long_rows import ReferredRows, row_products
+from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import safe_factor, triangle
 from tractable.primitives.threads import blas_for_columns
 from tractable.statistics import LinearFactor
-from tractable.value import replace, value
+from tractable.value import parameters, replace, value
 
 
 @value
@@ -136,21 +137,34 @@ class CholeskyInverse:
 class DualInverse:
     """(AᵀA + αI)⁻¹ for fewer rows than columns: from A Aᵀ in the span of the rows, 1/α orthogonal to it."""
 
-    rows: Array  # (m, p), A
+    rows: Array | ReferredRows  # (m, p), A
     alpha: float  # where it is zero, nothing determines what is orthogonal to the rows
     # (m, r) and (r,), Q and λ of A Aᵀ = Q diag(λ) Qᵀ without the λ that are zero, if they are known already
     known: tuple[Array, Array] | None = None
+    # (t, m) and (t, p), v = (A Aᵀ + αI)⁻¹ y and vᵀA: they tell whether rows that are referred to were changed
+    sums: tuple[Array, Array] | None = None
 
-    @classmethod
-    def of(cls, spectrum: RowSpectrum, alpha: float) -> "DualInverse":
-        """Return the inverse from the spectrum of the rows."""
-        return cls(rows=spectrum.rows, alpha=alpha, known=spectrum.nonzero())
+    @cached_property
+    def _rows(self) -> Array:
+        """A as an array; of rows that are referred to, after a look at whether they were changed."""
+        if not isinstance(self.rows, ReferredRows):
+            return self.rows
+        found = self.rows.unchanged(*self.sums)  # type: ignore[misc]
+        if found is None:
+            raise NotComputedError(
+                "X was changed after the fit, and standard errors and distributions are computed from it "
+                "when they are asked for: fit again, or ask for them before X is changed"
+            )
+        return found
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
         if self.known is not None:
             return self.known
-        return RowSpectrum.of(self.rows, self.rows[:, :0], self.alpha).nonzero()
+        return RowSpectrum.of(self._rows, self._rows[:, :0], self.alpha).nonzero()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return parameters(self)  # without another copy of the rows
 
     @cached_property
     def effective_dof(self) -> float:
@@ -167,11 +181,11 @@ class DualInverse:
         (basis, values), along, length = self._spectrum, self._along(z), xp.sum(z * z, axis=1)
         inside = xp.sum(along**2 / (values + self.alpha), axis=1)
         if self.alpha == 0.0:
-            apart = column_lengths((z - (along / xp.sqrt(values)) @ basis.T @ self.rows).T)
+            apart = column_lengths((z - (along / xp.sqrt(values)) @ basis.T @ self._rows).T)
             inside_span = apart <= OUTSIDE * column_lengths(size.T)
             return xp.where(inside_span, inside, xp.full_like(inside, float("inf")))
         outside = length - xp.sum(along**2, axis=1)
-        rounding = 10.0 * self.rows.shape[0] * float(xp.finfo(z.dtype).eps) * length
+        rounding = 10.0 * basis.shape[0] * float(xp.finfo(z.dtype).eps) * length
         return inside + xp.where(outside > rounding, outside, xp.zeros_like(outside)) / self.alpha
 
     def inner(self, z: Array) -> Array:
@@ -183,7 +197,7 @@ class DualInverse:
     def _along(self, z: Array) -> Array:
         """Return the coordinates of z in the orthonormal basis Aᵀ Q λ^(-1/2) of the span of the rows."""
         basis, values = self._spectrum
-        return (z @ self.rows.T) @ basis / namespace_of(z).sqrt(values)
+        return (z @ self._rows.T) @ basis / namespace_of(z).sqrt(values)
 
 
 @value
@@ -446,8 +460,11 @@ def primal_solution(
 
 def dual_solution(spectrum: RowSpectrum, centering: Centering, weight: float, alpha: float) -> RidgeSolution:
     """Return the solution for one penalty, w = Aᵀ (A Aᵀ + αI)⁻¹ y, from the spectrum of the rows."""
-    xp = namespace_of(spectrum.rows)
-    penalty = xp.asarray([alpha], dtype=spectrum.rows.dtype, device=device(spectrum.rows))
+    xp = namespace_of(spectrum.basis)
+    penalty = xp.asarray([alpha], dtype=spectrum.basis.dtype, device=device(spectrum.basis))
     rss = spectrum.residuals(penalty)[0][:, 0]
-    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": DualInverse.of(spectrum, alpha)}
-    return RidgeSolution.at(spectrum.coefficients(alpha), rss, spectrum.target_lengths, centering, **of)
+    dual = spectrum.dual(alpha)
+    coef = spectrum.coefficients(dual)
+    inverse = DualInverse(rows=spectrum.rows, alpha=alpha, known=spectrum.nonzero(), sums=(dual.T, coef.T))
+    of: dict[str, Any] = {"weight": weight, "alpha": alpha, "inverse": inverse}
+    return RidgeSolution.at(coef, rss, spectrum.target_lengths, centering, **of)
