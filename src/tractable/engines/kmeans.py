@@ -483,7 +483,7 @@ class KMeansProblem(EMProblem):
         return EMResult(params=Centers(centers=centers), trace=tuple((-costs).tolist()), converged=settled)
 
     def labels_by_products(self, params: Centers, max_iter: int) -> np.ndarray | None:
-        """Return the labels (n,) that the two steps settle at, of rows in memory, by functions of NumPy alone.
+        """Return the labels (n,) that the two steps settle at, of rows in memory, by functions of NumPy.
 
         Of many columns the products of rows and centres take most of the time, and what would be compiled
         takes seconds for the first fit. None where a centre loses all its rows.

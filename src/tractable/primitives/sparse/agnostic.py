@@ -68,9 +68,7 @@ def _first_to_enter(
     sides = SIDES[:1] if positive else SIDES
     closing = 1.0 - sides * slopes
     ways = np.full(closing.shape, np.inf)
-    np.divide(
-        np.maximum(level - sides * heights, 0.0), closing, out=ways, where=free & (closing > PARALLEL)
-    )
+    np.divide(np.maximum(level - sides * heights, 0.0), closing, out=ways, where=free & (closing > PARALLEL))
     soonest = ways.min(axis=0)
     j = int(soonest.argmin())
     return j, float(soonest[j])
