@@ -5,6 +5,8 @@ import pytest
 
 from tractable import KMeans
 from tractable.arrays.namespace import to_numpy
+from tractable.engines.kmeans import initial_responsibilities
+from tractable.primitives.compiled_options import Kernel
 from tractable.primitives.kmeans import (
     assign,
     cluster_sums,
@@ -106,6 +108,27 @@ def test_a_search_in_one_call_is_that_of_its_steps(columns, n_clusters, weighted
     np.testing.assert_allclose(plain_costs, costs, rtol=1e-9)
     np.testing.assert_array_equal(plain_labels, labels)
     assert plain_settled
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_start_of_a_wide_mixture_compiles_nothing_and_is_that_of_the_kernel(weighted, rng, monkeypatch):
+    x = rng.standard_normal((6, 150))[rng.integers(6, size=3000)] + 2.0 * rng.standard_normal((3000, 150))
+    w = rng.integers(0, 3, 3000).astype(float) if weighted else None
+    seeds = kmeans_plus_plus(x, w, 6, np.random.default_rng(1).random((6, n_trials(6))))
+    np.testing.assert_array_equal(
+        seeds, compiled_seeds(x, w, np.random.default_rng(1).random((6, n_trials(6))))
+    )
+    given = {"max_iter": 100, "least": 1e-20}
+    _, labels, *_ = lloyd(x, w, np.zeros(150), 1.0, x[seeds], **given)
+    _, found, *_ = lloyd(x, w, np.zeros(150), 1.0, x[seeds], **given, by_products=True)
+    np.testing.assert_array_equal(found, labels)
+
+    def called(kernel, *given):
+        raise AssertionError(f"{kernel.__name__} is compiled")
+
+    monkeypatch.setattr(Kernel, "__call__", called)
+    start = initial_responsibilities("kmeans", x, w, 6, np.random.default_rng(0))
+    assert set(start.sum(axis=1)) == {1.0}
 
 
 def test_a_search_in_one_call_leaves_empty_clusters_to_others(rng):

@@ -94,8 +94,15 @@ def betaln(a: Array, b: Array) -> Array:
     """
     xp, a, b = floats(a, b)
     low, high = xp.minimum(a, b), xp.maximum(a, b)
-    if xp is np and (low < _LARGE).all() and (high >= _LARGE).all():  # as a rule, of degrees of freedom
-        return gammaln(low) + _log_ratio(xp, low, high)
+    if xp is np:  # as a rule all numbers are of one kind
+        below = low < _LARGE
+        if not below.any():
+            return _both_large(np, low, high)
+        above = high >= _LARGE
+        if not above.any():
+            return gammaln(low) + gammaln(high) - gammaln(low + high)
+        if below.all() and above.all():
+            return gammaln(low) + _log_ratio(np, low, high)
     small = gammaln(low) + gammaln(high) - gammaln(low + high)
     big = xp.where(high < _LARGE, xp.full_like(high, _LARGE), high)
     mixed = gammaln(low) + _log_ratio(xp, low, big)

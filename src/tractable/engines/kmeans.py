@@ -28,6 +28,7 @@ from tractable.engines.em import EMProblem, EMResult, best_of, em
 from tractable.engines.fold import fold
 from tractable.primitives.kmeans import (
     STEPS,
+    WIDE,
     Movement,
     assign,
     cluster_sums,
@@ -40,6 +41,7 @@ from tractable.primitives.kmeans import (
     reassign,
 )
 from tractable.primitives.sparse_rows import sparse_squared_distances
+from tractable.primitives.threads import single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.statistics.rows import counts
 from tractable.value import replace, value
@@ -480,6 +482,18 @@ class KMeansProblem(EMProblem):
         block.known = centers
         return EMResult(params=Centers(centers=centers), trace=tuple((-costs).tolist()), converged=settled)
 
+    def labels_by_products(self, params: Centers, max_iter: int) -> np.ndarray | None:
+        """Return the labels (n,) that the two steps settle at, of rows in memory, by functions of NumPy.
+
+        Of many columns the products of rows and centres take most of the time, and what would be compiled
+        takes seconds for the first fit. None where a centre loses all its rows.
+        """
+        rows = self.source.collect()
+        given = rows.X, rows.weights, *_scaling(self.standardizer), params.centers
+        with single_threaded_blas():
+            found = lloyd(*given, max_iter=max_iter, least=self._least(params), by_products=True)
+        return None if found is None else found[1]
+
     def run_batches(self, params: Centers, size: int, max_iter: int, rng: np.random.Generator) -> EMResult:
         """Follow batches of `size` rows until a whole pass moves the centres as little as `settled` asks.
 
@@ -764,7 +778,12 @@ def _standardized_clusters(
     """Return the clusters (n,) of one start of `kmeans`, of rows whose columns have a variance of 1."""
     source = as_source(z, None, weights)
     problem = KMeansProblem(source, Standardizer.identity(z.shape[1]), n_clusters=n_clusters)
-    found = problem.run_em(problem.initial(rng), 100)
+    first = problem.initial(rng)
+    if z.shape[1] >= WIDE:
+        labels = problem.labels_by_products(first, 100)
+        if labels is not None:
+            return labels
+    found = problem.run_em(first, 100)
     if found.interrupted:
         raise KeyboardInterrupt
     return problem.labels(found.params)

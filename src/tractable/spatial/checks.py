@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.limits import check_squarable, plainly_squarable
+from tractable.arrays.limits import LARGEST, check_squarable, extremes, plainly_squarable
 from tractable.arrays.namespace import is_foreign_array
 from tractable.arrays.random import as_generator
 
@@ -27,7 +27,8 @@ def as_rows(name: str, x: Any, dim: int | None = None, *, missing: bool = False)
     rows = np.ascontiguousarray(given, dtype=np.float64)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(f"{name} must have {dim} columns as the points have, got {rows.shape[1]}")
-    if plainly_squarable(rows):
+    # One pass over rows that are fine; the extremes are NaN where an entry is.
+    if plainly_squarable(rows) or (rows.size and max(map(abs, extremes(rows))) <= LARGEST):
         return rows
     if np.isinf(rows).any() if missing else not np.isfinite(rows).all():
         raise ValueError(f"{name} must be finite: it contains {'infinity' if missing else 'NaN or infinity'}")

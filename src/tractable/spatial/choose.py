@@ -11,7 +11,7 @@ from tractable.arrays.random import either_seed_name
 from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows, as_seed
 from tractable.spatial.index import Index
-from tractable.spatial.kd_tree import KDTree
+from tractable.spatial.kd_tree import LEAF_SIZE, KDTree
 from tractable.spatial.metrics import Metric, as_metric
 from tractable.spatial.randomized_forest import RandomizedForest
 from tractable.spatial.spill_tree import SpillTree
@@ -34,15 +34,23 @@ SAMPLED = 8192
 #: Points a tree is tried on.
 PROBES = 16
 
+#: How many times as many points as are worthwhile a tree of a sample is to expect, so that none of all points
+#: is tried: it expects too many where neighbours are fewer than the points that one of the sample stands for.
+SURE = 1.1
+
+#: Points of the part that is tried before all, as a multiple of those that a tree may measure.
+PART = 1.4
+
 
 def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10) -> Index:
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
     Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
     data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; a tree of
-    some 512 of them before that, and of more than 8192 points one of every eighth. It is kept if it measures
-    few enough of all points; a scan measures all of them, but each faster, by matrix products some ten times.
-    So points that fill few dimensions of their own are given to a tree, however many columns they have.
+    some 512 to 1023 of them before that, with smaller leaves and fewer neighbours in proportion, and of more
+    than 8192 points one of every eighth. It is kept if it measures few enough of all points; a scan measures
+    all of them, but each faster, by matrix products some ten times. So points that fill few dimensions of
+    their own are given to a tree, however many columns they have.
 
     Parameters
     ----------
@@ -64,34 +72,42 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
-    few, most = rows.shape[1] <= FEW, _most(len(rows), metric)
-    some = rows[:: len(rows) // SCANNED]
-    if not few and _measured(KDTree(some, metric), k) > _most(len(some), metric):
+    few, worthwhile = rows.shape[1] <= FEW, _most_measured(len(rows), metric)
+    step = len(rows) // SCANNED
+    if not few and step > 1 and _expected_measured(rows, step, metric, k) > SURE * worthwhile:
         if len(rows) <= SAMPLED:
             return Brute(points, metric)
-        # A tree of all points measures more of them than one of a part, which may be too many already.
-        part = rows[:: int(0.7 / _share(metric))]
-        if len(part) > most and _measured(KDTree(part, metric), k) > most:
+        # A tree of all points measures more of them than one of a part, which may be too many already. The
+        # part is larger than the share that is worthwhile: a smaller one could not measure too many.
+        part = rows[:: int(1.0 / (PART * _relative_cost(metric)))]
+        if len(part) > worthwhile and _mean_measured(KDTree(part, metric), k) > worthwhile:
             return Brute(points, metric)
     tree = KDTree(points, metric)
-    if few or _measured(tree, k) <= most:
+    if few or _mean_measured(tree, k) <= worthwhile:
         return tree
     rows = tree.points
     del tree  # before the scan copies the points in single precision, the tree's own copy of them goes
     return Brute(rows, metric)
 
 
-def _share(metric: Metric) -> float:
-    """Return how much sooner a point is measured by a scan than by a tree."""
+def _relative_cost(metric: Metric) -> float:
+    """Return what a scan takes for a point, over what a tree takes that measures it by itself.
+
+    As timed on hosts of several kinds: a scan measures by matrix products, or else by a loop over tiles.
+    """
     return 1.0 / 12.0 if metric.form == "euclidean" else 0.25
 
 
-def _most(n: int, metric: Metric) -> float:
-    """Return how many of n points a tree that pays measures; a scan has the fixed cost of six hundred."""
-    return min(0.6 * n, 600.0 + _share(metric) * n)
+def _most_measured(n: int, metric: Metric) -> float:
+    """Return how many of n points a tree may measure for a row and be no slower than a scan.
+
+    A scan costs a row about what the tree takes for six hundred points, and then its share of each. A tree
+    that measures most of its points is never the faster one: it opens all of its nodes as well.
+    """
+    return min(0.6 * n, 600.0 + _relative_cost(metric) * n)
 
 
-def _measured(tree: KDTree, k: int) -> float:
+def _mean_measured(tree: KDTree, k: int) -> float:
     """Return how many points a tree measures, on average, to find the neighbours of some of its points."""
     n = len(tree)
     if n < 2:
@@ -99,6 +115,15 @@ def _measured(tree: KDTree, k: int) -> float:
     some = np.unique(np.linspace(0, n - 1, PROBES).astype(np.int64))
     report = tree.query(tree.points[some], min(max(k, 1), n - 1), exclude=some, report=True)[2]
     return float(np.mean(report.measured))
+
+
+def _expected_measured(rows: np.ndarray, step: int, metric: Metric, k: int) -> float:
+    """Return how many points a tree of all rows is likely to measure, by a tree of every `step`-th.
+
+    With leaves, and neighbours, fewer in proportion its cells are as large, and neighbours as far away.
+    """
+    tree = KDTree(rows[::step], metric, max(1, LEAF_SIZE // step))
+    return step * _mean_measured(tree, max(1, k // step))
 
 
 @either_seed_name

@@ -14,6 +14,9 @@ from tractable.spatial.index import Index
 from tractable.spatial.metrics import Metric
 from tractable.value import value
 
+#: The most points that are not split.
+LEAF_SIZE = 32
+
 
 @value
 class KDTree(Index):
@@ -47,7 +50,7 @@ class KDTree(Index):
     leaf_size: int
     tree: KDNodes  # of the points as the metric makes them
 
-    def __init__(self, points: Any, metric: Metric | str = "euclidean", leaf_size: int = 32) -> None:
+    def __init__(self, points: Any, metric: Metric | str = "euclidean", leaf_size: int = LEAF_SIZE) -> None:
         object.__setattr__(self, "leaf_size", as_whole("leaf_size", leaf_size, 1))
         object.__setattr__(self, "tree", kd_build(self._prepare(points, metric), self.leaf_size))
 

@@ -202,7 +202,8 @@ class LarsState:
             self._leave(leaving)
         elif self._joins(entering):
             side = np.copysign(1.0, self.q[entering] - entry * along[entering])
-            if entry > TIE * self.penalty and not self._tied(side)[entering]:
+            tied = self.penalty - side * self.q[entering] <= self.ties[entering]
+            if entry > TIE * self.penalty and not tied:
                 self._move(direction, along, entry)
             self._admit(entering)
 

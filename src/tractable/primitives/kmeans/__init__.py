@@ -15,6 +15,7 @@ from tractable.value import value
 
 __all__ = [
     "STEPS",
+    "WIDE",
     "Assignment",
     "ClusterSums",
     "Movement",
@@ -37,6 +38,10 @@ SEEDING_ROWS = 2**15
 
 #: Work for one centre that is shared among threads.
 SEEDING_WORK = 2**22
+
+#: Columns from which on distances by products of matrices take the time of the product, and the work of all
+#: centres up to which they are seeded by them: no more than what is compiled takes on a core.
+WIDE, PRODUCTS_WORK = 128, 2**27
 
 
 def n_trials(n_clusters: int) -> int:
@@ -84,8 +89,8 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         )
     if is_sparse(x) or not runs_compiled(x, x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / 4):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
-    if agnostic.fewer_than_trials(x, uniforms):
-        # All pairs are products about the mean, the same on any number of threads.
+    if agnostic.fewer_than_trials(x, uniforms) or _seeded_by_products(x, uniforms):
+        # Distances are products about the mean, the same on any number of threads.
         with single_threaded_blas():
             return agnostic.kmeans_plus_plus(x - x.mean(axis=0), weights, uniforms)
     if len(x) <= SEEDING_ROWS and math.prod(x.shape) * uniforms.shape[1] < SEEDING_WORK:
@@ -94,6 +99,12 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         return seeds(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
+
+
+def _seeded_by_products(x: np.ndarray, uniforms: Array) -> bool:
+    """Return whether matrices of products, of many columns, choose the seeds: they compile nothing."""
+    few = len(x) <= SEEDING_ROWS and x.size * math.prod(uniforms.shape) <= PRODUCTS_WORK
+    return few and x.shape[1] >= WIDE
 
 
 def _seeded(x: np.ndarray, w: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
@@ -353,6 +364,7 @@ def lloyd(
     *,
     max_iter: int,
     least: float,
+    by_products: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None:
     """Alternate the two steps of k-means for a table that is not large, until the centres settle.
 
@@ -364,6 +376,8 @@ def lloyd(
         Most steps taken.
     least : float
         A step of Σ_k |Δμ_k|² ≤ `least` is the last.
+    by_products : bool
+        Whether matrices of products measure the distances of any number of rows: they compile nothing.
 
     Returns
     -------
@@ -382,10 +396,10 @@ def lloyd(
     >>> lloyd(x, None, np.zeros(1), 1.0, np.array([[0.0], [0.9]]), max_iter=9, least=0.0)[0].tolist()
     [[0.0], [1.0]]
     """
-    if not is_small(len(x), x.shape[1], len(centers)):
+    if not (by_products or is_small(len(x), x.shape[1], len(centers))):
         return None
     labels = np.empty(len(x), np.int32)
-    if not runs_compiled(x, STEPS * _work(x, len(centers)) / LONG_COMPILED):
+    if by_products or not runs_compiled(x, STEPS * _work(x, len(centers)) / LONG_COMPILED):
         found = agnostic.lloyd(x, weights, shift, scale, centers, labels, max_iter, least)
         return None if found is None else (found[0], labels, *found[1:])
     from tractable.primitives.kmeans.compiled import lloyd as compiled

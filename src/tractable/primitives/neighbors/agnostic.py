@@ -36,9 +36,13 @@ def fill_single(
     rows: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    z = (points - centre) * scale
-    rows[:] = np.where(np.abs(z) >= smallest, z, 0.0)
+    z = points - centre
+    z *= scale
     np.einsum("ij,ij->i", z, z, out=squares)
+    rows[:] = z
+    small = np.abs(rows) < np.float32(smallest)
+    if small.any():
+        rows[small] = 0.0
 
 
 def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,10 +60,10 @@ def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndar
     y[:, d] = squares
     least, ranks = _minima(np.dot(z, y.T), c)
     ranks.sort(axis=1)  # of equals the first
-    steps = np.take(points.T, ranks.ravel(), axis=1).reshape(d, m, c)
-    steps -= x.T[:, :, None]
+    steps = np.take(points.T, ranks.T.ravel(), axis=1).reshape(d, c, m)  # rows last: the loops are long
+    steps -= x.T.copy()[:, None, :]
     steps *= steps
-    every = np.sqrt(np.add.reduce(steps, axis=0))  # one coordinate after another
+    every = np.sqrt(np.add.reduce(steps, axis=0)).T  # one coordinate after another
     first = np.argsort(every, axis=1, kind="stable")[:, :k]
     near, indices = np.take_along_axis(every, first, axis=1), np.take_along_axis(ranks, first, axis=1)
     rounding = 4.0 * (d + 8) * 2.0**-52 * (np.sqrt(sizes) + np.sqrt(squares.max())) ** 2

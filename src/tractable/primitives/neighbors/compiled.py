@@ -260,18 +260,23 @@ def scan(gram, squares, first, k, widest, slack, doubt, key, idx, count, limit):
     """
     rows, cols = gram.shape
     cap = key.shape[1]
-    least, fewer = np.empty(LANES, np.float32), np.empty(LANES, np.int32)
+    wide, least = np.empty(GROUP, np.float32), np.empty(LANES, np.float32)
+    fewer = np.empty(LANES, np.int32)
     for r in range(rows):
         m, most = count[r], limit[r]
         if m < 0:
             continue
         if first == 0 and k <= LANES:
             # The k-th smallest of the minima over every 16th column bounds that of all columns.
+            # 64 minima at a time, as one waits for the last of its lane.
+            wide[:] = np.inf
+            for g in range(0, cols, GROUP):
+                row, square = gram[r, g : g + GROUP], squares[g : g + GROUP]
+                for c in range(GROUP):
+                    wide[c] = min(wide[c], row[c] + square[c])
             least[:] = np.inf
-            for g in range(0, cols, LANES):
-                row, square = gram[r, g : g + LANES], squares[g : g + LANES]
-                for c in range(LANES):
-                    least[c] = min(least[c], row[c] + square[c])
+            for c in range(GROUP):
+                least[c % LANES] = min(least[c % LANES], wide[c])
             most = np.nextafter(
                 np.float32(np.float64(kth_smallest(least, k, fewer)) + widest + doubt[r]), np.float32(np.inf)
             )
