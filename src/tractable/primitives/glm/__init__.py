@@ -12,7 +12,7 @@ from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 from tractable.primitives.sparse_rows import StandardizedSparse
 
-__all__ = ["perceptron_pass", "softmax_curvature", "softmax_loss"]
+__all__ = ["perceptron_pass", "single_features", "softmax_curvature", "softmax_loss"]
 
 #: Rows of a block of wide rows, and of others whose curvature is summed.
 WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
@@ -62,6 +62,32 @@ def softmax_loss(
 
     hard = (targets, None) if targets.ndim == 1 else (None, targets)
     return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
+
+
+def single_features(
+    x: np.ndarray, shift: np.ndarray | None, scale: np.ndarray | None, out: np.ndarray
+) -> None:
+    """Write the design matrix in single precision: standardised rows, behind ones where it is wider than x.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    shift, scale : arrays (d,), or None where x is the design matrix
+    out : array (n, d) or (n, 1 + d) of float32
+
+    Examples
+    --------
+    >>> z = np.empty((2, 2), dtype=np.float32)
+    >>> single_features(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([0.5]), z)
+    >>> z.tolist()
+    [[1.0, -1.0], [1.0, 1.0]]
+    """
+    if shift is None or scale is None or not runs_compiled(x, 4 * x.size):
+        out[...] = agnostic.features(x, shift, scale, out.shape[1])
+        return
+    from tractable.primitives.glm.compiled_single import features
+
+    features(x, shift, scale, out)
 
 
 def softmax_curvature(
