@@ -9,8 +9,8 @@ import numpy as np
 
 from tractable.engines.glm.losses import UNSCALED, Logit, Probit, RowCurvature, Scaling
 from tractable.primitives import SILENT
-from tractable.primitives.glm import single_features
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives.glm import single_curvature_product, single_features, single_loss
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.value import value
 
 #: Multiplications from which rough losses, and products with the curvature, are in single precision.
@@ -72,7 +72,11 @@ class DesignRows:
             weights = None if self._relative is None else self._relative[rows]
             eta = eta if first is None else eta + first[:, None]
             loss, slopes, curvatures[rows.start] = link.expand_rows(eta, self.codes[rows], weights)
-            return slopes, np.append(0.0 if first is None else np.sum(slopes, axis=1), loss)
+            others = np.zeros(1 + len(slopes))
+            others[-1] = loss
+            if first is not None:
+                others[:-1] = slopes.sum(axis=1)
+            return slopes, others
 
         gradient, sums = self.sums(of, x, inner)
         if shift is not None:
@@ -88,22 +92,21 @@ class DesignRows:
 
     def _expand_single(self, coef: np.ndarray) -> "RowExpansion":
         """Return the loss of two classes and its gradient, of one linear predictor in single precision."""
-        from tractable.primitives.glm.compiled_single import two_class_loss
-
         beta = coef[0].astype(np.float32)
 
         def of(rows: slice) -> np.ndarray:
             weights = None if self._relative is None else self._relative[rows]
-            return two_class_loss(self.design[rows], self._bytes[rows], weights, beta)
+            return single_loss(self.design[rows], self._bytes[rows], weights, beta)
 
         found = self.unit * self._summed(of)
         return RowExpansion(rows=self, loss=float(found[-1]), gradient=found[None, :-1], curvatures={})
 
     def curved(self, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Σ_n c_n z_n z_nᵀ v of one linear predictor, with the curvature c of each row, (1, p)."""
-        from tractable.primitives.glm.compiled_single import curved
-
-        return self._summed(lambda rows: curved(self.design[rows], curvatures[rows], v))[None, :]
+        single = v.astype(np.float32)
+        return self._summed(
+            lambda rows: single_curvature_product(self.design[rows], curvatures[rows], single)
+        )[None, :]
 
     def _summed(self, of: Callable[[slice], np.ndarray]) -> np.ndarray:
         """Return the sum of a function of the rows of each task."""
@@ -138,7 +141,8 @@ class DesignRows:
             return found, others
 
         if len(self._tasks) == 1:
-            return task(self._tasks[0])
+            with single_threaded_blas():  # digits do not depend on the number of threads
+                return task(self._tasks[0])
         parts = list(ordered_map(task, self._tasks))
         return sum(each for each, _ in parts), sum(each for _, each in parts)  # type: ignore[return-value]
 

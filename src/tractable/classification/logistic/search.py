@@ -211,7 +211,9 @@ def _smooth_search(
     refresh = REFRESH if problem.few_parameters else REFRESH_MANY
     options = {"refresh": refresh, "memory": MEMORY, **options}
     if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
-        options["final_tol"] = max(options["tol"] ** EXACT_POWER, ROUNDING)
+        # A Newton step that ends a search leaves far less than it was predicted to gain.
+        rough = exact and options["tol"] >= SINGLE
+        options["final_tol"] = None if rough else max(options["tol"] ** EXACT_POWER, ROUNDING)
     found = lbfgs(problem.objective, start, curvature=problem.curvature, exact=exact, **options)
     return replace(found, violation=float(np.max(np.abs(found.gradient), initial=0.0)))
 

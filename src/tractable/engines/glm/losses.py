@@ -466,7 +466,7 @@ def _weighted(
     """Return the loss of two classes by their margins, and its derivatives by the linear predictor."""
     slope = sign * slope
     if weights is None:
-        return float(np.sum(loss, dtype=np.float64)), slope[None, :], RowCurvature(weights=curvature)
+        return float(loss.sum(dtype=np.float64)), slope[None, :], RowCurvature(weights=curvature)
     return float(weights @ loss), (weights * slope)[None, :], RowCurvature(weights=weights * curvature)
 
 

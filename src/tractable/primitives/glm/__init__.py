@@ -12,7 +12,14 @@ from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 from tractable.primitives.sparse_rows import StandardizedSparse
 
-__all__ = ["perceptron_pass", "single_features", "softmax_curvature", "softmax_loss"]
+__all__ = [
+    "perceptron_pass",
+    "single_curvature_product",
+    "single_features",
+    "single_loss",
+    "softmax_curvature",
+    "softmax_loss",
+]
 
 #: Rows of a block of wide rows, and of others whose curvature is summed.
 WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
@@ -88,6 +95,55 @@ def single_features(
     from tractable.primitives.glm.compiled_single import features
 
     features(x, shift, scale, out)
+
+
+def single_loss(z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
+    """Return the gradient of -Σ_n w_n log p(C_n | z_n) of two classes, and behind it the loss, (p + 1,).
+
+    They are of a design matrix in single precision, of which sums are taken in double precision.
+
+    Parameters
+    ----------
+    z : array (n, p) of float32
+    codes : array (n,) of uint8
+        0, or 1 for rows of the class whose linear predictor is z · coef; that of the other is 0.
+    weights : array (n,) or None
+    coef : array (p,) of float32
+
+    Examples
+    --------
+    >>> z, codes = np.ones((3, 1), dtype=np.float32), np.array([0, 0, 1], dtype=np.uint8)
+    >>> single_loss(z, codes, None, np.zeros(1, dtype=np.float32)).round(4)
+    array([0.5   , 2.0794])
+    """
+    if not runs_compiled(z, 8 * z.size):
+        return agnostic.single_loss(z, codes, weights, coef)
+    from tractable.primitives.glm.compiled_single import two_class_loss
+
+    return two_class_loss(z, codes, weights, coef)
+
+
+def single_curvature_product(z: np.ndarray, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return Σ_n c_n z_n z_nᵀ v of a design matrix in single precision, (p,).
+
+    Parameters
+    ----------
+    z : array (n, p) of float32
+    curvatures : array (n,) of float32
+        The second derivative c of each row's loss by its linear predictor, times its weight.
+    v : array (p,) of float32
+
+    Examples
+    --------
+    >>> one = np.ones(1, dtype=np.float32)
+    >>> single_curvature_product(np.array([[1.0, 2.0]], dtype=np.float32), one, np.ones(2, dtype=np.float32))
+    array([3., 6.])
+    """
+    if not runs_compiled(z, 8 * z.size):
+        return agnostic.single_curvature_product(z, curvatures, v)
+    from tractable.primitives.glm.compiled_single import curvature_product
+
+    return curvature_product(z, curvatures, v)
 
 
 def softmax_curvature(

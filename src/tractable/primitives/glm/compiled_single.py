@@ -86,7 +86,7 @@ def _add_rows(x, start, n, r, part, total, summed):  # type: ignore[no-untyped-d
 
 @entry("SINGLE_MATRIX BYTES VECTOR SINGLE_VECTOR")
 def two_class_loss(x, codes, w, coef):  # type: ignore[no-untyped-def]
-    """Return the gradient of -Σ w log p of the classes of rows of a design matrix, and behind it the loss."""
+    """See `tractable.primitives.glm.single_loss`."""
     n_rows, p = x.shape
     rows = _tile_rows(p)
     eta, small, bits = np.empty(rows), np.empty(rows), np.empty(rows, np.int64)
@@ -115,8 +115,8 @@ def two_class_loss(x, codes, w, coef):  # type: ignore[no-untyped-def]
 
 
 @entry("SINGLE_MATRIX SINGLE_VECTOR SINGLE_VECTOR")
-def curved(x, curvatures, v):  # type: ignore[no-untyped-def]
-    """Return Σ_n c_n x_n x_nᵀ v of rows of a design matrix, with the curvature c of each, (p,)."""
+def curvature_product(x, curvatures, v):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.glm.single_curvature_product`."""
     n_rows, p = x.shape
     rows = _tile_rows(p)
     u, part, total, summed = np.empty(rows), np.zeros(p, np.float32), np.zeros(p), 0
