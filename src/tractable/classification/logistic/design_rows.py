@@ -209,7 +209,9 @@ class DesignRows:
                 finite = finite and bool(np.isfinite(np.dot(found[rows], ones)).all())
             return finite
 
-        if not all(list(ordered_map(fill, self._tasks))):
+        with single_threaded_blas():
+            finite = all(list(ordered_map(fill, self._tasks)))
+        if not finite:
             raise FloatingPointError("entries are too large for single precision")
         return found
 
