@@ -350,11 +350,11 @@ def test_an_interrupted_fit_keeps_the_best_so_far(rng, monkeypatch):
     X, y = problem(rng)
     calls, whole = [], LogisticProblem.objective
 
-    def interrupted(self, free):
+    def interrupted(self, free, **options):
         calls.append(free)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return whole(self, free)
+        return whole(self, free, **options)
 
     for options in ({}, {"l1_ratio": 1.0}):
         calls.clear()

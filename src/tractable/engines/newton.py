@@ -1,5 +1,6 @@
 """Damped Newton minimisation, by factors or conjugate gradients, and the backtracking line search of both."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -345,7 +346,9 @@ def _is_finite(*parts: Any) -> bool:
 
 
 def _all_finite(part: Any) -> bool:
-    if isinstance(part, np.ndarray | float):
+    if isinstance(part, float):
+        return math.isfinite(part)
+    if isinstance(part, np.ndarray):
         return bool(np.isfinite(part).all())
     xp = namespace_of(part)
     return bool(xp.all(xp.isfinite(xp.asarray(part))))

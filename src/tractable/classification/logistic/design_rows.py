@@ -1,23 +1,26 @@
 """Rows in memory, and what a search for many coefficients asks of them: losses, gradients, products."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from tractable.engines.glm.losses import UNSCALED, Logit, Probit, RowCurvature, Scaling
-from tractable.primitives.threads import even_blocks, ordered_map
+from tractable.primitives import SILENT
+from tractable.primitives.glm import single_curvature_product, single_features, single_loss
+from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.value import value
 
 #: Multiplications from which rough losses, and products with the curvature, are in single precision.
 SINGLE_PRODUCTS = 2**18
-#: Entries of a block of rows, of its linear predictors where there are several, and of rows that are
-#: standardized at once.
-ROW_ENTRIES, PREDICTOR_ENTRIES, FILLED_ENTRIES = 2**20, 2**16, 2**17
+#: Entries of a block of rows, of its linear predictors where there are several, and its rows where there is
+#: one.
+ROW_ENTRIES, PREDICTOR_ENTRIES, BLOCK_ROWS = 2**20, 2**16, 2**12
 #: Multiplications of a product, and linear predictors, up to which BLAS copies nothing.
 SMALL_PRODUCT, FEW_PREDICTORS = 10**6, 32
-#: Multiplications that are worth several threads, and the tasks these share.
+#: Multiplications of two tasks, and the most tasks that threads share: fewer are not worth their waking.
 SHARED_PRODUCTS, TASKS = 2**22, 8
 
 
@@ -57,6 +60,8 @@ class DesignRows:
         rough : bool
             Whether the precision of `design` is enough: the first steps of a search need no more.
         """
+        if rough and isinstance(link, Logit) and self.of_one_predictor:
+            return self._expand_single(coef)
         x, (shift, scale) = (self.design, UNSCALED) if rough else (self.x, self.scaling)
         inner, first, curvatures = coef.astype(x.dtype, copy=False), None, {}
         if shift is not None:
@@ -67,7 +72,11 @@ class DesignRows:
             weights = None if self._relative is None else self._relative[rows]
             eta = eta if first is None else eta + first[:, None]
             loss, slopes, curvatures[rows.start] = link.expand_rows(eta, self.codes[rows], weights)
-            return slopes, np.append(0.0 if first is None else np.sum(slopes, axis=1), loss)
+            others = np.zeros(1 + len(slopes))
+            others[-1] = loss
+            if first is not None:
+                others[:-1] = slopes.sum(axis=1)
+            return slopes, others
 
         gradient, sums = self.sums(of, x, inner)
         if shift is not None:
@@ -80,6 +89,29 @@ class DesignRows:
             gradient=self.unit * gradient.astype(np.float64, copy=False),
             curvatures=curvatures,
         )
+
+    def _expand_single(self, coef: np.ndarray) -> "RowExpansion":
+        """Return the loss of two classes and its gradient, of one linear predictor in single precision."""
+        beta = coef[0].astype(np.float32)
+
+        def of(rows: slice) -> np.ndarray:
+            weights = None if self._relative is None else self._relative[rows]
+            return single_loss(self.design[rows], self._bytes[rows], weights, beta)
+
+        found = self.unit * self._summed(of)
+        return RowExpansion(rows=self, loss=float(found[-1]), gradient=found[None, :-1], curvatures={})
+
+    def curved(self, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return Σ_n c_n z_n z_nᵀ v of one linear predictor, with the curvature c of each row, (1, p)."""
+        single = v.astype(np.float32)
+        return self._summed(
+            lambda rows: single_curvature_product(self.design[rows], curvatures[rows], single)
+        )[None, :]
+
+    def _summed(self, of: Callable[[slice], np.ndarray]) -> np.ndarray:
+        """Return the sum of a function of the rows of each task."""
+        tasks = [slice(blocks[0].start, blocks[-1].stop) for blocks in self._tasks]
+        return reduce(add, ordered_map(of, tasks))
 
     def sums(
         self, of: Callable[[slice, np.ndarray], tuple[np.ndarray, Any]], x: np.ndarray, coef: np.ndarray
@@ -109,7 +141,8 @@ class DesignRows:
             return found, others
 
         if len(self._tasks) == 1:
-            return task(self._tasks[0])
+            with single_threaded_blas():  # digits do not depend on the number of threads
+                return task(self._tasks[0])
         parts = list(ordered_map(task, self._tasks))
         return sum(each for each, _ in parts), sum(each for _, each in parts)  # type: ignore[return-value]
 
@@ -138,15 +171,18 @@ class DesignRows:
         return None if self.weights is None else self.weights / self.unit
 
     @cached_property
+    def _bytes(self) -> np.ndarray:
+        """The classes of rows of two."""
+        return self.codes.astype(np.uint8)
+
+    @cached_property
     def _tasks(self) -> list[list[slice]]:
         """The rows of each block of each task; several tasks are shared by threads."""
         n, c = len(self.x), self.n_predictors
-        most = ROW_ENTRIES // self.width
-        if c > 1:
-            most = min(PREDICTOR_ENTRIES // c, most)
-        shared = self._n_products >= SHARED_PRODUCTS
-        blocks = even_blocks(n, max(32, min(most, -(-n // TASKS)) if shared else most))
-        each = -(-len(blocks) // TASKS) if shared else len(blocks)
+        most = min(BLOCK_ROWS if c == 1 else PREDICTOR_ENTRIES // c, ROW_ENTRIES // self.width)
+        n_tasks = min(TASKS, max(1, 2 * (self._n_products // SHARED_PRODUCTS)))
+        blocks = even_blocks(n, max(32, min(most, -(-n // n_tasks))))
+        each = -(-len(blocks) // n_tasks)
         return [blocks[a : a + each] for a in range(0, len(blocks), each)]
 
     @property
@@ -163,21 +199,26 @@ class DesignRows:
         if shift is None and self._n_products < SINGLE_PRODUCTS:
             return self.x
         found = np.empty((len(self.x), self.width), dtype=np.float32)
-        first = self.width - self.x.shape[1]
-        found[:, :first] = 1.0
+        ones = np.ones(self.width, dtype=np.float32)
 
-        def fill(blocks: list[slice]) -> None:
-            with np.errstate(over="raise", under="ignore"):
-                for rows in blocks:
-                    for part in even_blocks(rows.stop - rows.start, max(32, FILLED_ENTRIES // self.width)):
-                        x, out = self.x[rows][part], found[rows][part, first:]
-                        if shift is not None:
-                            x = x - shift
-                            x *= scale
-                        out[...] = x
+        @SILENT
+        def fill(blocks: list[slice]) -> bool:
+            finite = True
+            for rows in blocks:
+                single_features(self.x[rows], shift, scale, found[rows])
+                finite = finite and bool(np.isfinite(np.dot(found[rows], ones)).all())
+            return finite
 
-        list(ordered_map(fill, self._tasks))
+        with single_threaded_blas():
+            finite = all(list(ordered_map(fill, self._tasks)))
+        if not finite:
+            raise FloatingPointError("entries are too large for single precision")
         return found
+
+    @property
+    def of_one_predictor(self) -> bool:
+        """Whether rows have one linear predictor, and their design matrix is in single precision."""
+        return self.n_predictors == 1 and self.design.dtype == np.float32
 
 
 @value
@@ -201,10 +242,18 @@ class RowExpansion:
     def product(self, v: np.ndarray) -> np.ndarray:
         """Return H v, in the precision of `DesignRows.design`: it only guides a search."""
         z = self.rows.design
+        if self.rows.of_one_predictor:
+            return self.rows.unit * self.rows.curved(self._single_curvatures, v[0])
         return self.rows.unit * self.rows.sums(self._curved, z, v.astype(z.dtype))[0]
 
     def _curved(self, rows: slice, u: np.ndarray) -> tuple[np.ndarray, Any]:
         return self._in_precision[rows.start].times(u), 0.0
+
+    @cached_property
+    def _single_curvatures(self) -> np.ndarray:
+        """Those of the rows of one linear predictor, (n,)."""
+        each: list[Any] = [self.curvatures[first].weights for first in sorted(self.curvatures)]
+        return np.concatenate(each, dtype=np.float32)
 
     @cached_property
     def _in_precision(self) -> dict[int, RowCurvature]:

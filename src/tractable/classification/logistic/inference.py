@@ -185,7 +185,7 @@ def infer(problem: LogisticProblem, found: NewtonResult, *, unpenalised: bool) -
     if problem.few_parameters:
         weighted = problem.class_factors is not None
         information: Any = None
-        if found.curvature is not None:  # of the last step of the search
+        if found.curvature is not None and problem.held is None:  # of the last step of the search
             information = found.curvature()
         elif not (unpenalised or weighted):
             information = problem.deferred_information(found)

@@ -196,8 +196,7 @@ def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
     if not (problem.exact or np.any(start)):
         for rows in problem.growing_samples:
             part = replace(problem, data=rows)
-            exact = part.expands or (part.held is not None and part.shape[0] == 1)
-            rough = _smooth_search(part, start, exact=exact, tol=ROUGH, max_iter=FEW)
+            rough = _smooth_search(part, start, exact=part.expands, tol=ROUGH, max_iter=FEW)
             if rough.interrupted:
                 return rough
             start, known = rough.x, rough.curvature
@@ -218,9 +217,10 @@ def _smooth_search(
     exact = exact and problem.few_parameters and not problem.many_parameters
     refresh = REFRESH if problem.few_parameters else REFRESH_MANY
     options = {"refresh": refresh, "memory": MEMORY, **options}
+    rough = exact and options["tol"] >= SINGLE  # a Newton step leaves far less than it is predicted to gain
     if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
-        options["final_tol"] = max(options["tol"] ** EXACT_POWER, ROUNDING)
-    if problem.expands:
+        options["final_tol"] = None if rough else max(options["tol"] ** EXACT_POWER, ROUNDING)
+    if problem.expands and (rough or problem.held is None):
         options["expand"] = partial(problem.objective, expanded=True)
 
     def curvature(x: np.ndarray, *known: Any) -> Callable[[np.ndarray], np.ndarray]:

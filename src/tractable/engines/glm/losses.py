@@ -225,7 +225,8 @@ class Logit:
         if len(eta) > 1:
             loss, slopes, p = row_losses(eta, codes, weights, probabilities=True)
             return loss, slopes, RowCurvature(weights=weights, probabilities=p)
-        return _weighted(codes, weights, *logistic_loss(np.where(codes > 0, eta[0], -eta[0])))
+        sign = _signs(codes, eta.dtype)
+        return _weighted(sign, weights, *logistic_loss(sign * eta[0]))
 
     @property
     def curvature_at_zero(self) -> float:
@@ -359,7 +360,8 @@ class Probit:
         eta, codes, weights
             As there.
         """
-        return _weighted(codes, weights, *probit_loss(np.where(codes > 0, eta[0], -eta[0])))
+        sign = _signs(codes, eta.dtype)
+        return _weighted(sign, weights, *probit_loss(sign * eta[0]))
 
     def mean_curvature(self, z: Any, codes: Any, coef: np.ndarray) -> np.ndarray:
         """Return the second derivative of each row's loss by its linear predictor, (n,).
@@ -490,13 +492,24 @@ def _others(scores: np.ndarray) -> np.ndarray:
     return np.where(np.eye(scores.shape[1], dtype=bool), -np.inf, scores[:, None, :])
 
 
+def _signs(codes: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return -1 for rows of the first of two classes, and 1 for others.
+
+    Products with signs take a tenth of the time of a choice by masks that follow no pattern.
+    """
+    found = (codes > 0).astype(dtype)
+    found += found
+    found -= 1.0
+    return found
+
+
 def _weighted(
-    codes: np.ndarray, weights: np.ndarray | None, loss: np.ndarray, slope: np.ndarray, curvature: np.ndarray
+    sign: np.ndarray, weights: np.ndarray | None, loss: np.ndarray, slope: np.ndarray, curvature: np.ndarray
 ) -> tuple[float, np.ndarray, RowCurvature]:
     """Return the loss of two classes by their margins, and its derivatives by the linear predictor."""
-    slope = np.where(codes > 0, slope, -slope)
+    slope = sign * slope
     if weights is None:
-        return float(np.sum(loss, dtype=np.float64)), slope[None, :], RowCurvature(weights=curvature)
+        return float(loss.sum(dtype=np.float64)), slope[None, :], RowCurvature(weights=curvature)
     return float(weights @ loss), (weights * slope)[None, :], RowCurvature(weights=weights * curvature)
 
 
@@ -504,8 +517,9 @@ def logistic_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """Return -log σ(m) and its first two derivatives, without overflow."""
     small = np.exp(-np.abs(margin))
     below = 1.0 / (1.0 + small)
-    loss = np.log1p(small) + np.maximum(-margin, 0.0)
-    return loss, -np.where(margin < 0.0, below, small * below), small * below * below
+    loss = np.log1p(small) - np.minimum(margin, 0.0)
+    # σ(-m) is 1 / (1 + small) of negative margins, and small / (1 + small) of others: small is at most 1.
+    return loss, -np.maximum(small, margin < 0.0) * below, small * below * below
 
 
 def probit_loss(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,15 @@ from tractable.primitives import as_double, runs_compiled
 from tractable.primitives.glm import agnostic
 from tractable.primitives.sparse_rows import StandardizedSparse
 
-__all__ = ["perceptron_pass", "softmax_curvature", "softmax_expansion", "softmax_loss"]
+__all__ = [
+    "perceptron_pass",
+    "single_curvature_product",
+    "single_features",
+    "single_loss",
+    "softmax_curvature",
+    "softmax_expansion",
+    "softmax_loss",
+]
 
 #: Rows of a block of wide rows, and of others whose curvature is summed.
 WIDE_BLOCK, CURVATURE_BLOCK = 1024, 128
@@ -62,6 +70,81 @@ def softmax_loss(
 
     hard = (targets, None) if targets.ndim == 1 else (None, targets)
     return compiled(x, *hard, weights, shift, scale, coef, _block(coef))
+
+
+def single_features(
+    x: np.ndarray, shift: np.ndarray | None, scale: np.ndarray | None, out: np.ndarray
+) -> None:
+    """Write the design matrix in single precision: standardised rows, behind ones where it is wider than x.
+
+    Parameters
+    ----------
+    x : array (n, d)
+    shift, scale : arrays (d,), or None where x is the design matrix
+    out : array (n, d) or (n, 1 + d) of float32
+
+    Examples
+    --------
+    >>> z = np.empty((2, 2), dtype=np.float32)
+    >>> single_features(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([0.5]), z)
+    >>> z.tolist()
+    [[1.0, -1.0], [1.0, 1.0]]
+    """
+    if shift is None or scale is None or not runs_compiled(x, 4 * x.size):
+        out[...] = agnostic.features(x, shift, scale, out.shape[1])
+        return
+    from tractable.primitives.glm.compiled_single import features
+
+    features(x, shift, scale, out)
+
+
+def single_loss(z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
+    """Return the gradient of -Σ_n w_n log p(C_n | z_n) of two classes, and behind it the loss, (p + 1,).
+
+    They are of a design matrix in single precision, of which sums are taken in double precision.
+
+    Parameters
+    ----------
+    z : array (n, p) of float32
+    codes : array (n,) of uint8
+        0, or 1 for rows of the class whose linear predictor is z · coef; that of the other is 0.
+    weights : array (n,) or None
+    coef : array (p,) of float32
+
+    Examples
+    --------
+    >>> z, codes = np.ones((3, 1), dtype=np.float32), np.array([0, 0, 1], dtype=np.uint8)
+    >>> single_loss(z, codes, None, np.zeros(1, dtype=np.float32)).round(4)
+    array([0.5   , 2.0794])
+    """
+    if not runs_compiled(z, 8 * z.size):
+        return agnostic.single_loss(z, codes, weights, coef)
+    from tractable.primitives.glm.compiled_single import two_class_loss
+
+    return two_class_loss(z, codes, weights, coef)
+
+
+def single_curvature_product(z: np.ndarray, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return Σ_n c_n z_n z_nᵀ v of a design matrix in single precision, (p,).
+
+    Parameters
+    ----------
+    z : array (n, p) of float32
+    curvatures : array (n,) of float32
+        The second derivative c of each row's loss by its linear predictor, times its weight.
+    v : array (p,) of float32
+
+    Examples
+    --------
+    >>> one = np.ones(1, dtype=np.float32)
+    >>> single_curvature_product(np.array([[1.0, 2.0]], dtype=np.float32), one, np.ones(2, dtype=np.float32))
+    array([3., 6.])
+    """
+    if not runs_compiled(z, 8 * z.size):
+        return agnostic.single_curvature_product(z, curvatures, v)
+    from tractable.primitives.glm.compiled_single import curvature_product
+
+    return curvature_product(z, curvatures, v)
 
 
 def softmax_curvature(

@@ -100,6 +100,15 @@ def row_losses(
     return float(weights @ losses), scores, kept
 
 
+def single_loss(z: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, coef: np.ndarray) -> np.ndarray:
+    loss, gradient = design_loss(z, codes, weights, np.stack([np.zeros_like(coef), coef]))
+    return np.append(gradient[1], loss).astype(np.float64)
+
+
+def single_curvature_product(z: np.ndarray, curvatures: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return ((curvatures * (z @ v)) @ z).astype(np.float64)
+
+
 def _two_class_loss(xp: Any, z: Any, codes: Array, weights: Any, coef: Array) -> tuple[Any, Array]:
     """Return -Σ w log σ(m) of the margins m = ±η of rows, and its gradient: one linear predictor."""
     sign = 2.0 * xp.astype(codes, coef.dtype) - 1.0
