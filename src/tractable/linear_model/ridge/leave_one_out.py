@@ -265,7 +265,8 @@ def _row_spectrum(
 @SILENT
 def _sum_of_squares(products: Array, total: float, mean: Array) -> float:
     """Return that of all entries of rows, from the products of the centred rows and the means of columns."""
-    return float(products.diagonal().sum() + total * (mean @ mean))
+    xp = namespace_of(products)
+    return float(xp.sum(xp.linalg.diagonal(products)) + total * (mean @ mean))
 
 
 def _counted(rows: Rows) -> tuple[Array, Array, Array | None]:
