@@ -511,7 +511,7 @@ class LogisticProblem:
             data = ArraySource(X=x, y=codes)
         return self._rescaled_to_total(replace(data, X=x, y=codes, weights=counts(w, as_rows(x))))
 
-    @cached_property
+    @property
     def growing_samples(self) -> list[Source]:
         """The sample; before it, where that is large, a part: a search there ends near the minimum of all."""
         found: Any = self.sample
