@@ -6,6 +6,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr
 from scipy.stats import norm
@@ -531,3 +532,12 @@ def test_the_mean_curvature_is_that_of_the_blocks_on_the_diagonal(link, rng):
     np.testing.assert_allclose(link.mean_curvature(z, codes, coef), link.curvature_at_zero)
     if len(link.contrasts) != c:
         np.testing.assert_allclose(whole.reshape(3 * c, 3 * c), np.kron(np.eye(c), mean), atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_sparse_rows_are_sampled_as_dense_ones_are(weighted, rng):
+    X = sparse.random(21_000, 4, 0.3, format="csr", random_state=0)
+    y = (X[:, [0]].toarray()[:, 0] + rng.standard_normal(21_000) > 0.3).astype(int)
+    w = rng.integers(1, 3, 21_000).astype(float) if weighted else None
+    ours, dense = (tractable.LogisticRegression().fit(rows, y, w) for rows in (X, X.toarray()))
+    np.testing.assert_allclose(ours.coef_, dense.coef_, rtol=1e-5)

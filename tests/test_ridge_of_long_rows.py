@@ -95,3 +95,12 @@ def test_entries_that_are_not_finite_or_too_large_are_named(table, entry):
     X[3, 5000] = entry
     with pytest.raises(ValueError, match="X "):
         tractable.RidgeCV(ALPHAS).fit(X, y)
+
+
+@pytest.mark.parametrize(("n_far", "mean"), [(900, 1e8), (1, 1e11)])
+def test_rows_with_large_means_are_taken_for_unchanged(n_far, mean, rng):
+    X = rng.standard_normal((120, 9000))
+    X[:, :n_far] += mean
+    y = X[:, -1] + rng.standard_normal(120)
+    model = tractable.RidgeCV(alphas=[1e3, 1e4, 1e5]).fit(X, y)
+    assert np.isfinite(model.predict(X[:2], return_std=True)[1]).all()

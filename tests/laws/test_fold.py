@@ -260,8 +260,8 @@ def test_an_error_is_raised_in_its_turn_and_the_pool_goes_on(items):
     assert list(ordered_map(lambda i: i, range(100), 3)) == list(range(100))
 
 
-def test_the_caller_is_a_thread_of_the_pool_while_it_works_and_not_between_results():
-    """Folds of the code that uses the results have threads of their own."""
+def test_the_caller_works_on_no_item_and_its_own_folds_have_threads():
+    """It waits: Ctrl-C ends it at once, and its state of numerical errors is not that of blocks."""
     here = threading.get_ident()
     together = threading.Barrier(3)
 
@@ -270,7 +270,17 @@ def test_the_caller_is_a_thread_of_the_pool_while_it_works_and_not_between_resul
         return threading.get_ident()
 
     for _ in ordered_map(lambda i: i, range(4), 2):
-        assert here in set(ordered_map(both, range(3), 3))
+        assert here not in set(ordered_map(both, range(3), 3))
+    with np.errstate(all="raise"):
+        assert list(ordered_map(lambda _: float(np.exp(np.float64(-1e4))), range(8), 2)) == [0.0] * 8
+
+
+def test_a_slow_consumer_holds_few_results():
+    made = []
+    results = ordered_map(made.append, range(500), 2)
+    next(results)
+    assert len(made) <= 20
+    results.close()
 
 
 def test_several_callers_share_the_pool():

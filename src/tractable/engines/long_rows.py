@@ -24,6 +24,8 @@ NEAR = 16.0
 
 #: Sums over the same rows differ by less than this part of their terms, by rounding.
 SAME_ROWS = 1e-10
+#: Rounding of means, a part of them, twice.
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @value
@@ -58,10 +60,12 @@ class ReferredRows:
         """Return A, or None where x is not what it was when `column_sums` of weights (t, m) were `sums`."""
         xp, rows = namespace_of(self.x), self.centred
         n, lengths, squares = rows.shape[0], column_lengths(rows), column_squares(rows.T)
+        # Products are centred once more: by what the rounding of large means has left.
+        rounding = ROUNDING * (xp.abs(rows) @ xp.abs(self.mean))
         same = (
             xp.abs(xp.sum(rows, axis=0)) <= SAME_ROWS * (n * xp.abs(self.mean) + n**0.5 * lengths),
             xp.abs(weights @ rows - sums) <= SAME_ROWS * column_lengths(weights.T)[:, None] * lengths,
-            xp.abs(squares - self.squares) <= SAME_ROWS * (self.squares + xp.mean(self.squares)),
+            xp.abs(squares - self.squares) <= SAME_ROWS * (self.squares + xp.mean(self.squares)) + rounding,
         )
         return rows if all(bool(xp.all(part)) for part in same) else None
 

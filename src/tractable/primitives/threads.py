@@ -4,7 +4,6 @@ import math
 import os
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator
 from functools import cache
@@ -152,45 +151,14 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int |
     threads = 1 if alone else default_threads() if n_threads is None else n_threads
     if threads == 1:
         return map(function, items)
-    if isinstance(items, Sequence):
-        return _map_sequence(function, items, threads)
+    if isinstance(items, Sequence):  # each is made in the thread that works on it
+        of = items.__getitem__
+        return _map_stream(lambda i: function(of(i)), range(len(items)), threads)
     return _map_stream(function, items, threads)
 
 
-def _map_sequence(function: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
-    """See `ordered_map`. Every thread, the caller's too, takes an item after the other until none is left."""
-    left: deque[int] = deque(range(len(items)))
-    done = _Results()
-
-    def take() -> bool:
-        try:
-            i = left.popleft()
-        except IndexError:
-            return False
-        done.add(i, lambda: function(items[i]))
-        return True
-
-    def take_all() -> None:
-        while take():
-            pass
-
-    with single_threaded_blas():
-        try:
-            for _ in range(min(threads, len(items)) - 1):
-                _pool(threads).put(take_all)
-            for i in range(len(items)):
-                _here.inside = True
-                while not done.has(i) and take():
-                    pass
-                _here.inside = False
-                yield done.pop(i)
-        finally:
-            _here.inside = False
-            left.clear()
-
-
 def _map_stream(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """See `ordered_map`."""
+    """See `ordered_map`. The caller's thread works on no item, and is interrupted at once."""
     done, n_read, n_used = _Results(), 0, 0
     stopped: list[bool] = []
 
@@ -226,24 +194,18 @@ class _Results:
         except BaseException as error:  # noqa: BLE001
             self.added.put((i, None, error))
 
-    def has(self, i: int) -> bool:
-        """Return whether the result of an item is there."""
-        while not (i in self.known or self.added.empty()):
-            self._move()
-        return i in self.known
-
     def pop(self, i: int) -> Any:
         """Return the result of an item, once it is there."""
         while i not in self.known:
-            self._move()
+            j, result, error = self.added.get()
+            self.known[j] = result, error
         result, error = self.known.pop(i)
-        if error is not None:
-            raise error
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error  # whose traceback refers to this frame
         return result
-
-    def _move(self) -> None:
-        i, result, error = self.added.get()
-        self.known[i] = result, error
 
 
 @cache

@@ -144,8 +144,8 @@ class LogisticRegression(ClassifierMixin, Estimator):
         Of the rows of the fit.
     kkt_ : float
         Largest violation of the optimality conditions, divided by the weight of the rows, for standardized
-        columns: zero at the minimum. Of two classes, more than 4,096 rows and up to 64 columns it is that
-        before the last Newton step.
+        columns: zero at the minimum. Of two classes it is that before the last Newton step, with more than
+        4,096 rows and up to 64 columns, and with `tol` of 1e-6 or more.
     separable_ : bool or None
         Whether hyperplanes separate the classes, at least one from another; None where there is a penalty,
         and where it is not known: the search did not converge, or there are more than 1500 parameters and no

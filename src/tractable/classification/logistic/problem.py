@@ -500,9 +500,13 @@ class LogisticProblem:
             # One row of each of as many parts: in order, without a sort.
             starts = np.arange(self.sample_rows + 1) * data.n_rows // self.sample_rows
             chosen = starts[:-1] + (rng.random(self.sample_rows) * np.diff(starts)).astype(np.int64)
-            xp, chosen = namespace_of(data.X), beside(chosen, data.X)
-            x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
-            w = None if data.weights is None else xp.take(data.weights, chosen)
+            if isinstance(data, SparseSource):
+                x, codes = data.X.tocsr()[chosen], data.y[chosen]
+                w = None if data.weights is None else data.weights[chosen]
+            else:
+                xp, chosen = namespace_of(data.X), beside(chosen, data.X)
+                x, codes = (xp.take(each, chosen, axis=0) for each in (data.X, data.y))
+                w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
             most = self.sample_rows if (data.n_rows or 0) > SAMPLE else SAMPLE
