@@ -71,9 +71,10 @@ class ArraySource(_Matrix):
 
     def blocks(self, rows: int | None = None) -> Iterator[Batch]:
         """See `Source.blocks`: cut from the array itself, so that a block may be all of it."""
-        return iter(self._blocks(rows))
+        return iter(self.shared_blocks(rows))
 
-    def _blocks(self, rows: int | None) -> "_Blocks":
+    def shared_blocks(self, rows: int | None) -> "_Blocks":
+        """See `Source.shared_blocks`."""
         whole = Batch(X=self.X, y=self.y, weights=self.weights)
         return _Blocks(whole, rows or 4 * block_rows(self.n_features))
 

@@ -11,7 +11,13 @@ import numpy as np
 from tractable.arrays.devices import free_memory, is_out_of_memory
 from tractable.arrays.namespace import is_foreign_array, is_sparse, namespace_of
 from tractable.data.progress import progress
-from tractable.primitives.threads import even_blocks, even_rows, ordered_map, single_threaded_blas
+from tractable.primitives.threads import (
+    even_blocks,
+    even_rows,
+    ordered_map,
+    sequence_of_few,
+    single_threaded_blas,
+)
 
 #: A block, and the copy a step makes of it, stay in a core's second-level cache.
 BLOCK_BYTES = 2**20
@@ -66,10 +72,7 @@ def reduce_blocks(
     label : str
         Shown before the progress line.
     """
-    if not isinstance(blocks, Sequence):
-        rest = iter(blocks)
-        first = list(islice(rest, 2))
-        blocks = chain(first, rest) if len(first) == 2 else first
+    blocks = sequence_of_few(blocks)
     if isinstance(blocks, Sequence) and len(blocks) == 1:
         with single_threaded_blas(guard):
             return of(blocks[0])

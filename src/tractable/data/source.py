@@ -126,10 +126,10 @@ class Source(ABC):
         # BLAS on all cores gains nothing on blocks of this size, and loses much where the cores are busy.
         small = block_rows(self.n_features) * self.n_features * 8 <= BLOCK_BYTES
         return reduce_blocks(
-            of, self._blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
+            of, self.shared_blocks(rows), n_rows=self.n_rows, guard=small, n_threads=n_threads, label=label
         )
 
-    def _blocks(self, rows: int | None) -> Iterable[Batch]:
+    def shared_blocks(self, rows: int | None) -> Iterable[Batch]:
         """Return the `blocks`, where rows are in memory as a sequence, of which each thread takes its own."""
         return self.blocks(rows)
 
@@ -280,7 +280,7 @@ class Prepared:
     @cached_property
     def stored(self) -> tuple[Any, ...]:
         """The prepared blocks of rows in memory."""
-        blocks = ordered_map(self.of, self.source._blocks(self.rows))  # noqa: SLF001
+        blocks = ordered_map(self.of, self.source.shared_blocks(self.rows))
         return tuple(chain.from_iterable(b.split() if hasattr(b, "split") else (b,) for b in blocks))
 
     def reduce(

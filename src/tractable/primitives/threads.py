@@ -140,26 +140,38 @@ def even_blocks(n_rows: int, most: int) -> list[slice]:
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_threads: int | None = None) -> Iterator[R]:
     """Apply a function to every item on the pool and yield the results in the order of the items.
 
-    Of a stream at most four items a thread are in flight, so it is read no faster than it is used. A call
+    At most four items a thread are in flight, so a long stream is read no faster than it is used. A call
     from inside the pool runs in the caller's thread, so folds may be nested.
     """
-    if not isinstance(items, Sequence):
-        rest = iter(items)
-        first = list(islice(rest, 2))
-        items = chain(first, rest) if len(first) == 2 else first
+    items = sequence_of_few(items)
     alone = (isinstance(items, Sequence) and len(items) < 2) or getattr(_here, "inside", False)
     threads = 1 if alone else default_threads() if n_threads is None else n_threads
     if threads == 1:
         return map(function, items)
     if isinstance(items, Sequence):  # each is made in the thread that works on it
         of = items.__getitem__
-        return _map_stream(lambda i: function(of(i)), range(len(items)), threads)
-    return _map_stream(function, items, threads)
+        return _map_on_pool(lambda i: function(of(i)), range(len(items)), threads)
+    return _map_on_pool(function, items, threads)
 
 
-def _map_stream(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+def sequence_of_few(items: Iterable[T]) -> Iterable[T]:
+    """Return a stream of fewer than two items as a sequence, and others as they are: all items, once.
+
+    Examples
+    --------
+    >>> sequence_of_few(iter([1])), sequence_of_few((1, 2)), list(sequence_of_few(iter([1, 2, 3])))
+    ([1], (1, 2), [1, 2, 3])
+    """
+    if isinstance(items, Sequence):
+        return items
+    rest = iter(items)
+    first = list(islice(rest, 2))
+    return first if len(first) < 2 else chain(first, rest)
+
+
+def _map_on_pool(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
     """See `ordered_map`. The caller's thread works on no item, and is interrupted at once."""
-    done, n_read, n_used = _Results(), 0, 0
+    pool, done, n_read, n_used = _pool(threads), _Results(), 0, 0
     stopped: list[bool] = []
 
     def task(i: int, item: T) -> Callable[[], None]:
@@ -168,7 +180,7 @@ def _map_stream(function: Callable[[T], R], items: Iterable[T], threads: int) ->
     with single_threaded_blas():
         try:
             for item in items:
-                _pool(threads).put(task(n_read, item))
+                pool.put(task(n_read, item))
                 n_read += 1
                 if n_read - n_used >= 4 * threads:
                     yield done.pop(n_used)
