@@ -78,16 +78,26 @@ def test_more_parameters_than_their_curvature_is_worth(rng):
         tractable.LogisticRegression(l1_ratio=1.0).fit(np.tile(X, (1, 3)), y)
 
 
-def test_a_column_that_a_sample_hardly_sees(rng):
-    """A few of many rows vary in it: the search takes its curvature for small, and still ends."""
-    n = SAMPLE + 20_000
-    X, y = problem(rng, n, k=2)
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_a_column_that_a_sample_misses(k, C, rng, monkeypatch):
+    """A few of many rows vary in it. Its curvature in the sample, next to none, gives far too long a step."""
+    n = 10 * SAMPLE
+    X, y = problem(rng, n, k=k)
     X = np.column_stack([X, np.zeros(n)])
-    X[:4, 3] = 1.0
-    y[:4] = [0, 1, 1, 0]
-    model = tractable.LogisticRegression(tol=1e-14).fit(X, y)
-    theirs = peers.LogisticRegression(solver="newton-cholesky", tol=1e-13).fit(X, y)
-    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-8)
+    X[: 2 * k, 3] = 1.0
+    y[: 2 * k] = np.arange(2 * k) % k
+    passes, objective = [], LogisticProblem.objective
+
+    def counted(self, coef, **options):
+        passes.append(self.data.n_rows)
+        return objective(self, coef, **options)
+
+    monkeypatch.setattr(LogisticProblem, "objective", counted)
+    model = tractable.LogisticRegression(C, tol=1e-14).fit(X, y)
+    assert passes.count(n) <= 15
+    theirs = peers.LogisticRegression(C=C, solver="newton-cholesky", tol=1e-13).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5, "C": 0.01}])

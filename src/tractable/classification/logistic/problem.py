@@ -70,8 +70,8 @@ LEAST_MEAN, LEAST_DIAGONAL = 0.1, 0.5
 #: The sum of the second derivatives counts, in the preconditioner, at least as this part of that where all
 #: coefficients are zero.
 LEAST_TOTAL = 1e-2
-#: A column that hardly varies in the sample is given at least this part of the median curvature.
-LEAST_CURVATURE = 1e-3
+#: A column whose mean square in the sample is below this part of that in all rows was missed by the sample.
+MISSED = 1e-2
 #: Gradients below this part of the sum of the absolute values of their terms are rounding.
 LEAST_GRADIENT = 1e-8
 #: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
@@ -440,10 +440,10 @@ class LogisticProblem:
         Where it is not given, it is estimated from a sample where there are many rows.
         """
         if information is None:
-            information, sampled = partial(self.information, coef, self.sample), not self.exact
+            information, sampled = partial(self.information, coef, self.sample), sampled or not self.exact
         found = np.array(information())
         if sampled:
-            _raise_diagonal(found, self.shape)
+            self._raise_diagonal(found)
         add_to_diagonal(found, np.tile(self.ridge, self.shape[0]))
         found /= self.weight
         return found
@@ -545,10 +545,22 @@ class LogisticProblem:
         if diagonal:
             sizes = np.where(found + ridge > 0.0, found + ridge, 1.0)
             return lambda g: g / sizes
+        self._raise_diagonal(found)
         add_to_diagonal(found, ridge)
-        _raise_diagonal(found, (1, len(ridge)))
         solve = solver(found)
         return lambda g: solve(g.T).T
+
+    def _raise_diagonal(self, information: np.ndarray) -> None:
+        """Give columns that a sample missed, such as indicators of a few rows, an average curvature.
+
+        Without it they get too long a step, after which the curvature of the rows that were missed is
+        next to none.
+        """
+        diagonal = np.diagonal(information).reshape(-1, self.shape[1])
+        squares = np.where(self.squares > 0.0, self.squares, 1.0)
+        each = np.max(diagonal / squares, axis=1, keepdims=True)  # Σ w v, where there is an intercept
+        missed = diagonal < MISSED * each * squares
+        add_to_diagonal(information, np.where(missed, each * squares - diagonal, 0.0).reshape(-1))
 
     def to_columns(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients and intercepts of the classes, in the units of the columns."""
@@ -581,14 +593,6 @@ def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def add_to_diagonal(matrix: np.ndarray, entries: np.ndarray) -> None:
     """Add to the diagonal of a matrix, in place."""
     matrix.reshape(-1)[:: len(matrix) + 1] += entries
-
-
-def _raise_diagonal(hessian: np.ndarray, shape: tuple[int, int]) -> None:
-    """Raise the curvature of columns that hardly vary in a sample: too long a step is halved many times."""
-    diagonal = np.diagonal(hessian).reshape(shape)
-    least = LEAST_CURVATURE * np.median(diagonal, axis=1, keepdims=True)
-    i = np.arange(len(hessian))
-    hessian[i, i] += np.maximum(least - diagonal, 0.0).reshape(-1)
 
 
 def _by_columns(x: np.ndarray, scaling: Scaling, width: int) -> np.ndarray:

@@ -196,7 +196,7 @@ def _factor_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
     if not (problem.exact or np.any(start)):
         for rows in problem.growing_samples:
             part = replace(problem, data=rows)
-            rough = _smooth_search(part, start, exact=part.expands, tol=ROUGH, max_iter=FEW)
+            rough = _smooth_search(part, start, exact=part.expands, sampled=True, tol=ROUGH, max_iter=FEW)
             if rough.interrupted:
                 return rough
             start, known = rough.x, rough.curvature
@@ -211,6 +211,7 @@ def _smooth_search(
     start: np.ndarray,
     *,
     exact: bool,
+    sampled: bool = False,
     sample_information: Callable[[], np.ndarray] | None = None,
     **options: Any,
 ) -> NewtonResult:
@@ -225,7 +226,7 @@ def _smooth_search(
 
     def curvature(x: np.ndarray, *known: Any) -> Callable[[np.ndarray], np.ndarray]:
         if known or sample_information is None:
-            return problem.curvature(x, *known)
+            return problem.curvature(x, *known, sampled=sampled)
         return problem.curvature(x, sample_information, sampled=True)
 
     found = lbfgs(problem.objective, start, curvature=curvature, exact=exact, **options)
