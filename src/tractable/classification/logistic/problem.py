@@ -481,6 +481,12 @@ class LogisticProblem:
             _column_sums, self.growing_samples[0], dense=False, entry=_size, width=self.shape[1]
         )
 
+    @cached_property
+    def _sampled_squares(self) -> np.ndarray:
+        """Mean squares of the columns in the sample, (p,)."""
+        sums = self.reduce(_column_sums, self.sample, dense=False, entry=_square, width=self.shape[1])
+        return sums / self.weight
+
     @property
     def sample_rows(self) -> int:
         """The size of the sample, at most `SAMPLE`."""
@@ -560,6 +566,8 @@ class LogisticProblem:
         squares = np.where(self.squares > 0.0, self.squares, 1.0)
         each = np.max(diagonal / squares, axis=1, keepdims=True)  # Σ w v, where there is an intercept
         missed = diagonal < MISSED * each * squares
+        if np.any(missed):  # or only rows that vary in it are well classified
+            missed &= self._sampled_squares < MISSED * squares
         add_to_diagonal(information, np.where(missed, each * squares - diagonal, 0.0).reshape(-1))
 
     def to_columns(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

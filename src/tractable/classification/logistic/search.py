@@ -1,5 +1,6 @@
 """The search for the least objective of a logistic regression."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -35,8 +36,9 @@ ROUGH, FEW = 1e-3, 10
 SINGLE, SINGLE_STEPS, SINGLE_LOOKS, NEAR = 1e-6, 30, 8, 1e-3
 #: Newton steps after it begin with a system solved to this part of the gradient.
 NEAR_FORCING = 1e-2
-#: Products with the curvature of a Newton step, at most.
-MOST_PRODUCTS = 200
+#: Products with the curvature of a Newton step, at most; and for each parameter, where there are few: factors
+#: take less time than more of them.
+MOST_PRODUCTS, PRODUCTS_A_PARAMETER = 200, 0.6
 #: Part of the bound of the objective's distance from its minimum that the last system is solved to.
 WITHIN_BOUND = 0.3
 #: Coordinate descent holds a square matrix of this many parameters, at most.
@@ -56,9 +58,11 @@ def search(problem: LogisticProblem, start: np.ndarray, *, tol: float, max_iter:
     if problem.rows is None:
         return _factor_search(problem, start, tol=tol, max_iter=max_iter)
     # First by steps in single precision; where the penalty does not show that this led to the minimum, as the
-    # columns are far from orthogonal or have outliers, by Newton steps alone, and by factors after these.
+    # columns are far from orthogonal or have outliers, by Newton steps alone, and by factors after these. Of
+    # not so many parameters factors come first, which outliers may stop.
     found = _product_search(problem, start, tol=tol, max_iter=max_iter)
-    for again in (_newton_cg_search, _factor_search):
+    sooner = [_factor_search] if _most_products(problem) < MOST_PRODUCTS else []
+    for again in (*sooner, _newton_cg_search, _factor_search):
         if found.converged or found.interrupted or found.n_iter >= max_iter:
             break
         then = again(problem, start, tol=tol, max_iter=max_iter - found.n_iter)
@@ -107,6 +111,7 @@ def _product_search(
             )
             return _joined(first, _of_free_coefficients(problem, found))
     options: Any = {"tol": tol, "max_iter": max_iter - first.n_iter, "forcing": NEAR_FORCING}
+    options["most_products"] = _most_products(problem)
     return _joined(first, _newton_cg_search(problem, link.free_coef(first.x), **options))
 
 
@@ -117,6 +122,7 @@ def _newton_cg_search(
     tol: float,
     max_iter: int,
     forcing: float = FORCING,
+    most_products: int = MOST_PRODUCTS,
 ) -> NewtonResult:
     """Search by Newton steps of conjugate gradients, over coefficients of the classes, for a bound."""
     bound, tries = _Bound.of(problem, tol), iter(range(1))
@@ -131,12 +137,17 @@ def _newton_cg_search(
         final_tol=min(tol ** (FINAL_POWER if problem.few_parameters else POWER_OF_MANY), bound.part),
         forcing=forcing,
         max_iter=max_iter,
-        most_products=MOST_PRODUCTS,
+        most_products=most_products,
         settled=settled,
     )
     return _of_free_coefficients(
         problem, replace(found, converged=found.converged and bound.holds(found.gradient))
     )
+
+
+def _most_products(problem: LogisticProblem) -> int:
+    """Return the number of products after which a first Newton step is better found by factors."""
+    return min(MOST_PRODUCTS, int(PRODUCTS_A_PARAMETER * math.prod(problem.shape)))
 
 
 @value
