@@ -403,6 +403,23 @@ def test_a_table_met_at_once_is_learned_as_by_blocks(n, d, k, options, rng, monk
     np.testing.assert_allclose(parts.coef_std_errors_, whole.coef_std_errors_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("apart", [0.1, 1e-3, 1e-5])
+@pytest.mark.parametrize("weight", [1.0, 1e-90, 1e90])
+def test_nearly_dependent_columns_of_a_small_table(apart, weight, rng, monkeypatch):
+    """Curvatures in single precision are left where they are ill-conditioned, or out of its range."""
+    X = rng.standard_normal((400, 3))
+    X[:, 1] = X[:, 0] + apart * X[:, 1]
+    y = (X[:, 2] + rng.logistic(size=400) > 0).astype(int)
+    make = partial(tractable.LogisticRegression, C=np.inf)
+    found = make().fit(X, y, np.full(400, weight))
+    monkeypatch.setattr(logistic, "WELL_CONDITIONED_SINGLE", np.inf)
+    exact = make().fit(X, y, np.full(400, weight))
+    assert found.converged_
+    assert found.n_iter_ <= exact.n_iter_ + 1
+    np.testing.assert_allclose(found.loss_, exact.loss_, rtol=1e-13)
+    np.testing.assert_allclose(found.predict_proba(X), exact.predict_proba(X), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("n", "d", "k", "options"),
     [

@@ -74,8 +74,9 @@ LEAST_TOTAL = 1e-2
 MISSED = 1e-2
 #: Gradients below this part of the sum of the absolute values of their terms are rounding.
 LEAST_GRADIENT = 1e-8
-#: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter.
-WELL_CONDITIONED = 1e-8
+#: A factor whose squared pivots are above this part of the diagonal is as good as one with jitter; and so is
+#: one of products in single precision, for steps that correct each other.
+WELL_CONDITIONED, WELL_CONDITIONED_SINGLE = 1e-8, 1e-3
 #: Entries whose function is taken at once.
 SUM_ENTRIES = 2**15
 #: Largest penalty weight.
@@ -324,8 +325,19 @@ class LogisticProblem:
             if len(each) > 1:
                 return loss, link.free_coef(slopes @ z)
             # Of one linear predictor the curvature of the rows is known already.
-            roots: Any = rows.weights
-            return loss, slopes @ z, lambda: weighted_square(np, np.sqrt(roots), z)
+            return loss, slopes @ z, partial(self._small_information, rows.weights)
+
+    def _small_information(self, curvatures: Any, *, single: bool = False) -> np.ndarray:
+        """Return the `information` of a small table by its rows' curvatures, by products in one precision."""
+        assert self.held is not None
+        z, roots = self._single_design if single else self.held[0], np.sqrt(curvatures)
+        return weighted_square(np, roots.astype(z.dtype, copy=False), z).astype(np.float64, copy=False)
+
+    @cached_property
+    def _single_design(self) -> np.ndarray:
+        """The design matrix of a small table in single precision."""
+        assert self.held is not None
+        return self.held[0].astype(np.float32)
 
     @property
     def many_parameters(self) -> bool:
@@ -449,15 +461,25 @@ class LogisticProblem:
         return found
 
     def curvature(
-        self, coef: np.ndarray, information: Callable[[], np.ndarray] | None = None, **options: Any
+        self, coef: np.ndarray, information: Callable[..., np.ndarray] | None = None, **options: Any
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function that solves with the `hessian`, or with one block for all linear predictors."""
+        """Return a function that solves with the `hessian`, or with one block for all linear predictors.
+
+        That of a small table is by products in single precision, where it is well conditioned: steps are
+        corrected by the gradients, which are not.
+        """
         begins = not np.any(coef)
         if begins and self.many_parameters:
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_NEWTON)
         if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
-        solve = solver(self.hessian(coef, information, **options))
+        solve = None
+        if information is not None and self.held is not None:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                rough = self.hessian(coef, partial(information, single=True), **options)
+                solve = _factor_solver(rough, WELL_CONDITIONED_SINGLE)
+        if solve is None:
+            solve = solver(self.hessian(coef, information, **options))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
 
     def settled(self, coef: np.ndarray, gradient: np.ndarray, tol: float) -> bool:
@@ -589,13 +611,21 @@ class LogisticProblem:
 
 def solver(hessian: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function that solves with a curvature, plus as little jitter as makes it definite."""
+    solve = _factor_solver(hessian, WELL_CONDITIONED)
+    if solve is not None:
+        return solve
+    lower = jittered_cholesky(hessian, max_jitter=1.0).lower
+    return lambda columns: solve_cholesky(lower, columns)
+
+
+def _factor_solver(hessian: np.ndarray, least: float) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return a function that solves with a curvature; None where squared pivots are below a `least` part."""
     from scipy.linalg.lapack import dpotrf, dpotrs
 
     factor, failed = dpotrf(hessian, lower=1, clean=0)
-    if not failed and np.all(np.diagonal(factor) ** 2 > WELL_CONDITIONED * np.diagonal(hessian)):
-        return lambda columns: dpotrs(factor, columns, lower=1)[0]
-    lower = jittered_cholesky(hessian, max_jitter=1.0).lower
-    return lambda columns: solve_cholesky(lower, columns)
+    if failed or not np.all(np.diagonal(factor) ** 2 > least * np.diagonal(hessian)):
+        return None
+    return lambda columns: dpotrs(factor, columns, lower=1)[0]
 
 
 def add_to_diagonal(matrix: np.ndarray, entries: np.ndarray) -> None:

@@ -17,8 +17,8 @@ MOST_PAIRED = 64
 #: Entries of the products of pairs of columns that are made at once.
 PAIRED_ENTRIES = 2**20
 
-#: Entries of weighted rows that are made at once: in cache, and no pages of memory that are new.
-SQUARE_ENTRIES = 2**15
+#: Bytes of weighted rows that are made at once: in cache, and no pages of memory that are new.
+SQUARE_BYTES = 2**18
 
 
 def features(x: Array, shift: Array | None, scale: Array | None, width: int) -> Array:
@@ -158,7 +158,7 @@ def softmax_curvature(x: Array, mass: Any, shift: Array | None, scale: Array | N
 def weighted_square(xp: Any, root: Array, z: Array) -> Array:
     """Return Σ_n root_n² z_n z_nᵀ: a matrix times its own transpose, of which BLAS does half the products."""
     n, p = z.shape
-    step = max(p, SQUARE_ENTRIES // p) if is_numpy_array(z) else max(n, 1)
+    step = max(p, SQUARE_BYTES // (p * z.itemsize)) if is_numpy_array(z) else max(n, 1)
     halves = (root[a : a + step, None] * z[a : a + step, :] for a in range(0, max(n, 1), step))
     return reduce(add, (xp.matrix_transpose(half) @ half for half in halves))
 
