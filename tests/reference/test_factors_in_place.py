@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from conftest import BACKENDS
-from tractable.arrays import in_place, linalg
+from tractable.arrays import linalg
 from tractable.arrays.namespace import to_numpy
 from tractable.data import blocks
 from tractable.engines.gaussian_process import Observations, factorized, log_evidence
 from tractable.kernels import RBF, Matern, White
+from tractable.primitives import in_place
 
 OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 
@@ -16,6 +17,8 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 @pytest.fixture(params=[7, 16, 64], ids="block {}".format)
 def _small_blocks(request, monkeypatch):
     monkeypatch.setattr(in_place, "BLOCK", request.param)
+    monkeypatch.setattr(in_place, "HOST_BLOCK", request.param)
+    monkeypatch.setattr(in_place, "LEAST_PART", 1 + request.param // 4)
     monkeypatch.setattr(linalg, "LARGE", request.param)
     monkeypatch.setattr(blocks, "DEVICE_ENTRIES", 50 * request.param)
 
@@ -27,7 +30,7 @@ def spd(rng):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize("library", OTHERS, ids=lambda b: b.name)
+@pytest.mark.parametrize("library", [b for b in BACKENDS if b.name == "numpy"] + OTHERS, ids=lambda b: b.name)
 class TestInPlace:
     """The matrix is its factor, and then its inverse."""
 
@@ -38,6 +41,7 @@ class TestInPlace:
         assert good
         assert lower is matrix
         np.testing.assert_allclose(to_numpy(lower), wanted, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(np.triu(to_numpy(lower), 1), 0.0)
         b = rng.standard_normal((50, 3))
         for transposed in (False, True):
             found = linalg.solve_triangular(lower, library.asarray(b), transposed=transposed)
@@ -69,6 +73,29 @@ class TestInPlace:
         np.testing.assert_allclose(to_numpy(mine.precisions()), theirs.precisions(), rtol=1e-9)
         bound = mine.rounding(mine.lower)
         np.testing.assert_allclose(to_numpy(bound), theirs.rounding(theirs.lower), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [257, 700, 1030])
+def test_threads_change_nothing_on_the_host(n, rng, monkeypatch):
+    root = rng.standard_normal((n, n + 50))
+    matrix, found = root @ root.T, []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", threads)
+        lower, good = in_place.cholesky_in_place(matrix.copy())
+        assert good
+        found.append((lower.copy(), np.tril(in_place.inverse_in_place(lower))))
+    for lower, inverse in found:
+        np.testing.assert_array_equal(lower, found[0][0])
+        np.testing.assert_array_equal(inverse, found[0][1])
+    lower, inverse = found[0]
+    np.testing.assert_allclose(lower @ lower.T, matrix, rtol=1e-12, atol=1e-12 * n)
+    both = inverse + np.tril(inverse, -1).T
+    np.testing.assert_allclose(both @ matrix, np.eye(n), atol=1e-9)
+    monkeypatch.setattr(in_place, "routine", lambda *_: None)  # a BLAS whose sizes have 64 bits
+    whole, good = in_place.cholesky_in_place(matrix.copy())
+    assert good
+    np.testing.assert_allclose(whole, lower, atol=1e-11)
+    np.testing.assert_allclose(np.tril(in_place.inverse_in_place(whole)), inverse, atol=1e-9)
 
 
 class OutOfMemoryError(RuntimeError):

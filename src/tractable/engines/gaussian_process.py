@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.arrays.linalg import inv_triangular, jitters, log_det_cholesky, solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.data.blocks import map_matrix_rows
+from tractable.primitives.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value

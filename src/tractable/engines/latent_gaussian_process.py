@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.arrays.linalg import column_squares, log_det_cholesky, solve_cholesky, solve_triangular
 from tractable.arrays.log_space import log_softmax
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of
 from tractable.engines.glm.likelihoods import LikelihoodExpansion
+from tractable.primitives.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.primitives.threads import blas_for_rows
 from tractable.value import value
 

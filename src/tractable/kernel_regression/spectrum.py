@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside
-from tractable.arrays.in_place import add_to_diagonal, cholesky_in_place
 from tractable.arrays.linalg import cholesky, solve_cholesky
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.spectrum import reflected, reflected_products, residual_shrinkage
 from tractable.kernels import Kernel
 from tractable.metrics.penalties import CVCurve
+from tractable.primitives.in_place import add_to_diagonal, cholesky_in_place
 from tractable.value import value
 
 #: One minus leverage that is rounding: such a row alone determines a direction and cannot be predicted.
