@@ -410,13 +410,13 @@ def test_nearly_dependent_columns_of_a_small_table(apart, weight, rng, monkeypat
     X = rng.standard_normal((400, 3))
     X[:, 1] = X[:, 0] + apart * X[:, 1]
     y = (X[:, 2] + rng.logistic(size=400) > 0).astype(int)
-    make = partial(tractable.LogisticRegression, C=np.inf)
+    make = partial(tractable.LogisticRegression, C=np.inf, tol=1e-6)
     found = make().fit(X, y, np.full(400, weight))
     monkeypatch.setattr(logistic, "WELL_CONDITIONED_SINGLE", np.inf)
     exact = make().fit(X, y, np.full(400, weight))
     assert found.converged_
     assert found.n_iter_ <= exact.n_iter_ + 1
-    np.testing.assert_allclose(found.loss_, exact.loss_, rtol=1e-13)
+    np.testing.assert_allclose(found.loss_, exact.loss_, rtol=1e-12)
     np.testing.assert_allclose(found.predict_proba(X), exact.predict_proba(X), atol=1e-9)
 
 

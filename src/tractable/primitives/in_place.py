@@ -3,6 +3,7 @@
 On the host a matrix is cut into quarters, and those again, down to blocks that LAPACK works on; all threads
 share the products between them, each with one thread of BLAS. Results are the same whatever the number of
 threads, and where other processes use the cores too, no thread waits in the middle of a product for another.
+Matrices of very many rows are left to LAPACK on threads of BLAS, which on an idle machine are faster.
 
 On devices the libraries' own functions return new matrices, and take as much to work in; here a matrix is
 factored and inverted a block of rows at a time, by matrix products.
@@ -16,10 +17,10 @@ import numpy as np
 from tractable.arrays.foreign import call, routine
 from tractable.arrays.linalg import inv_triangular, solve_triangular, try_cholesky
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
-from tractable.primitives.threads import ordered_map, single_threaded_blas
+from tractable.primitives.threads import FEW_ROWS, blas_for_rows, ordered_map
 
 #: Rows of a block that is worked on by one thread.
-HOST_BLOCK = 256
+HOST_BLOCK = 512
 
 #: Rows or columns of a product that a thread takes at least, and how many parts are made of more.
 LEAST_PART, PARTS = 128, 16
@@ -66,7 +67,7 @@ def cholesky_in_place(a: Array) -> tuple[Array, bool]:
     xp, n = namespace_of(a), a.shape[0]
     floor = n * float(np.finfo(np.float64).eps) * xp.linalg.diagonal(a)
     if is_numpy_array(a):
-        with single_threaded_blas():
+        with blas_for_rows(n):
             found = _factor(a) if _is_shared(a) else _lapack("dpotrf", a, clean=1, overwrite_a=1) == 0
         return a, found and bool(np.all(a.diagonal() ** 2 > floor))
     for start in range(0, n, BLOCK):
@@ -99,7 +100,7 @@ def inverse_in_place(lower: Array) -> Array:
            [-4.,  4.]])
     """
     if is_numpy_array(lower):
-        with single_threaded_blas():
+        with blas_for_rows(len(lower)):
             if _is_shared(lower):
                 _invert(lower)
                 _square(lower)
@@ -219,8 +220,8 @@ def _size(part: slice) -> int:
 
 
 def _is_shared(a: np.ndarray) -> bool:
-    """Return whether threads share the work: of large matrices, where routines are called without a lock."""
-    return len(a) > HOST_BLOCK and routine("dgemm", 13) is not None
+    """Return whether threads share the work, by routines that are called without the interpreter's lock."""
+    return HOST_BLOCK < len(a) <= FEW_ROWS and routine("dgemm", 13) is not None
 
 
 def _call(name: str, *arguments: Any) -> int:

@@ -461,12 +461,16 @@ class LogisticProblem:
         return found
 
     def curvature(
-        self, coef: np.ndarray, information: Callable[..., np.ndarray] | None = None, **options: Any
+        self,
+        coef: np.ndarray,
+        information: Callable[..., np.ndarray] | None = None,
+        *,
+        single: bool = False,
+        **options: Any,
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function that solves with the `hessian`, or with one block for all linear predictors.
 
-        That of a small table is by products in single precision, where it is well conditioned: steps are
-        corrected by the gradients, which are not.
+        With `single`, that of a small table is by products in single precision, where it is well conditioned.
         """
         begins = not np.any(coef)
         if begins and self.many_parameters:
@@ -474,7 +478,7 @@ class LogisticProblem:
         if not self.few_parameters or (begins and self.shape[0] > 1):  # where all are zero it is exact
             return self._mean_block(coef, diagonal=self.shape[1] > MOST_PARAMETERS)
         solve = None
-        if information is not None and self.held is not None:
+        if single and information is not None and self.held is not None:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 rough = self.hessian(coef, partial(information, single=True), **options)
                 solve = _factor_solver(rough, WELL_CONDITIONED_SINGLE)

@@ -237,7 +237,7 @@ def _smooth_search(
 
     def curvature(x: np.ndarray, *known: Any) -> Callable[[np.ndarray], np.ndarray]:
         if known or sample_information is None:
-            return problem.curvature(x, *known, sampled=sampled)
+            return problem.curvature(x, *known, sampled=sampled, single=rough)
         return problem.curvature(x, sample_information, sampled=True)
 
     found = lbfgs(problem.objective, start, curvature=curvature, exact=exact, **options)
