@@ -146,7 +146,8 @@ def section():
     ]
     for name, seconds in kept["seconds"].items():
         ups = (f"{seconds['1'] / seconds[threads]:.1f} ×" for threads in counts[1:])
-        lines.append(f"| {name} | {1e3 * seconds['1']:.3g} ms | {' | '.join(ups)} |")
+        alone = float(f"{1e3 * seconds['1']:.3g}")
+        lines.append(f"| {name} | {alone:,g} ms | {' | '.join(ups)} |")
     words = f"{kept['rows']:,} × {COLUMNS} rows. {kept['machine']}"
     return f"{INTRODUCTION}\n{words}\n\n" + "\n".join(lines) + "\n"
 

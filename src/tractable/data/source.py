@@ -186,11 +186,12 @@ class Source(ABC):
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
         """Return at most n rows and their weights, each row as likely as any other; see `sample_rows`."""
-        drawn = None
+        drawn, bound = None, np.inf
         for batch in self.batches():
             keys = rng.random(batch.n_rows)
-            found = DrawnRows.of(batch, keys, n)
+            found = DrawnRows.of(batch, keys, n, bound)
             drawn = found if drawn is None else drawn + found
+            bound = np.max(drawn.keys) if len(drawn.keys) == n else np.inf  # later rows have smaller ones
         if drawn is None:
             raise ValueError("data has no rows")
         return drawn.rows, None if np.all(drawn.weights == 1.0) else drawn.weights
@@ -236,10 +237,11 @@ class DrawnRows:
     n: int
 
     @classmethod
-    def of(cls, batch: Batch, keys: np.ndarray, n: int) -> "DrawnRows":
-        """Return rows drawn of a batch that have a key each; those of weight zero are left out."""
+    def of(cls, batch: Batch, keys: np.ndarray, n: int, bound: float = np.inf) -> "DrawnRows":
+        """Return rows drawn of a batch that have a key each; those of weight zero, or above, are left out."""
         weights = batch.row_weights
-        chosen = _smallest(np.where(weights > 0, keys, np.inf), n)
+        some = np.flatnonzero((keys <= bound) & (weights > 0))
+        chosen = some[_smallest(keys[some], n)]
         rows = np.asarray(batch.X[chosen], dtype=np.float64)
         return cls(rows=rows, weights=weights[chosen], keys=keys[chosen], n=n)
 
@@ -253,9 +255,8 @@ class DrawnRows:
 
 
 def _smallest(keys: np.ndarray, n: int) -> np.ndarray:
-    """Return the positions of the n smallest finite keys, in order."""
-    chosen = np.sort(np.argpartition(keys, n)[:n]) if len(keys) > n else np.arange(len(keys))
-    return chosen[np.isfinite(keys[chosen])]
+    """Return the positions of the n smallest keys, in order."""
+    return np.sort(np.argpartition(keys, n)[:n]) if len(keys) > n else np.arange(len(keys))
 
 
 @value
