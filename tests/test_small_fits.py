@@ -27,3 +27,10 @@ def test_blas_has_one_thread_in_a_narrow_fit_and_all_of_them_after(threads_of_bl
     assert blas_threads() == before
     assert Watches().fit(np.zeros((2, 2000))).threads_ == before
     assert Watches().fit(X=None).threads_ == before
+
+
+def test_a_wide_fit_has_the_threads_that_are_asked_for(threads_of_blas, monkeypatch):
+    Watches().fit(np.zeros((3, 2)))
+    monkeypatch.setenv("TRACTABLE_NUM_THREADS", "1")
+    assert set(Watches().fit(np.zeros((2, 2000))).threads_) == {1}
+    assert set(blas_threads()) == {2}

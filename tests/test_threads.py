@@ -8,7 +8,7 @@ from pathlib import Path
 
 import joblib
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tractable.primitives import threads
 from tractable.primitives.threads import cpu_quota, default_threads
@@ -33,15 +33,47 @@ def eight_cores(monkeypatch):
         ({"OMP_NUM_THREADS": "many"}, 8),
         ({"OMP_NUM_THREADS": "0"}, 8),
         ({"OMP_NUM_THREADS": "3", "TRACTABLE_NUM_THREADS": "5"}, 5),
-        ({"TRACTABLE_NUM_THREADS": "0"}, 8),
-        ({"TRACTABLE_NUM_THREADS": "²"}, 8),
         ({"TRACTABLE_NUM_THREADS": "16"}, 16),
+        ({"TRACTABLE_NUM_THREADS": " 3 "}, 3),
+        ({"TRACTABLE_NUM_THREADS": ""}, 8),
     ],
 )
 def test_variables(monkeypatch, variables, expected):
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
     assert default_threads() == expected
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "2.5", "many", "²"])
+def test_what_is_no_number_of_threads_is_said_once(given, monkeypatch):
+    threads._warn_of_threads.cache_clear()
+    monkeypatch.setenv("TRACTABLE_NUM_THREADS", given)
+    with pytest.warns(UserWarning, match=re.escape(f"from 1, got {given!r}")):
+        assert default_threads() == 8
+    assert default_threads() == 8
+
+
+@pytest.mark.parametrize(("asked", "most"), [(None, 2), ("1", 1), ("2", 2), ("5", 2)])
+def test_blas_has_no_more_threads_than_are_asked_for(asked, most, monkeypatch, threads_of_blas):
+    """Limits that overlap end in any order."""
+    if asked is not None:
+        monkeypatch.setenv("TRACTABLE_NUM_THREADS", asked)
+    large, small = threads.single_threaded_blas(False), threads.single_threaded_blas()
+    large.__enter__()
+    assert of_blas() == {most}
+    small.__enter__()
+    assert of_blas() == {1}
+    large.__exit__()
+    assert of_blas() == {1}
+    small.__exit__()
+    assert of_blas() == {2}
+    with large:
+        assert of_blas() == {most}
+    assert of_blas() == {2}
+
+
+def of_blas():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
 def test_limits_of_threadpoolctl(monkeypatch):
@@ -58,8 +90,8 @@ def test_limits_of_threadpoolctl(monkeypatch):
         monkeypatch.delenv("TRACTABLE_NUM_THREADS")
     with threadpool_limits(limits=5, user_api="openmp"):
         assert default_threads() == 5
-    with threadpool_limits(limits=1, user_api="blas"):
-        assert default_threads() > 1
+        with threadpool_limits(limits=1, user_api="blas"):
+            assert default_threads() == 5
 
 
 FILES = {

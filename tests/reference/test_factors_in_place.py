@@ -18,6 +18,7 @@ OTHERS = [b for b in BACKENDS if not b.name.startswith("numpy")]
 def _small_blocks(request, monkeypatch):
     monkeypatch.setattr(in_place, "BLOCK", request.param)
     monkeypatch.setattr(in_place, "HOST_BLOCK", request.param)
+    monkeypatch.setattr(in_place, "LEAST_ROWS", request.param + 1)
     monkeypatch.setattr(in_place, "LEAST_PART", 1 + request.param // 4)
     monkeypatch.setattr(linalg, "LARGE", request.param)
     monkeypatch.setattr(blocks, "DEVICE_ENTRIES", 50 * request.param)
@@ -75,8 +76,30 @@ class TestInPlace:
         np.testing.assert_allclose(to_numpy(bound), theirs.rounding(theirs.lower), rtol=1e-9)
 
 
+@pytest.mark.parametrize("n", [40, 600])
+@pytest.mark.parametrize("kind", ["single", "by columns", "strided", "read-only"])
+def test_other_matrices_of_the_host_are_copied(n, kind, rng, monkeypatch):
+    """BLAS is given doubles in C order alone: what lies beside a matrix is not overwritten."""
+    monkeypatch.setattr(in_place, "LEAST_ROWS", 513)
+    root = rng.standard_normal((n, n + 50))
+    spd = root @ root.T
+    around = np.zeros((2 * n, 2 * n), dtype=np.float32 if kind == "single" else np.float64)
+    given = {"by columns": np.asfortranarray(spd), "strided": around[::2, ::2]}.get(kind, around[:n, :n])
+    given[...] = spd
+    given.flags.writeable = kind != "read-only"
+    before, wanted = around.copy(), np.asarray(given, dtype=np.float64).copy()
+    lower, good = in_place.cholesky_in_place(given)
+    assert good
+    np.testing.assert_array_equal(around, before)
+    np.testing.assert_allclose(lower, np.linalg.cholesky(wanted), atol=1e-9 * n)
+    given = lower.astype(np.float32) if kind == "single" else np.asfortranarray(lower)
+    inverse = in_place.inverse_in_place(given)
+    np.testing.assert_allclose(np.tril(inverse), np.tril(np.linalg.inv(wanted)), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("n", [513, 700, 1030])
 def test_threads_change_nothing_on_the_host(n, rng, monkeypatch):
+    monkeypatch.setattr(in_place, "LEAST_ROWS", 513)
     root = rng.standard_normal((n, n + 50))
     matrix, found = root @ root.T, []
     for threads in ("1", "2", "5"):

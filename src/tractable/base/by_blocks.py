@@ -17,6 +17,7 @@ from tractable.data.dispatch import distributed
 from tractable.data.frames import select_columns
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
+from tractable.primitives.threads import single_threaded_blas
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +32,8 @@ def by_blocks(method: F) -> F:
     @wraps(method)
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if isinstance(X, np.ndarray):
-            return method(self, X, *args, **options)
+            with single_threaded_blas(False):  # of no more threads than are asked for
+                return method(self, X, *args, **options)
         if is_collection(X):
             check_answerable(self)
             return distributed().lazy_result(self, method.__name__, X, args, options)

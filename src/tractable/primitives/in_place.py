@@ -17,10 +17,10 @@ import numpy as np
 from tractable.arrays.foreign import call, routine
 from tractable.arrays.linalg import inv_triangular, solve_triangular, try_cholesky
 from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, namespace_of
-from tractable.primitives.threads import FEW_ROWS, blas_for_rows, ordered_map
+from tractable.primitives.threads import blas_for_rows, ordered_map
 
-#: Rows of a block that is worked on by one thread.
-HOST_BLOCK = 512
+#: Rows of a block that is worked on by one thread, and the fewest and most rows of a matrix that is shared.
+HOST_BLOCK, LEAST_ROWS, MOST_ROWS = 512, 1280, 4096
 
 #: Rows or columns of a product that a thread takes at least, and how many parts are made of more.
 LEAST_PART, PARTS = 128, 16
@@ -41,7 +41,8 @@ def add_to_diagonal(a: Array, numbers: Array) -> Array:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     if is_numpy_array(a):
-        a[np.diag_indices(len(a))] += numbers
+        diagonal = np.einsum("ii->i", a)  # a view
+        diagonal += numbers
         return a
     xp = namespace_of(a)
     if is_torch_array(a):
@@ -55,8 +56,8 @@ def add_to_diagonal(a: Array, numbers: Array) -> Array:
 def cholesky_in_place(a: Array) -> tuple[Array, bool]:
     """Return the lower factor of a large positive definite matrix, and whether all pivots are above rounding.
 
-    The matrix, in C order where it is one of NumPy, is overwritten; its entries above the diagonal are not
-    read, and zero afterwards.
+    The matrix is overwritten, unless it is one of NumPy that is not of doubles in C order, which is copied.
+    Its entries above the diagonal are not read, and zero in a factor.
 
     Examples
     --------
@@ -64,11 +65,12 @@ def cholesky_in_place(a: Array) -> tuple[Array, bool]:
     (array([[2., 0.],
            [1., 2.]]), True)
     """
+    a = _doubles(a) if is_numpy_array(a) else a
     xp, n = namespace_of(a), a.shape[0]
     floor = n * float(np.finfo(np.float64).eps) * xp.linalg.diagonal(a)
     if is_numpy_array(a):
         with blas_for_rows(n):
-            found = _factor(a) if _is_shared(a) else _lapack("dpotrf", a, clean=1, overwrite_a=1) == 0
+            found = _factor(a) if _runs_in_parallel(a) else _lapack("dpotrf", a, clean=1, overwrite_a=1) == 0
         return a, found and bool(np.all(a.diagonal() ** 2 > floor))
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
@@ -91,7 +93,7 @@ def inverse_in_place(lower: Array) -> Array:
     Parameters
     ----------
     lower : array (n, n)
-        L, in C order where it is one of NumPy, and with zeros above the diagonal where it is not.
+        L, with zeros above the diagonal. It is copied where `cholesky_in_place` would copy it.
 
     Examples
     --------
@@ -100,8 +102,9 @@ def inverse_in_place(lower: Array) -> Array:
            [-4.,  4.]])
     """
     if is_numpy_array(lower):
+        lower = _doubles(lower)
         with blas_for_rows(len(lower)):
-            if _is_shared(lower):
+            if _runs_in_parallel(lower):
                 _invert(lower)
                 _square(lower)
             else:
@@ -131,68 +134,70 @@ def inverse_in_place(lower: Array) -> Array:
 
 def _factor(a: np.ndarray) -> bool:
     """Turn A into L: L₁₁L₁₁ᵀ = A₁₁, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ - L₂₁L₂₁ᵀ; False where it has none."""
-    n, stride = len(a), _stride(a)
+    n, ld = len(a), _leading_dimension(a)
     if n <= HOST_BLOCK:
-        found = _call("dpotrf", "U", n, a, stride, 0) == 0
+        found = _call("dpotrf", "U", n, a, ld, 0) == 0
         a[...] = np.tril(a)
         return found
     first, below, last, h = _quarters(a)
 
     def solve(rows: slice) -> None:
-        _call("dtrsm", "L", "U", "T", "N", h, _size(rows), 1.0, first, stride, below[rows], stride)
+        _call("dtrsm", "L", "U", "T", "N", h, _size(rows), 1.0, first, ld, below[rows], ld)
 
     def subtract(rows: slice) -> None:
-        of = "dgemm", "T", "N", rows.stop, _size(rows), h
-        _call(*of, -1.0, below, stride, below[rows], stride, 1.0, last[rows], stride)
+        part, size = below[rows], _size(rows)
+        _call("dgemm", "T", "N", rows.start, size, h, -1.0, below, ld, part, ld, 1.0, last[rows], ld)
+        _call("dsyrk", "U", "T", size, h, -1.0, part, ld, 1.0, last[rows, rows], ld)
 
     if not _factor(first):
         return False
-    _share(solve, n - h)
-    _share(subtract, n - h)
+    _in_parallel(solve, n - h)
+    _in_parallel(subtract, n - h)
     a[:h, h:] = 0.0
     return _factor(last)
 
 
 def _invert(lower: np.ndarray) -> None:
     """Turn L into M = L⁻¹: M₁₁ = L₁₁⁻¹, M₂₂ = L₂₂⁻¹, M₂₁ = -M₂₂L₂₁M₁₁."""
-    n, stride = len(lower), _stride(lower)
+    n, ld = len(lower), _leading_dimension(lower)
     if n <= HOST_BLOCK:
-        _call("dtrtri", "U", "N", n, lower, stride, 0)
+        _call("dtrtri", "U", "N", n, lower, ld, 0)
         return
     first, below, last, h = _quarters(lower)
 
     def from_left(columns: slice) -> None:
         of = "dtrmm", "R", "U", "N", "N", _size(columns), n - h
-        _call(*of, -1.0, last, stride, below[:, columns], stride)
+        _call(*of, -1.0, last, ld, below[:, columns], ld)
 
     def from_right(rows: slice) -> None:
-        _call("dtrmm", "L", "U", "N", "N", h, _size(rows), 1.0, first, stride, below[rows], stride)
+        _call("dtrmm", "L", "U", "N", "N", h, _size(rows), 1.0, first, ld, below[rows], ld)
 
     _invert(first)
     _invert(last)
-    _share(from_left, h)
-    _share(from_right, n - h)
+    _in_parallel(from_left, h)
+    _in_parallel(from_right, n - h)
 
 
 def _square(m: np.ndarray) -> None:
     """Turn a lower triangle M into that of S = MᵀM: S₁₁ = M₁₁ᵀM₁₁ + M₂₁ᵀM₂₁, S₂₁ = M₂₂ᵀM₂₁, S₂₂ = M₂₂ᵀM₂₂."""
-    n, stride = len(m), _stride(m)
+    n, ld = len(m), _leading_dimension(m)
     if n <= HOST_BLOCK:
-        _call("dlauum", "U", n, m, stride, 0)
+        _call("dlauum", "U", n, m, ld, 0)
         return
     first, below, last, h = _quarters(m)
 
     def add(rows: slice) -> None:
-        of = "dgemm", "N", "T", rows.stop, _size(rows), n - h
-        _call(*of, 1.0, below, stride, below[:, rows], stride, 1.0, first[rows], stride)
+        part, size, k = below[:, rows], _size(rows), n - h
+        _call("dgemm", "N", "T", rows.start, size, k, 1.0, below, ld, part, ld, 1.0, first[rows], ld)
+        _call("dsyrk", "U", "N", size, k, 1.0, part, ld, 1.0, first[rows, rows], ld)
 
     def from_left(columns: slice) -> None:
         of = "dtrmm", "R", "U", "T", "N", _size(columns), n - h
-        _call(*of, 1.0, last, stride, below[:, columns], stride)
+        _call(*of, 1.0, last, ld, below[:, columns], ld)
 
     _square(first)
-    _share(add, h)
-    _share(from_left, h)
+    _in_parallel(add, h)
+    _in_parallel(from_left, h)
     _square(last)
 
 
@@ -202,7 +207,7 @@ def _quarters(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return a[:h, :h], a[h:, :h], a[h:, h:], h
 
 
-def _share(of: Callable[[slice], None], n: int) -> None:
+def _in_parallel(of: Callable[[slice], None], n: int) -> None:
     """Call a function with each part of n rows or columns, on all threads; the last part may be most work."""
     step = max(LEAST_PART, -(-n // PARTS))
     parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
@@ -210,8 +215,8 @@ def _share(of: Callable[[slice], None], n: int) -> None:
         pass
 
 
-def _stride(a: np.ndarray) -> int:
-    """Return how many numbers lie between the beginnings of two rows."""
+def _leading_dimension(a: np.ndarray) -> int:
+    """Return how many numbers lie between the beginnings of two rows, as BLAS calls it."""
     return a.strides[0] // a.itemsize
 
 
@@ -219,9 +224,14 @@ def _size(part: slice) -> int:
     return part.stop - part.start
 
 
-def _is_shared(a: np.ndarray) -> bool:
+def _runs_in_parallel(a: np.ndarray) -> bool:
     """Return whether threads share the work, by routines that are called without the interpreter's lock."""
-    return HOST_BLOCK < len(a) <= FEW_ROWS and routine("dgemm", 13) is not None
+    return LEAST_ROWS <= len(a) <= MOST_ROWS and routine("dgemm", 13) is not None
+
+
+def _doubles(a: np.ndarray) -> np.ndarray:
+    """Return a matrix that BLAS can overwrite: itself, or a copy where it is of other numbers or order."""
+    return np.require(a, np.float64, ["C", "W"])
 
 
 def _call(name: str, *arguments: Any) -> int:

@@ -4,6 +4,7 @@ import math
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator
 from functools import cache
@@ -15,8 +16,8 @@ from typing import Any, TypeVar
 #: Up to so many columns, BLAS works sooner on one thread than it wakes the others.
 FEW_COLUMNS = 512
 
-#: Up to so many rows, factors of matrices of rows × rows are computed on one thread: where other processes
-#: use the cores too, threads of BLAS wait for each other ten times as long as one needs.
+#: Up to so many rows, BLAS has one thread for matrices of rows × rows: where other processes use the cores
+#: too, its threads wait for each other ten times as long as one needs.
 FEW_ROWS = 4096
 
 T = TypeVar("T")
@@ -33,8 +34,25 @@ def default_threads() -> int:
     ``OMP_NUM_THREADS``, which the workers of joblib and of Dask are started with, or inside
     ``threadpoolctl.threadpool_limits``.
     """
-    asked = _positive(os.environ.get("TRACTABLE_NUM_THREADS", ""))
+    asked = _asked_threads()
     return min([_cores(), *_omp_variable(), *_openmp_limits()]) if asked is None else asked
+
+
+def _asked_threads() -> int | None:
+    """Return what ``TRACTABLE_NUM_THREADS`` says, where it is set."""
+    given = os.environ.get("TRACTABLE_NUM_THREADS", "").strip()
+    asked = _positive(given)
+    if given and asked is None:
+        _warn_of_threads(given)
+    return asked
+
+
+@cache
+def _warn_of_threads(given: str) -> None:
+    """Say once that a number of threads is none."""
+    warnings.warn(
+        f"TRACTABLE_NUM_THREADS must be a whole number from 1, got {given!r}: it is ignored", stacklevel=4
+    )
 
 
 def _omp_variable() -> list[int]:
@@ -240,43 +258,48 @@ def _pool(threads: int) -> "SimpleQueue[Callable[[], None]]":
 
 
 class _BlasGuard:
-    """Overlapping `threadpool_limits` restore each other's limits, so nesting is counted here instead."""
+    """The least of the limits in force; overlapping `threadpool_limits` would restore each other's."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.depth = 0
+        self.limits: list[int] = []
         self.before: list[tuple[Callable[[int], Any], int]] = []
 
-    def enter(self) -> None:
+    def enter(self, most: int) -> None:
         with self.lock:
-            self.depth += 1
-            if self.depth == 1:
+            if not self.limits:
                 # Not by `threadpool_limits`, which asks for all that is known: a tenth of a small fit.
                 now = ((limit, n_threads()) for n_threads, limit in _blas())
                 self.before = [(limit, n) for limit, n in now if n > 1]
-                for limit, _ in self.before:
-                    limit(1)
+            self._change(lambda: self.limits.append(most))
 
-    def leave(self) -> None:
+    def leave(self, most: int) -> None:
         with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                for limit, n_threads in self.before:
-                    limit(n_threads)
-                self.before = []
+            self._change(lambda: self.limits.remove(most))
+
+    def _change(self, limits: Callable[[], None]) -> None:
+        before = min(self.limits, default=sys.maxsize)
+        limits()
+        most = min(self.limits, default=sys.maxsize)
+        if most != before:
+            for limit, n_threads in self.before:
+                limit(min(most, n_threads))
 
 
 _guard = _BlasGuard()
 
 
-class _Held(ContextDecorator):
-    """The context in which BLAS has one thread; no generator, which takes as long as a small product."""
+class _Limited(ContextDecorator):
+    """The context in which BLAS has few threads; no generator, which takes as long as a small product."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
 
     def __enter__(self) -> None:
-        _guard.enter()
+        _guard.enter(self.most)
 
     def __exit__(self, *raised: object) -> None:
-        _guard.leave()
+        _guard.leave(self.most)
 
 
 class _AsItIs(ContextDecorator):
@@ -289,15 +312,19 @@ class _AsItIs(ContextDecorator):
         pass
 
 
-_held, _as_it_is = _Held(), _AsItIs()
+_one, _as_it_is = _Limited(1), _AsItIs()
 
 
-def single_threaded_blas(when: bool = True) -> _Held | _AsItIs:
+def single_threaded_blas(when: bool = True) -> _Limited | _AsItIs:
     """Hold BLAS to one thread, `when` that is wanted: the pool's threads already use every core.
 
-    The result is a context manager, and a decorator of functions.
+    Else it has no more threads than ``TRACTABLE_NUM_THREADS`` says, where that is set. The result is a
+    context manager, and a decorator of functions.
     """
-    return _held if when else _as_it_is
+    if when:
+        return _one
+    asked = _asked_threads()
+    return _as_it_is if asked is None else _Limited(asked)
 
 
 def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:

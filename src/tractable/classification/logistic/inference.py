@@ -9,11 +9,12 @@ import numpy as np
 
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import device, namespace_of, to_numpy
-from tractable.classification.logistic.problem import LogisticProblem, add_to_diagonal, solver
+from tractable.classification.logistic.problem import LogisticProblem, solver
 from tractable.engines import NewtonResult
 from tractable.engines.glm.laplace import determined_rank, mapped_covariance
 from tractable.engines.glm.losses import Logit, Probit, Scaling, design
 from tractable.engines.least_squares import NotComputedError
+from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.threads import blas_for_columns
 from tractable.value import value
 

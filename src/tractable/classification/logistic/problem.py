@@ -30,6 +30,7 @@ from tractable.engines.least_squares import NotComputedError
 from tractable.engines.newton import NewtonResult
 from tractable.primitives import SILENT
 from tractable.primitives.glm.agnostic import weighted_square
+from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
 from tractable.primitives.threads import even_rows, single_threaded_blas
 from tractable.statistics import DiagonalMoments, Standardizer, column_varies
@@ -328,7 +329,7 @@ class LogisticProblem:
             return loss, slopes @ z, partial(self._small_information, rows.weights)
 
     def _small_information(self, curvatures: Any, *, single: bool = False) -> np.ndarray:
-        """Return the `information` of a small table by its rows' curvatures, by products in one precision."""
+        """Return the `information` of a small table by its rows' curvatures, in either precision."""
         assert self.held is not None
         z, roots = self._single_design if single else self.held[0], np.sqrt(curvatures)
         return weighted_square(np, roots.astype(z.dtype, copy=False), z).astype(np.float64, copy=False)
@@ -480,8 +481,8 @@ class LogisticProblem:
         solve = None
         if single and information is not None and self.held is not None:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                rough = self.hessian(coef, partial(information, single=True), **options)
-                solve = _factor_solver(rough, WELL_CONDITIONED_SINGLE)
+                found = self.hessian(coef, partial(information, single=True), **options)
+                solve = _factor_solver(found, WELL_CONDITIONED_SINGLE)
         if solve is None:
             solve = solver(self.hessian(coef, information, **options))
         return lambda g: solve(g.reshape(-1, 1)).reshape(g.shape)
@@ -630,11 +631,6 @@ def _factor_solver(hessian: np.ndarray, least: float) -> Callable[[np.ndarray], 
     if failed or not np.all(np.diagonal(factor) ** 2 > least * np.diagonal(hessian)):
         return None
     return lambda columns: dpotrs(factor, columns, lower=1)[0]
-
-
-def add_to_diagonal(matrix: np.ndarray, entries: np.ndarray) -> None:
-    """Add to the diagonal of a matrix, in place."""
-    matrix.reshape(-1)[:: len(matrix) + 1] += entries
 
 
 def _by_columns(x: np.ndarray, scaling: Scaling, width: int) -> np.ndarray:

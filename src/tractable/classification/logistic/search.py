@@ -9,11 +9,12 @@ import numpy as np
 
 from tractable.arrays.limits import reciprocals
 from tractable.arrays.namespace import is_numpy_array
-from tractable.classification.logistic.problem import LogisticProblem, add_to_diagonal
+from tractable.classification.logistic.problem import LogisticProblem
 from tractable.data.arrays import ArraySource, SparseSource
 from tractable.engines.lbfgs import lbfgs
 from tractable.engines.newton import FORCING, NewtonResult, newton_cg
 from tractable.engines.sparse.proximal_newton import proximal_newton
+from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.sparse_rows import StandardizedSparse
 from tractable.statistics import Standardizer
 from tractable.value import replace, value
