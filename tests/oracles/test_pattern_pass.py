@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import tractable.primitives
 from longdouble_mixture import pattern_sums
 from quick import some
 from tractable.arrays.namespace import to_numpy
@@ -18,6 +19,11 @@ from tractable.primitives.em import (
 )
 from tractable.primitives.em.agnostic import pattern_pass as obvious
 from tractable.primitives.threads import ordered_map
+
+
+@pytest.fixture(autouse=True, params=[0.0, np.inf], ids=["compiled", "stacked"])
+def _form(request, monkeypatch, _always_compiled):
+    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", request.param)
 
 
 def covariances_of(rng, k, d):

@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
+import tractable.primitives
 from tractable.distributions import MultivariateNormal
 from tractable.primitives.em import group_by_pattern, pattern_scores
 from tractable.primitives.em.agnostic import pattern_scores as obvious
+
+
+@pytest.fixture(autouse=True, params=[0.0, np.inf], ids=["compiled", "stacked"])
+def _form(request, monkeypatch, _always_compiled):
+    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", request.param)
 
 
 def problem(rng, n=200, d=5, k=3):

@@ -359,8 +359,14 @@ def pattern_pass(
     [[1.0, 1.0, 0.5, 1.0, 0.5, 1.0]]
     """
     first, last = (0, rows.n_rows) if part is None else part
-    if not runs_compiled(rows.flat, _pattern_work(rows, means, first, last)):
+    if not is_numpy_array(rows.flat):
         return agnostic.pattern_pass(rows, weights, log_weights, means, covariances, first, last)
+    if not runs_compiled(rows.flat, _pattern_work(rows, means, covariances)):
+        from tractable.primitives.em.stacked import pattern_pass as stacked
+
+        sums, evidence, bad = stacked(rows, weights, log_weights, means, covariances, first, last)
+        _check_definite(bad)
+        return sums, evidence
     from tractable.primitives.em import compiled
 
     given = (
@@ -375,11 +381,16 @@ def pattern_pass(
     return packed(sums), evidence
 
 
-def _pattern_work(rows: PatternRows, means: Array, first: int, last: int) -> float:
-    """Return the work of a pass: entries, and some small factorisations for each pattern and component."""
+def _pattern_work(rows: PatternRows, means: Array, covariances: Array) -> float:
+    """Return the work of a pass over all parts: entries, and a factor for each pattern and component.
+
+    Factors count for a quarter of what they take: their kernels take seconds to compile, as long as thousands
+    of passes over few patterns. A small part of a large table runs the code that the others run.
+    """
     K, d = means.shape
-    patterns = np.count_nonzero((rows.begins[1:] > first) & (rows.begins[:-1] < last))
-    return K * (4 * (last - first) * d * (1 + d / 2) + 40_000 * patterns)
+    if covariances.ndim == 2:
+        return 8 * rows.n_rows * K * d
+    return K * (4 * rows.n_rows * d * (1 + d / 2) + (500 + 10 * d**2) * len(rows.masks))
 
 
 def _check_definite(bad: np.ndarray) -> None:
@@ -413,8 +424,12 @@ def pattern_scores(
     [[0.0], [-1.4189]]
     """
     first, last = (0, rows.n_rows) if part is None else part
-    if not runs_compiled(rows.flat, _pattern_work(rows, means, first, last)):
+    if not is_numpy_array(rows.flat):
         return agnostic.pattern_scores(rows, means, covariances, first, last)
+    if not runs_compiled(rows.flat, _pattern_work(rows, means, covariances)):
+        from tractable.primitives.em.stacked import pattern_scores as stacked
+
+        return stacked(rows, means, covariances, first, last)
     from tractable.primitives.em.compiled import pattern_scores as compiled
 
     return compiled(rows.flat, rows.starts, rows.begins, rows.masks, means, covariances, first, last)
