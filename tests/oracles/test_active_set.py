@@ -48,6 +48,22 @@ def test_the_minimum_is_that_of_coordinate_descent(n, p, ridge, positive):
         assert near[2] == 1
 
 
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize(("n", "p", "alpha"), [(30, 250, 0.02), (20, 300, 0.1), (50, 1500, 0.02)])
+def test_systems_of_rows_have_the_optimality_conditions(n, p, alpha, positive):
+    X, y = table(n, p)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    problem = ColumnProblem(X=X, y=y)
+    penalty, ridge = n * alpha, n * alpha
+    coefs, gap, _ = active_set(problem, penalty, ridge, 1e-10 * problem.square, positive=positive)
+    assert gap <= 1e-10 * problem.square
+    used = coefs != 0.0
+    assert positive or np.count_nonzero(used) > n
+    slope = X.T @ (y - X @ coefs) - ridge * coefs
+    np.testing.assert_allclose(slope[used], penalty * np.sign(coefs[used]), atol=1e-9 * n)
+    assert ((slope if positive else np.abs(slope)) <= penalty + 1e-4 * n).all()
+
+
 def test_dependent_columns_and_too_few_steps_are_left_to_the_path():
     X, y = table(60, 10)
     twice = np.column_stack([X, X[:, 0]])
@@ -104,3 +120,13 @@ def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the
 
     assert path.gaps[0] <= tol * problem.square
     assert objective(path.coefs[:, 0]) - objective(exact[0]) <= path.gaps[0] + 1e-10 * problem.square
+
+
+def test_descent_that_is_fast_ends_at_rounding():
+    X, y = table(1000, 420)
+    problem, penalty, ridge = ColumnProblem(X=X, y=y), 20.0, 500.0
+    assert crowded(problem, penalty, False)
+    path = sparse_path(problem, [penalty], ridge, tol=1e-8)
+    assert path.gaps[0] <= 1e-13 * problem.square
+    exact = active_set(problem, penalty, ridge, 1e-12 * problem.square)
+    np.testing.assert_allclose(path.coefs[:, 0], exact[0], atol=1e-10)

@@ -20,6 +20,9 @@ ENTRANCE, FEW = 0.35, 64
 MOST_COLUMNS, MOST_STEPS = 1000, 40
 #: Pivots below this share of their column's square: the columns are nearly dependent.
 NEARLY_DEPENDENT = 1e-9
+#: More active columns than rows are solved for by a system of the rows, where the mean square of a row is at
+#: most so many ridges: it loses as many digits as that has.
+RIDGES = 100.0
 
 
 def active_set(
@@ -63,13 +66,14 @@ def active_set(
     """
     size, level, moment, left = size_of(positive), penalty * (1.0 + 1e-12), problem.moment, problem.moment
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
+    most = problem.n_columns if _by_rows(problem, np.arange(problem.n_columns), ridge) else most
     share = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gap = np.empty(0, dtype=np.int64), np.empty(0), 0, None
-    some, gram = None, np.empty((0, 0))
+    some, gram = None, None
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
-        some, gram = _grown(problem, some, gram, active, active)
+        some, gram = _grown(problem, some, gram, active, active, ridge)
     while n_steps < min(max_iter, MOST_STEPS):
         sizes = size(left)
         above = sizes > level
@@ -82,8 +86,8 @@ def active_set(
         active, signs = np.concatenate((active, new)), np.concatenate((signs, np.sign(left[new])))
         if len(active) > most:
             return None
-        some, gram = _grown(problem, some, gram, active, new)
-        found = _of_their_signs(gram, ridge, moment[active], penalty, signs)
+        some, gram = _grown(problem, some, gram, active, new, ridge)
+        found = _of_their_signs(some if gram is None else gram, ridge, moment[active], penalty, signs)
         n_steps += found[2] if found else 0
         if found is None or n_steps > max_iter:
             return None
@@ -92,7 +96,7 @@ def active_set(
             active, signs, gram, some = (
                 active[kept],
                 signs[kept],
-                gram[kept][:, kept],
+                gram if gram is None else gram[kept][:, kept],
                 problem.keep(some, kept),
             )
         left, gap = duality_gaps(problem, some, active, solved, penalty, ridge, size)
@@ -109,6 +113,9 @@ def active_set(
 SWEEPS, MOST_LOOKS = 2, 8
 #: Duality gaps, relative to |y|², that are asked for as those of a rough solution: descent is the answer.
 ROUGH = 1e-5
+#: Gaps, relative to |y|², that are rounding. Descent goes on to them, from look to look, while a gap is at
+#: most this share of the one before; where it is slower, the system of the signed support is solved.
+ROUNDING, FAST = 1e-13, 0.02
 
 
 #: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
@@ -133,8 +140,8 @@ def descent(
 ) -> tuple[np.ndarray, float, int]:
     """Return coefficients (p,) near the minimum at one penalty, by coordinate descent on the columns.
 
-    Returns the duality gap, and the rounds over all columns, too. It ends where the gap is small, or does not
-    halve from look to look.
+    Returns the duality gap, and the rounds over all columns, too. It ends where the gap is small: below `tol`
+    for a rough solution, else at rounding. It ends before where the gap falls slowly from look to look.
 
     Parameters
     ----------
@@ -146,6 +153,8 @@ def descent(
     squares, size = problem.lengths**2, size_of(positive)
     w, residual = np.zeros(problem.n_columns), problem.y.copy()
     gap, looks = np.inf, 0
+    rough = is_rough(problem, tol)
+    enough, share = (tol, 0.5) if rough else (min(tol, ROUNDING * problem.square), FAST)
     while looks < MOST_LOOKS:
         looks, before = looks + 1, gap
         column_sweeps(
@@ -154,9 +163,20 @@ def descent(
         )  # fmt: skip
         used, left = np.flatnonzero(w), problem.with_all(residual)
         gap = float(gaps_of(problem, left, residual @ residual, used, w[used], penalty, ridge, size))
-        if gap <= tol or gap > 0.5 * before:
+        # The support is found by the second look; from there the gap falls at the rate of the descent.
+        if gap <= enough or gap > (share if looks > 2 else 0.5) * before:
             break
     return w, gap, looks * SWEEPS
+
+
+def is_rough(problem: SparseProblem, tol: float) -> bool:
+    """Return whether a duality gap of `tol` is that of a rough solution."""
+    return tol >= 0.5 * ROUGH * problem.square
+
+
+def good_enough(problem: SparseProblem, gap: float, tol: float) -> bool:
+    """Return whether descent to a gap is the answer: it is small, and at rounding if that is asked for."""
+    return gap <= tol and (is_rough(problem, tol) or gap <= ROUNDING * problem.square)
 
 
 def same_active_set(
@@ -193,7 +213,8 @@ def same_active_set(
     """
     active = np.flatnonzero(coefs)
     signs = np.sign(coefs[active])
-    some, gram = _grown(problem, None, np.empty((0, 0)), active, active)
+    some = problem.gather(None, active)
+    gram = problem.products(some, active, active)
     ends = _solve(gram, ridge, np.stack([problem.moment[active], signs], axis=1)) if len(active) else None
     if ends is None:
         return np.empty((len(coefs), 0)), np.empty(0)
@@ -212,36 +233,65 @@ def leading(good: np.ndarray) -> int:
     return len(good) if good.all() else int(np.argmin(good))
 
 
+def _by_rows(problem: SparseProblem, active: np.ndarray, ridge: float) -> bool:
+    """Return whether active columns outnumber the rows so that a system of the rows gives the solution."""
+    if type(problem) is not ColumnProblem or len(active) <= len(problem.y):
+        return False
+    squares = problem.lengths[active] ** 2
+    return bool(squares.sum() <= RIDGES * ridge * len(problem.y))
+
+
 def _grown(
-    problem: SparseProblem, some: Any, gram: np.ndarray, active: np.ndarray, new: np.ndarray
-) -> tuple[Any, np.ndarray]:
-    """Return some columns and their products with each other, once `new` ones, the last active, are there."""
-    if len(new) == 0 and some is not None:
+    problem: SparseProblem,
+    some: Any,
+    gram: np.ndarray | None,
+    active: np.ndarray,
+    new: np.ndarray,
+    ridge: float = 0.0,
+) -> tuple[Any, np.ndarray | None]:
+    """Return some columns and their products with each other, once `new` ones, the last active, are there.
+
+    The products are None where a system of the rows gives the solution.
+    """
+    if len(new) > 0 or some is None:
+        some = problem.gather(some, new)
+    if _by_rows(problem, active, ridge):
+        return some, None
+    if gram is None or len(gram) == 0:
+        return some, problem.products(some, active, active)
+    if len(new) == 0:
         return some, gram
-    some, k = problem.gather(some, new), len(gram)
-    products = problem.products(some, active, new)
-    if k == 0:
-        return some, products
+    products, k = problem.products(some, active, new), len(gram)
     grown = np.empty((len(active), len(active)))
     grown[:k, :k], grown[:, k:], grown[k:, :k] = gram, products, products[:k].T
     return some, grown
 
 
 def _of_their_signs(
-    gram: np.ndarray, ridge: float, moment: np.ndarray, penalty: float, signs: np.ndarray
+    matrix: np.ndarray, ridge: float, moment: np.ndarray, penalty: float, signs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     """Return which columns are left once those whose coefficient has another sign have left, all at once.
 
-    Returns their coefficients, and how many systems were solved, too; None where one is nearly singular.
+    The matrix is that of their products (k, k), or the columns (n, k), where these have fewer rows. Returns
+    their coefficients, and how many systems were solved, too; None where one is nearly singular.
     """
-    solved, kept, n_solved = _solve(gram, ridge, moment - penalty * signs), np.arange(len(signs)), 1
+    square = len(matrix) == len(signs)
+    solve = _solve if square else _solve_by_rows
+    solved, kept, n_solved = solve(matrix, ridge, moment - penalty * signs), np.arange(len(signs)), 1
     while solved is not None:
         agree = solved * signs > 0.0
         if agree.all():
             return kept, solved, n_solved
-        kept, gram, moment, signs = kept[agree], gram[agree][:, agree], moment[agree], signs[agree]
-        solved, n_solved = _solve(gram, ridge, moment - penalty * signs), n_solved + 1
+        kept, moment, signs = kept[agree], moment[agree], signs[agree]
+        matrix = (matrix[agree] if square else matrix)[:, agree]
+        solved, n_solved = solve(matrix, ridge, moment - penalty * signs), n_solved + 1
     return None
+
+
+def _solve_by_rows(columns: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:
+    """Return the solution of (XᵀX + ridge I) x = b, (b - Xᵀ(XXᵀ + ridge I)⁻¹ X b) / ridge."""
+    along = _solve(columns @ columns.T, ridge, columns @ b)
+    return None if along is None else (b - along @ columns) / ridge
 
 
 def _solve(gram: np.ndarray, ridge: float, b: np.ndarray) -> np.ndarray | None:

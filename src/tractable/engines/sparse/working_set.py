@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse.active_set import (
-    ROUGH,
     active_set,
     crowded,
     descent,
+    good_enough,
     leading,
     same_active_set,
 )
@@ -124,7 +124,7 @@ def _one_by_one(
             problem = problem.by_columns()
             at = descent(problem, penalty, ridge, tol, positive=positive)
             start = at[0]
-        if at is None or at[1] > tol or tol < 0.5 * ROUGH * problem.square:
+        if at is None or not good_enough(problem, at[1], tol):
             options: dict[str, Any] = {"positive": positive, "max_iter": max_iter, "start": start}
             at = active_set(problem, penalty, ridge, tol, **options)
         if at is None:
