@@ -263,6 +263,7 @@ class _BlasGuard:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.limits: list[int] = []
+        self.least = 0  # of the limits
         self.before: list[tuple[Callable[[int], Any], int]] = []
 
     def enter(self, most: int) -> None:
@@ -271,19 +272,20 @@ class _BlasGuard:
                 # Not by `threadpool_limits`, which asks for all that is known: a tenth of a small fit.
                 now = ((limit, n_threads()) for n_threads, limit in _blas())
                 self.before = [(limit, n) for limit, n in now if n > 1]
-            self._change(lambda: self.limits.append(most))
+            if not self.limits or most < self.least:
+                self._set(most)
+            self.limits.append(most)
 
     def leave(self, most: int) -> None:
         with self.lock:
-            self._change(lambda: self.limits.remove(most))
+            self.limits.remove(most)
+            if most == self.least and most not in self.limits:
+                self._set(min(self.limits, default=sys.maxsize))
 
-    def _change(self, limits: Callable[[], None]) -> None:
-        before = min(self.limits, default=sys.maxsize)
-        limits()
-        most = min(self.limits, default=sys.maxsize)
-        if most != before:
-            for limit, n_threads in self.before:
-                limit(min(most, n_threads))
+    def _set(self, most: int) -> None:
+        self.least = most
+        for limit, n_threads in self.before:
+            limit(min(most, n_threads))
 
 
 _guard = _BlasGuard()
