@@ -119,15 +119,17 @@ ROUNDING, FAST = 1e-13, 0.02
 
 
 #: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
-#: of the rows, or if their products with each other take as long as so many passes over all columns.
-MANY_ENTRIES, CROWDED, PASSES = 2**15, 0.3, 400
+#: of the rows, or if their products with each other take as long as so many passes over all columns; fewer
+#: with a ridge, which leaves more of them in the solution.
+MANY_ENTRIES, CROWDED, PASSES, RIDGE_PASSES = 2**15, 0.3, 400, 100
 
 
-def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
+def crowded(problem: ColumnProblem, penalty: float, ridge: float, positive: bool) -> bool:
     """Return whether so many columns are above the penalty that coordinate descent is the better start."""
     n, p = problem.X.shape
     above = int(np.count_nonzero(size_of(positive)(problem.moment) > penalty))
-    return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > PASSES * p)
+    passes = RIDGE_PASSES if ridge > 0.0 else PASSES
+    return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > passes * p)
 
 
 def descent(

@@ -120,7 +120,7 @@ def _one_by_one(
         penalty, ridge = float(penalties[i]), float(ridges[i])
         start = found[-1][0][:, -1] if found else None
         at = None
-        if type(problem) is ColumnProblem and crowded(problem, penalty, positive):
+        if type(problem) is ColumnProblem and crowded(problem, penalty, ridge, positive):
             problem = problem.by_columns()
             at = descent(problem, penalty, ridge, tol, positive=positive)
             start = at[0]
