@@ -168,6 +168,7 @@ def test_many_rows_are_scored_in_blocks(rng):
     d = Mixture(weights=[0.4, 0.6], components=PAIR)
     X = rng.normal(size=(200_003, 2))
     X[5, 0] = np.nan
-    np.testing.assert_array_equal(d.log_prob(X)[:50], d.log_prob(X[:50]))
+    # Few rows with missing entries are scored in NumPy, and many by compiled code: equal up to rounding.
+    np.testing.assert_allclose(d.log_prob(X)[:50], d.log_prob(X[:50]), rtol=1e-15)
     np.testing.assert_allclose(d.log_prob(X)[-50:], d.log_prob(X[-50:]), rtol=1e-13)
     assert d.responsibilities(X).shape == (200_003, 2)

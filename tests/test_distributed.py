@@ -534,7 +534,7 @@ def test_two_fits_at_once_do_not_disturb_each_other(here):
     for thread in threads:
         thread.join()
     np.testing.assert_allclose(found, want * 2, rtol=1e-10)
-    assert _guard.depth == 0
+    assert not _guard.limits
 
 
 @pytest.mark.slow

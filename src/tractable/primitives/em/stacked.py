@@ -52,7 +52,7 @@ class _Table:
         """Return log densities (n, K) of white entries (K, n, d), with Σ log L_ii of each pattern, (P, K)."""
         constants = half_log_dets + 0.5 * log(2.0 * pi) * self.masks.sum(axis=1)[:, None]
         squares = np.einsum("knd,knd->nk", white, white)
-        return -0.5 * squares - np.repeat(constants, self.counts, axis=0)
+        return 0.0 - 0.5 * squares - np.repeat(constants, self.counts, axis=0)  # of no entries 0, not -0
 
 
 def _factors(masks: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
