@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import diagonals, try_cholesky
+from tractable.arrays.linalg import diagonals, inv_triangular, try_cholesky
 from tractable.primitives import SILENT
 from tractable.primitives.em.agnostic import feature_sums, responsibilities_and_evidence
 from tractable.value import value
@@ -64,13 +64,7 @@ def _factors(masks: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np
     pairs = masks[:, :, None] & masks[:, None, :]
     lower, good = try_cholesky(np, np.where(pairs[:, None], covariances, np.eye(d)))
     lower[~good] = np.nan
-    pivots = diagonals(lower)
-    whiteners = np.zeros(lower.shape)
-    for i in range(d):
-        whiteners[..., i, i] = 1.0
-        whiteners[..., i, :i] = -np.einsum("...j,...jl->...l", lower[..., i, :i], whiteners[..., :i, :i])
-        whiteners[..., i, : i + 1] /= pivots[..., i, None]
-    return whiteners, np.log(pivots).sum(axis=-1), good
+    return inv_triangular(lower), np.log(diagonals(lower)).sum(axis=-1), good
 
 
 @SILENT
