@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from math import log, pi
+from math import log, pi, prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_a
 from tractable.engines.fold import fold
 from tractable.engines.long_rows import row_products
 from tractable.primitives.linear import residual_sums
-from tractable.primitives.threads import blas_for_columns
+from tractable.primitives.threads import blas_for_columns, blas_for_products
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
 from tractable.value import replace, value
@@ -251,7 +251,9 @@ class LeastSquares:
         """
         xp = namespace_of(self.root)
         z = x - self.centre
-        found = float(self.has_intercept) / self.weight + xp.sum((z @ self.root) ** 2, axis=1)
+        with blas_for_products(prod(z.shape) * len(self.root)):
+            white = z @ self.root
+        found = float(self.has_intercept) / self.weight + xp.sum(white**2, axis=1)
         if self.span is None:
             return found
         inside = self.span.contains(z, xp.abs(x) + xp.abs(self.centre))

@@ -20,6 +20,10 @@ FEW_COLUMNS = 512
 #: too, its threads wait for each other ten times as long as one needs.
 FEW_ROWS = 4096
 
+#: Up to so many multiplications a product wakes no other threads of BLAS; up to so many more, they would wait
+#: for each other longer than they work where other processes use the cores too.
+LEAST_PRODUCTS, FEW_PRODUCTS = 2**17, 2**24
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -337,6 +341,11 @@ def blas_for_columns(n_columns: int) -> AbstractContextManager[None]:
 def blas_for_rows(n_rows: int) -> AbstractContextManager[None]:
     """Hold BLAS to one thread where a matrix of so few rows × rows is factorised."""
     return single_threaded_blas(n_rows <= FEW_ROWS)
+
+
+def blas_for_products(n_products: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread for a product of matrices of so few multiplications."""
+    return single_threaded_blas(LEAST_PRODUCTS < n_products <= FEW_PRODUCTS)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from math import prod
 from typing import Any, Self
 
 from tractable.arrays.namespace import Array, device, namespace_of
@@ -27,6 +28,7 @@ from tractable.linear_model.rows import (
     linear_factor,
 )
 from tractable.primitives.linear import triangle
+from tractable.primitives.threads import blas_for_products
 from tractable.statistics import LinearFactor
 from tractable.value import value
 
@@ -90,7 +92,9 @@ class CoefficientPosterior:
 
     def predictor_root(self, x: Array) -> Array:
         """Return F, (n, r): the covariance of the linear predictor at the rows of x is σ² F Fᵀ."""
-        return self.columns(x) @ self.root
+        columns = self.columns(x)
+        with blas_for_products(prod(columns.shape) * self.root.shape[1]):
+            return columns @ self.root
 
     @cached_property
     def triangular_root(self) -> Array:

@@ -12,7 +12,7 @@ from tractable.engines.long_rows import ReferredRows, row_products
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import safe_factor, triangle
-from tractable.primitives.threads import blas_for_columns
+from tractable.primitives.threads import blas_for_columns, blas_for_products
 from tractable.statistics import LinearFactor
 from tractable.value import parameters, replace, value
 
@@ -130,7 +130,8 @@ class CholeskyInverse:
         return white.T @ white
 
     def _white(self, z: np.ndarray) -> np.ndarray:
-        return solve_triangular(self.upper.T, z.T)
+        with blas_for_products(z.size * len(self.upper)):
+            return solve_triangular(self.upper.T, z.T)
 
 
 @value
