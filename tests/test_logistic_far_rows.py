@@ -7,7 +7,7 @@ from sklearn import linear_model as peers
 
 import tractable
 from quick import some
-from tractable.classification.logistic.problem import SAMPLE
+from tractable.classification.logistic.problem import MOST_SAMPLE
 from tractable.engines.glm import Logit, Probit
 
 
@@ -16,7 +16,7 @@ def two_classes(n, rng):
     return X, rng.random(n) < expit(2.0 * X[:, 0])
 
 
-@pytest.mark.parametrize("n", [3000, SAMPLE + 5000])
+@pytest.mark.parametrize("n", [3000, MOST_SAMPLE + 5000])
 @pytest.mark.parametrize("far", some([1e4, 999_999_999.0, 1e12]))
 @pytest.mark.parametrize("options", [{}, {"l1_ratio": 1.0}, {"C": np.inf}, {"link": "probit"}])
 def test_a_code_for_missing_values_does_not_hide_the_others(n, far, options, rng):
@@ -53,7 +53,7 @@ def test_few_rows_are_learned_to_all_digits_by_default(k, rng):
     np.testing.assert_allclose(sparse.predict_proba(X), exact.predict_proba(X), rtol=0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("n", [SAMPLE + 5000, SAMPLE + 40_000])
+@pytest.mark.parametrize("n", [MOST_SAMPLE + 5000, MOST_SAMPLE + 40_000])
 def test_probabilities_of_many_rows_are_as_exact_as_tol_says(n, rng):
     """Root mean square errors are at most √(tol loss / 2), by Pinsker's inequality."""
     X = rng.standard_normal((n, 5))

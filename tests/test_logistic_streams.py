@@ -6,7 +6,7 @@ import pytest
 from sklearn import linear_model as peers
 
 import tractable
-from tractable.classification.logistic.problem import MOST_PARAMETERS, SAMPLE, LogisticProblem
+from tractable.classification.logistic.problem import MOST_PARAMETERS, MOST_SAMPLE, LogisticProblem
 from tractable.data import Batch
 
 
@@ -21,7 +21,7 @@ def problem(rng, n, d=3, k=3):
 )
 def test_many_rows_are_learned_to_the_same_digits_as_few(k, options, rng):
     """Where a sample guides the search, all rows decide where it ends; batches and an array agree."""
-    n = SAMPLE + 15_000
+    n = MOST_SAMPLE + 15_000
     X, y = problem(rng, n, k=k)
     w = rng.integers(0, 3, n).astype(float)
     model = tractable.LogisticRegression(tol=1e-15, **options).fit(X, y, w)
@@ -82,7 +82,7 @@ def test_more_parameters_than_their_curvature_is_worth(rng):
 @pytest.mark.parametrize("C", [1.0, np.inf])
 def test_a_column_that_a_sample_misses(k, C, rng, monkeypatch):
     """A few of many rows vary in it. Its curvature in the sample, next to none, gives far too long a step."""
-    n = 10 * SAMPLE
+    n = 10 * MOST_SAMPLE
     X, y = problem(rng, n, k=k)
     X = np.column_stack([X, np.zeros(n)])
     X[: 2 * k, 3] = 1.0
@@ -102,14 +102,14 @@ def test_a_column_that_a_sample_misses(k, C, rng, monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5, "C": 0.01}])
 def test_a_warm_start_of_many_rows_goes_on_where_it_was(options, rng):
-    X, y = problem(rng, SAMPLE + 5_000)
+    X, y = problem(rng, MOST_SAMPLE + 5_000)
     model = tractable.LogisticRegression(warm_start=True, **options).fit(X, y)
     cold = model.n_iter_
     assert model.fit(X, y).n_iter_ < cold
 
 
 def test_an_interrupted_look_at_the_sample_is_kept(rng, monkeypatch):
-    X, y = problem(rng, SAMPLE + 5_000)
+    X, y = problem(rng, MOST_SAMPLE + 5_000)
     calls, whole = [], LogisticProblem.objective
 
     def interrupted(self, free):

@@ -19,7 +19,7 @@ from benchmarks.shapes.cells import read, write
 from benchmarks.shapes.measuring import CORES, measured_cells
 
 #: Rows and columns of the grid.
-ROWS, COLUMNS = (300, 3000, 30_000, 300_000, 1_000_000), (2, 20, 200, 2000)
+ROWS, COLUMNS = (300, 3000, 10_000, 30_000, 300_000, 1_000_000), (2, 20, 200, 2000)
 
 
 def main(arguments=None):

@@ -28,7 +28,7 @@ from tractable.engines.glm.losses import (
 )
 from tractable.engines.least_squares import NotComputedError
 from tractable.engines.newton import NewtonResult
-from tractable.primitives import SILENT
+from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.glm.agnostic import weighted_square
 from tractable.primitives.in_place import add_to_diagonal
 from tractable.primitives.sparse_rows import StandardizedSparse, sparse_quantiles
@@ -41,15 +41,18 @@ from tractable.value import replace, value
 BLOCK, BLOCK_ENTRIES, DESIGN_BLOCK = 2**16, 2**21, 2**12
 #: Fewer rows are that many blocks, for as many threads, but none has fewer entries than these.
 BLOCKS, SHARED_ENTRIES = 16, 2**18
-#: Rows, and entries of the design matrix, up to which a table in memory is standardized once.
+#: Rows, and entries of the design matrix, up to which a table in memory is standardized once; and so is one
+#: of more rows whose loss runs no compiled code.
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
 #: Entries of the design matrix that a fitted model may hold, to compute a covariance when it is asked for.
 DEFERRED_ENTRIES = 2**17
 #: Entries of rows that a fitted model may refer to for the same.
 MOST_REFERRED = 2**23
-#: Rows up to which the curvature is that of all. Of more, a sample stands for them, whose curvature is so
-#: good a guess with so many rows a coefficient; more of many rows, where it spares passes over them.
-SAMPLE, LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 20_000, 2_000, 20, 50
+#: Rows up to which the curvature is that of all. Of more, a sample of at most `MOST_SAMPLE` stands for them,
+#: whose curvature is so good a guess with so many rows a coefficient; more of many rows, where it spares
+#: passes over them.
+EXACT_ROWS, MOST_SAMPLE = 2**12, 20_000
+LEAST_SAMPLE, SAMPLE_A_COEFFICIENT, SAMPLED_PART = 2_000, 20, 50
 #: How many times as large as the least sample a sample is that a search begins on a part of.
 LARGE_SAMPLE = 4
 #: With more parameters than this the curvature is replaced by one block for all linear predictors.
@@ -262,8 +265,9 @@ class LogisticProblem:
         data, width = self.data, self.shape[1]
         if not (isinstance(data, ArraySource) and is_numpy_array(data.X)):
             return None
-        n = len(data.X)
-        if n > HELD_ROWS or n * width > HELD_ENTRIES:
+        n, c = len(data.X), self.shape[0]
+        work = 8 * n * (width if c == 1 else width + c)  # of the expansion of one linear predictor, or a loss
+        if n * width > HELD_ENTRIES or (n > HELD_ROWS and runs_compiled(data.X, work)):
             return None
         z = (
             _by_columns(data.X, self.scaling, width)
@@ -360,7 +364,7 @@ class LogisticProblem:
         if not (self.many_parameters and isinstance(data, ArraySource)):
             return False
         n = data.n_rows
-        if n > max(SAMPLE, MANY_ROWS * c * p):  # factors of a sample's curvature are cheap beside a pass
+        if n > max(MOST_SAMPLE, MANY_ROWS * c * p):  # factors of a sample's curvature are cheap beside a pass
             return False
         return is_numpy_array(data.X) and n * p <= MOST_DESIGN and n * (c + 1) <= MOST_PROBABILITIES
 
@@ -516,8 +520,8 @@ class LogisticProblem:
 
     @property
     def sample_rows(self) -> int:
-        """The size of the sample, at most `SAMPLE`."""
-        return min(SAMPLE, max(self._least_sample, (self.data.n_rows or 0) // SAMPLED_PART))
+        """The size of the sample, at most `MOST_SAMPLE`."""
+        return min(MOST_SAMPLE, max(self._least_sample, (self.data.n_rows or 0) // SAMPLED_PART))
 
     @property
     def _least_sample(self) -> int:
@@ -528,7 +532,7 @@ class LogisticProblem:
         """At most `sample_rows` rows, each as likely as any, whose weights add up to those of all rows."""
         rng, data = np.random.default_rng(0), self.data
         if isinstance(data, IN_MEMORY):
-            if data.n_rows <= SAMPLE:
+            if data.n_rows <= EXACT_ROWS:
                 return data
             # One row of each of as many parts: in order, without a sort.
             starts = np.arange(self.sample_rows + 1) * data.n_rows // self.sample_rows
@@ -542,7 +546,7 @@ class LogisticProblem:
                 w = None if data.weights is None else xp.take(data.weights, chosen)
         else:
             labelled = data.map(_append_codes, n_features=data.n_features + 1)
-            most = self.sample_rows if (data.n_rows or 0) > SAMPLE else SAMPLE
+            most = self.sample_rows if (data.n_rows or 0) > EXACT_ROWS else MOST_SAMPLE
             both, w = sample_rows(labelled, None, most, rng)
             x, codes = both[:, :-1], both[:, -1].astype(np.int64)
             data = ArraySource(X=x, y=codes)
@@ -565,10 +569,15 @@ class LogisticProblem:
         return replace(rows, weights=w * (self.weight / float(namespace_of(w).sum(w))))
 
     @property
+    def few_rows(self) -> bool:
+        """Whether a few more passes over the rows take little time."""
+        return self.data.n_rows is not None and self.data.n_rows <= MOST_SAMPLE
+
+    @property
     def exact(self) -> bool:
         """Whether the sample is all rows."""
         known = self.data.n_rows
-        return (self.sample.n_rows or 0) < SAMPLE if known is None else known <= SAMPLE
+        return (self.sample.n_rows or 0) < MOST_SAMPLE if known is None else known <= EXACT_ROWS
 
     def _mean_block(self, coef: np.ndarray, *, diagonal: bool) -> Callable[[np.ndarray], np.ndarray]:
         """Solve with the mean of the blocks of the curvature on its diagonal, the same for all predictors."""

@@ -231,9 +231,10 @@ def _smooth_search(
     refresh = REFRESH if problem.few_parameters else REFRESH_MANY
     options = {"refresh": refresh, "memory": MEMORY, **options}
     rough = exact and options["tol"] >= SINGLE  # a Newton step leaves far less than it is predicted to gain
-    if "final_tol" in options and (exact or (problem.few_parameters and not problem.alpha > 0.0)):
+    to_rounding = problem.few_rows or not problem.alpha > 0.0
+    if "final_tol" in options and (exact or (problem.few_parameters and to_rounding)):
         options["final_tol"] = None if rough else max(options["tol"] ** EXACT_POWER, ROUNDING)
-    if problem.expands and (rough or problem.held is None):
+    if problem.expands and (rough or not exact or problem.held is None):
         options["expand"] = partial(problem.objective, expanded=True)
 
     def curvature(x: np.ndarray, *known: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -257,7 +258,8 @@ def _sparse_search(problem: LogisticProblem, start: np.ndarray, *, tol: float, m
         return value, gradient.reshape(-1)
 
     def hessian(flat: np.ndarray) -> np.ndarray:
-        found = problem.hessian(flat.reshape(c, p))
+        coef = flat.reshape(c, p)
+        found = problem.hessian(coef, partial(problem.information, coef) if problem.few_rows else None)
         if c > 1 and problem.has_intercept:
             # A shift of all intercepts changes no probability: curvature along it makes the minimum unique.
             first = np.arange(c) * p
