@@ -346,11 +346,11 @@ LONG_COMPILED = 2
 
 
 def _work(x: Array, n_clusters: int) -> float:
-    """Return about how many operations of NumPy a step is: looks at rows and at pairs, and a product of these.
+    """Return about how many operations of NumPy a step is: looks at rows and at pairs, and a product.
 
     A processor multiplies sixteen numbers in the time of one look.
     """
-    return x.shape[0] * (56 + n_clusters * (24 + x.shape[1]) / 16)
+    return x.shape[0] * (72 + n_clusters * (24 + x.shape[1]) / 16)
 
 
 def is_small(n_rows: int, n_columns: int, n_clusters: int) -> bool:
