@@ -1,13 +1,18 @@
 """Small work never compiles, and compiled code gives the same answers."""
 
+import inspect
+from contextlib import suppress
+
 import numpy as np
 import pytest
+import sklearn.base
 from sklearn.exceptions import ConvergenceWarning
 
 import tractable
 import tractable.primitives
 from catalogue import ESTIMATORS, some_of_each_family
 from tractable.primitives.compiled_options import Kernel
+from tractable.testing import estimator_laws
 from tractable.testing.estimator_laws import assert_same_predictions, example, learn, predictions
 
 #: One row of each class.
@@ -25,6 +30,57 @@ def test_a_small_table_compiles_nothing(row, rng, monkeypatch):
     X, y = example(row.make(), rng)
     monkeypatch.setattr(Kernel, "__call__", compiling)
     predictions(learn(row.make(), X, y), X)
+
+
+def by_default(row):
+    """The model of a row with the defaults of its class, where these are all it needs."""
+    made = row.make()
+    parameters = inspect.signature(type(made)).parameters.values()
+    return made if any(p.default is p.empty for p in parameters) else type(made)()
+
+
+def questions(fitted):
+    """What can be asked of a fitted model: attributes that are computed, and methods that change nothing."""
+    changing = "fit", "partial_", "set_", "merge", "from_", "save", "to"
+    names = [name for name in dir(fitted) if not name.startswith(("_", *changing))]
+    return [name for name in names if not hasattr(sklearn.base.BaseEstimator, name)]
+
+
+def ask(fitted, name, given):
+    """Ask one question with what it needs of `given`; one that needs more, or has no answer, is left out."""
+    with suppress(ValueError, AttributeError, NotImplementedError):
+        found = getattr(fitted, name)
+        if inspect.ismethod(found):
+            parameters = inspect.signature(found).parameters.values()
+            asked = {
+                p.name: given.get(p.name)
+                for p in parameters
+                if p.name in {"y", "values"} or (p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD)
+            }
+            if set(asked) <= set(given):
+                found(**asked)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", FIRST, ids=lambda row: row.name)
+def test_no_question_about_a_table_of_500_rows_compiles(row, rng, monkeypatch):
+    compiled, run = [], Kernel.__call__
+
+    def noted(self, *arrays):
+        compiled.append(f"{asked}: {self.family}.{self.__name__}")
+        return run(self, *arrays)
+
+    monkeypatch.setattr(Kernel, "__call__", noted)
+    monkeypatch.setattr(estimator_laws, "N_ROWS", 500)
+    monkeypatch.setattr(estimator_laws, "N_COLUMNS", 5)
+    asked, model = "fit", by_default(row)
+    X, y = example(model, rng)
+    fitted = learn(model, X, y)
+    given = {"X": X, "y": y, "n": 10, "dims": [0], "values": X[:, :1], "coverage": 0.9, "alpha": [0.1, 0.9]}
+    given |= {"q": 0.5, "low": X.min(axis=0), "high": X.max(axis=0)}
+    for asked in questions(fitted):
+        ask(fitted, asked, given)
+    assert sorted(set(compiled)) == []
 
 
 @pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)

@@ -259,7 +259,8 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
     """
     xp, (n, k) = namespace_of(z), (z.shape[0], centers.shape[0])
     squares = row_squares(centers) if xp is np else xp.sum(centers * centers, axis=1)
-    scores = z @ (-2.0 * centers.T) + squares
+    scores = z @ (-2.0 * centers.T)
+    scores += squares  # in place: memory that is new takes longer than the sum
     found = xp.argmin(scores, axis=1)
     if not is_numpy_array(z) and n * k > MOST_DOUBTED:
         return found

@@ -12,8 +12,8 @@ from tractable.primitives.neighbors import FORMS, sorted_pairs
 from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.value import value
 
-#: Operations for each coordinate, of a tree that is built and searched.
-WORK = 1024
+#: Operations for each coordinate of a tree that is searched, and for each leaf of one that is built.
+WORK, BUILT_LEAF = 1024, 2**16
 
 
 @value
@@ -57,7 +57,7 @@ def kd_build(points: np.ndarray, leaf_size: int = 32) -> KDNodes:
     room = 2 * (n // ((leaf_size + 1) // 2) + 1)
     order, nodes, dims = np.arange(n), np.empty((room, 4), np.int64), np.zeros(room, np.int64)
     lows, highs, packed, box = np.zeros(room), np.zeros(room), np.empty(n * d), np.empty((2, d))
-    build: Callable[..., int] = compiled if runs_compiled(points, WORK * n * d) else _halved
+    build: Callable[..., int] = compiled if runs_compiled(points, BUILT_LEAF * n / leaf_size) else _halved
     m = build(points, order, leaf_size, nodes, dims, lows, highs, packed, box)
     return KDNodes(
         order=order,
@@ -176,7 +176,7 @@ def _searched(
     near, ids = np.empty((m, k)), np.empty((m, k), np.int64)
     visited, measured = np.empty(m, np.int64), np.empty(m, np.int64)
     out = near, ids, visited, measured, np.full(len(tree.nodes), -1, np.int32)
-    # A tree that was built by compiled code is searched by it too, for a single row at once.
+    # A tree of many points is searched by compiled code for a single row too.
     run = nearest.for_work(WORK * tree.packed.size)
     run(x, k, FORMS.index(form), float(order), *tree.arrays, *out)
     return out
