@@ -31,7 +31,7 @@ from tractable.statistics import LinearFactor, Moments
 from tractable.value import replace
 
 #: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
-FEW_ROWS = 2
+FEW_ROWS = 3
 
 
 def checked_factor(
