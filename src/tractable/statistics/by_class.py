@@ -37,10 +37,10 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         unique = namespace_of(labels).unique_inverse(labels)
         return to_numpy(unique.values), unique.inverse_indices
     if labels.dtype in (np.uint8, np.uint16):
-        found, width = codes_that_occur(labels), int(labels.max(initial=0)) + 1
-        if len(found) in (0, width):
+        found = codes_that_occur(labels)
+        if not len(found) or found[-1] == len(found) - 1:
             return found, labels
-        positions = np.zeros(width, dtype=labels.dtype)
+        positions = np.zeros(found[-1] + 1, dtype=labels.dtype)
         positions[found] = np.arange(len(found), dtype=labels.dtype)
         return found, positions[labels]
     if labels.dtype.kind == "O":
@@ -69,9 +69,11 @@ def codes_that_occur(codes: np.ndarray) -> np.ndarray:
     >>> codes_that_occur(np.array([2, 0, 2], dtype=np.uint8))
     array([0, 2])
     """
-    width = int(codes.max(initial=0)) + 1
-    some = np.bincount(codes[:: max(len(codes) // FEW_CODES, 1)], minlength=width)
-    return np.flatnonzero(some if some.all() else np.bincount(codes))
+    if len(codes) > FEW_CODES:
+        some = np.bincount(codes[:: len(codes) // FEW_CODES], minlength=int(codes.max()) + 1)
+        if some.all():
+            return np.arange(len(some))
+    return np.bincount(codes).nonzero()[0]
 
 
 def labels_beside(labels: Any, x: Any) -> tuple[np.ndarray | None, Any]:

@@ -126,8 +126,9 @@ class IncompleteMoments(Statistic):
     @classmethod
     def each_of(cls, moments: Moments) -> "tuple[IncompleteMoments, ...]":
         """Return the statistics of complete rows whose moments are a batch."""
-        dim, everything = moments.dim, tuple(range(moments.dim))
-        return tuple(made(cls, dim=dim, parts={everything: part}) for part in moments.unstacked())
+        dim = moments.dim
+        everything = tuple(range(dim))
+        return tuple([made(cls, dim=dim, parts={everything: part}) for part in moments.unstacked()])
 
     @property
     def complete(self) -> Moments | None:

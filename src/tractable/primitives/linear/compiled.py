@@ -5,7 +5,7 @@ import numpy as np
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
 #: Rows whose mean is the point that sums are about, of every class.
-FIRST = 64
+FIRST = 16
 
 #: How many times its scatter n (mean - point)² may be of a column: the scatter loses as many times rounding.
 NEAR = 8.0
