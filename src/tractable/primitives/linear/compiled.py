@@ -4,11 +4,9 @@ import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
-#: Rows whose mean is the point that sums are about, of every class.
-FIRST = 16
-
-#: How many times its scatter n (mean - point)² may be of a column: the scatter loses as many times rounding.
-NEAR = 8.0
+#: How many times its scatter n (mean - point)² may be of a column, where sums are about a point: the scatter
+#: loses as many times rounding. Rows so far from the mean, eight standard deviations, are rare.
+NEAR = 64.0
 
 
 @entry("ROWS ROWS VECTOR INT")
@@ -80,9 +78,10 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
     z, product = np.empty((rows, d)), np.empty((d, d))
     for c in range(K):
         own = order[edges[c] : edges[c + 1]]
-        _mean_of_first(x, own, mean[c])
+        for j in range(d if len(own) else 0):
+            mean[c, j] = x[own[0], j]
         total[c], near = _moments_about(x, own, weights, z, product, mean[c], scatter[c])
-        if not near:
+        if not near:  # the first row is far from the mean, about which the sums are taken then
             _moments_about(x, own, weights, z, product, mean[c], scatter[c])
         for j in range(d):
             if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
@@ -93,18 +92,6 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
                     if abs(x[i, j] - mean[c, j]) > least:
                         return total, mean, scatter, False
     return total, mean, scatter, True
-
-
-@compiled(fastmath={"contract"})
-def _mean_of_first(x, own, mean):  # type: ignore[no-untyped-def]
-    """Set about the mean of some rows."""
-    # About the first row: of a constant column nothing is left, not even rounding.
-    m = min(len(own), FIRST)
-    for i in own[:m]:
-        for j in range(len(mean)):
-            mean[j] += x[i, j] - x[own[0], j]
-    for j in range(len(mean) if m else 0):
-        mean[j] = x[own[0], j] + mean[j] / m
 
 
 @compiled(fastmath={"contract"})

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
-from tractable.primitives.linear.compiled import FIRST, NEAR
+from tractable.primitives.linear.compiled import NEAR
 
 _FAST = {"contract", "nsz", "arcp"}
 
@@ -13,7 +13,7 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
     n, d = x.shape
     total, sums, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
-    shift, known = _first_means(x, codes, K)
+    shift, known = np.zeros((K, d)), np.zeros(K, np.bool_)  # sums are about the first row of a class
     for i in range(n):
         c, row = codes[i], x[i]
         one = 1.0 if w.size == 0 else w[i]
@@ -45,26 +45,6 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     if not (complete and near):
         _scatter_about(x, codes, w, complete, weight, sums, scatter)
     return weight, sums, scatter, total
-
-
-@compiled(fastmath=_FAST)
-def _first_means(x, codes, K):  # type: ignore[no-untyped-def]
-    """Return about the mean of each class, by its share of the first rows, and whether it has any there."""
-    d = x.shape[1]
-    size, first, rest = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
-    for i in range(min(len(x), FIRST * K)):
-        c, row = codes[i], x[i]
-        if size[c] == 0.0:
-            for j in range(d):
-                first[c, j] = row[j]
-        size[c] += 1.0
-        # About the first row: of a constant column nothing is left, not even rounding.
-        for j in range(d):
-            rest[c, j] += row[j] - first[c, j]
-    for c in range(K):
-        for j in range(d):
-            first[c, j] += rest[c, j] / max(size[c], 1.0)
-    return first, size > 0.0
 
 
 @compiled(fastmath=_FAST)
