@@ -1,11 +1,15 @@
 """Moments of classes, and scores of normal columns and of categories: compiled, and in the array API."""
 
+from functools import reduce
+from operator import add
+
 import mpmath
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from tractable.arrays import to_numpy
+from tractable.primitives.linear import class_moments as full_moments
 from tractable.primitives.naive_bayes import (
     category_counts,
     category_scores,
@@ -18,7 +22,11 @@ from tractable.primitives.naive_bayes import (
 from tractable.primitives.naive_bayes.agnostic import class_moments as agnostic_moments
 from tractable.primitives.naive_bayes.agnostic import diagonal_scores as agnostic_scores
 from tractable.primitives.naive_bayes.compiled import category_counts as compiled_counts
+from tractable.primitives.naive_bayes.compiled import class_moments as compiled_moments
 from tractable.primitives.naive_bayes.compiled import sparse_class_sums as compiled_sums
+from tractable.statistics import ByClass, IncompleteMoments
+from tractable.statistics.by_class import codes_that_occur
+from tractable.statistics.rows import SMALLEST_SQUARES
 
 
 def rows(rng, shift=0.0, holes=0.0, n=57, d=5, K=4):
@@ -26,7 +34,11 @@ def rows(rng, shift=0.0, holes=0.0, n=57, d=5, K=4):
     return np.where(rng.random(x.shape) < holes, np.nan, x), rng.integers(0, K - 1, n), K
 
 
-@pytest.mark.parametrize("twin", [class_moments, agnostic_moments])
+def by_compiled_code(x, codes, K, w):
+    return compiled_moments(x, codes, w, K)
+
+
+@pytest.mark.parametrize("twin", [by_compiled_code, agnostic_moments])
 @pytest.mark.parametrize(("shift", "holes"), [(0.0, 0.0), (1e7, 0.0), (1e7, 0.3), (-1e12, 0.2)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_moments_keep_their_digits_far_from_the_origin(twin, shift, holes, weighted, rng):
@@ -160,3 +172,99 @@ def test_sums_of_many_rows_are_those_of_few(n_classes, rng):
             class_sums(x[at], codes[at], n_classes, None if weights is None else w[at]) for at in blocks
         )
         np.testing.assert_allclose(class_sums(x, codes, n_classes, weights), few, rtol=1e-11, atol=1e-11)
+
+
+def drawn(case, rng):
+    """Rows of four classes, the third without any and the last of one row, that begin far from their mean."""
+    x, codes = rng.standard_normal((700, 5)) @ rng.standard_normal((5, 5)), rng.integers(0, 2, 700)
+    codes[350] = 3
+    if case == "far":
+        x += 1e7
+    elif case == "drift":  # the first rows of a class are no measure of the others
+        x[:100] += 1e6
+    elif case == "constant":
+        x[:, 1], x[:, 2] = 0.1, np.where(codes == 1, 1e7 + 0.3, x[:, 2])
+    elif case == "float32":
+        x = x.astype(np.float32)
+    return {"columns": np.asfortranarray(x), "strided": np.repeat(x, 2, axis=0)[::2]}.get(case, x), codes
+
+
+CASES = ["plain", "far", "drift", "constant", "float32", "columns", "strided"]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_classes_are_those_of_their_rows(case, weighted, rng):
+    x, codes = drawn(case, rng)
+    w = np.where(rng.random(len(x)) < 0.2, 0.0, rng.uniform(0.5, 2.0, len(x))) if weighted else None
+    if weighted:
+        w[350] = 1.0
+    weight, mean, scatter = full_moments(x, codes, 4, w, SMALLEST_SQUARES)
+    columns = compiled_moments(x, codes, w, 4)
+    for k in (0, 1, 2, 3):
+        own = codes == k
+        total, centre, expected = direct_moments(x[own], None if w is None else w[own])
+        size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+        assert np.all(np.abs(scatter[k] - expected) <= 1e-13 * size + 1e-300)
+        assert np.all(np.abs(columns[2][k] - np.diag(expected)) <= 1e-13 * np.diag(expected) + 1e-300)
+        for found in (mean[k], columns[1][k]):
+            np.testing.assert_allclose(found, centre, rtol=1e-14, atol=1e-14 * np.abs(x).max())
+        np.testing.assert_allclose([weight[k], columns[3][k]], total, rtol=1e-14)
+        np.testing.assert_array_equal(scatter[k], scatter[k].T)
+
+
+def direct_moments(x, w):
+    """Weight, mean and scatter, in extended precision."""
+    x = x.astype(np.longdouble)
+    w = np.ones(len(x), np.longdouble) if w is None else w.astype(np.longdouble)
+    first = x[:1].sum(axis=0)  # about it, a constant column has no rounding either
+    mean = first + w @ (x - first) / (w.sum() or 1.0)
+    return float(w.sum()), mean.astype(float), ((x - mean).T * w @ (x - mean)).astype(float)
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1e200])
+def test_moments_of_classes_are_refused_where_an_entry_is_no_number_to_square(entry, rng):
+    x, codes = drawn("plain", rng)
+    x[500, 3] = entry
+    with np.errstate(all="ignore"):
+        assert full_moments(x, codes, 4, None, SMALLEST_SQUARES) is None
+
+
+def test_moments_of_classes_are_refused_where_squares_underflow(rng):
+    x, codes = drawn("plain", rng)
+    x[:, 3] *= 1e-160
+    assert full_moments(x, codes, 4, None, SMALLEST_SQUARES) is None
+
+
+@pytest.mark.parametrize("labels", [np.array(["a", "b", "c"]), np.array([3, 9, 11])])
+@pytest.mark.parametrize("missing", [False, True])
+def test_classes_of_many_rows_are_those_of_few(labels, missing, rng):
+    x, codes = rng.standard_normal((120_000, 4)) + 10.0, rng.integers(0, 3, 120_000)
+    if missing:
+        x[77, 2] = np.nan
+    w = rng.integers(0, 3, len(x)).astype(float)
+    many, few = (folded(x, labels[codes], w, n) for n in (60_000, 3000))
+    np.testing.assert_array_equal(many.labels, labels)
+    np.testing.assert_array_equal(many.weight, few.weight)
+    for one, other in zip(many.parts, few.parts, strict=True):
+        assert one.parts.keys() == other.parts.keys()
+        for pattern, found in one.parts.items():
+            expected = other.parts[pattern]
+            np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-14)
+            size = np.abs(expected.scatter).max()
+            np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-12, atol=1e-13 * size)
+
+
+def folded(x, labels, w, n):
+    blocks = [slice(a, a + n) for a in range(0, len(x), n)]
+    each = [ByClass.of(x[b], labels[b], w[b], of=IncompleteMoments.of) for b in blocks]
+    return reduce(add, each)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_codes_that_occur_once_are_found(kind):
+    codes = np.zeros(50_000, kind)
+    codes[1], codes[-2] = 3, 1
+    np.testing.assert_array_equal(codes_that_occur(codes), [0, 1, 3])
+    np.testing.assert_array_equal(codes_that_occur(np.arange(250, dtype=kind).repeat(200)), np.arange(250))
+    assert len(codes_that_occur(codes[:0])) == 0

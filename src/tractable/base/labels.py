@@ -21,7 +21,7 @@ from tractable.base.validation import Rows, check_rows, refuse_foreign, require_
 from tractable.data import Batch, Source, is_streamed
 from tractable.data.blocks import map_rows
 from tractable.primitives.threads import even_blocks, ordered_map
-from tractable.statistics.by_class import distinct_labels, label_codes, union_of_labels
+from tractable.statistics.by_class import codes_that_occur, distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
 
 #: Labels that a thread looks at.
@@ -126,7 +126,7 @@ def _counted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         lambda part: (part.astype(np.int64) - low if low else part).astype(kind), y, rows=LABELS
     )
     # Of two numbers side by side, the least and the greatest, both are there.
-    seen = np.arange(width) if width <= 2 else np.bincount(offsets).nonzero()[0]
+    seen = np.arange(width) if width <= 2 else codes_that_occur(offsets)
     if len(seen) == width:  # none between them is missing
         return (seen + low).astype(y.dtype), offsets
     code = np.zeros(width, dtype=np.min_scalar_type(len(seen) - 1))

@@ -39,6 +39,7 @@ from tractable.classification.labelled_rows import (
     column_moments,
     column_names,
     concatenated,
+    grouped_by_class,
     location,
     moved_rows,
     plain_labels,
@@ -65,11 +66,14 @@ class ClassSummaries:
     density: Any
 
     def __call__(self, block: Batch) -> ByClass:
-        parts = rows_of_block(block)
+        return self.of(rows_of_block(block), block.X.shape[1])
+
+    def of(self, parts: list[RowsOfClass], dim: int) -> ByClass:
+        """Summarise the rows of each class, of so many columns."""
         return ByClass(
             labels=np.concatenate([part.name for part in parts]) if parts else np.zeros(0),
             parts=tuple(_new(self.density, part.label).summarize(part.X, **part.options) for part in parts),
-            dim=block.X.shape[1],
+            dim=dim,
         )
 
 
@@ -296,7 +300,7 @@ class GenerativeClassifier(ClassifierMixin, OnePassEstimator):
         if classes is None:
             return rows.data.reduce(of, rows=MAX_BATCH_ROWS)
         # The densities fold the rows of each class themselves.
-        return of(Batch(X=rows.data, y=classes[rows.y], weights=rows.weights))
+        return of.of(grouped_by_class(rows.data, rows.y, rows.weights, classes), rows.data.shape[1])
 
     def _require_kind(self, statistic: Any) -> None:
         if not isinstance(statistic, ByClass):

@@ -1,5 +1,6 @@
 """Rows and their classes: checked, coded, and grouped by class."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from tractable.base import check_class_rows, check_labels, check_weights, classe
 from tractable.base.validation import check_names, require_targets
 from tractable.covariance.shapes import constant_columns
 from tractable.data import ArraySource, Batch, Source, SparseSource, is_frame
+from tractable.data.blocks import block_rows
+from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.statistics import ByClass, DiagonalMoments
 from tractable.statistics.by_class import label_codes
 from tractable.value import replace, value
@@ -151,7 +154,7 @@ def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words
         return _of_table(estimator, X, y, sample_weight)
     rows, classes = check_class_rows(estimator, X, y, sample_weight, reset=True)
     if classes is not None:
-        return _grouped(rows.data, rows.y, rows.weights, classes)
+        return grouped_by_class(rows.data, rows.y, rows.weights, classes)
     counted: ByClass = rows.data.reduce(_class_moments)
     return [
         RowsOfClass(
@@ -171,7 +174,7 @@ def rows_of_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, *, words
 def rows_of_block(batch: Batch) -> list[RowsOfClass]:
     """Return the rows of each class of a batch."""
     classes, codes = label_codes(np.asarray(batch.y))
-    return _grouped(batch.X, codes, batch.weights, classes)
+    return grouped_by_class(batch.X, codes, batch.weights, classes)
 
 
 def plain_labels(classes: np.ndarray) -> list[Any]:
@@ -224,7 +227,8 @@ def _class_moments(block: Batch) -> ByClass:
     return ByClass.of(block.X, block.y, block.weights, of=DiagonalMoments.of)
 
 
-def _grouped(X: Any, codes: np.ndarray, weights: Any, classes: np.ndarray) -> list[RowsOfClass]:
+def grouped_by_class(X: Any, codes: Any, weights: Any, classes: np.ndarray) -> list[RowsOfClass]:
+    """Return the rows of each class that has any that count, by codes from 0 that stand for classes."""
     found = []
     for k, label in enumerate(plain_labels(classes)):
         mine = np.flatnonzero((codes == k) if weights is None else (codes == k) & (weights > 0.0))
@@ -268,13 +272,22 @@ def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> list[RowsOf
     if len(codes) != len(X):
         raise ValueError(f"y must have one label a row: X has {len(X)} rows, y has {len(codes)}")
     weights = check_weights(given["sample_weight"], np.zeros((len(X), 1)))
-    return _grouped(_with_all_categories(X), codes, weights, classes)
+    return grouped_by_class(_with_all_categories(X), codes, weights, classes)
 
 
 def _rows(table: Any, rows: np.ndarray) -> Any:
-    """Return some rows of a table or an array."""
+    """Return some rows of a table or an array; many of an array on all cores."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
+    if type(table) is np.ndarray:
+        found = np.empty((len(rows), *table.shape[1:]), table.dtype)
+
+        def fill(part: slice) -> None:
+            table.take(rows[part], axis=0, out=found[part], mode="clip")  # else it writes to a copy first
+
+        for _ in ordered_map(fill, even_blocks(len(rows), 4 * block_rows(prod(table.shape[1:])))):
+            pass
+        return found
     return table.take(rows) if hasattr(table, "column_names") else table[rows]
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.devices import beside
+from tractable.arrays.grouping import weighted_counts
 from tractable.arrays.namespace import (
     Array,
     freeze,
@@ -20,7 +21,7 @@ from tractable.arrays.namespace import (
 from tractable.arrays.weights import check_weights
 from tractable.statistics.moments import Moments
 from tractable.statistics.rows import Statistic
-from tractable.value import set_fields, value
+from tractable.value import made, set_fields, value
 
 #: Kinds of NumPy's types whose labels may be mixed.
 _ALIKE = {"b": "number", "i": "number", "u": "number", "f": "number", "U": "word", "O": "word"}
@@ -36,11 +37,10 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         unique = namespace_of(labels).unique_inverse(labels)
         return to_numpy(unique.values), unique.inverse_indices
     if labels.dtype in (np.uint8, np.uint16):
-        counts = np.bincount(labels)
-        found = np.nonzero(counts)[0]
-        if len(found) == len(counts):
+        found = codes_that_occur(labels)
+        if not len(found) or found[-1] == len(found) - 1:
             return found, labels
-        positions = np.zeros(len(counts), dtype=labels.dtype)
+        positions = np.zeros(found[-1] + 1, dtype=labels.dtype)
         positions[found] = np.arange(len(found), dtype=labels.dtype)
         return found, positions[labels]
     if labels.dtype.kind == "O":
@@ -52,6 +52,28 @@ def label_codes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return found, codes
     found, codes = np.unique(labels, return_inverse=True)
     return found, codes.astype(_code_type(len(found)))
+
+
+#: Codes that are looked at first.
+FEW_CODES = 2**12
+
+
+def codes_that_occur(codes: np.ndarray) -> np.ndarray:
+    """Return which whole numbers from 0 occur, in order.
+
+    Where some codes, from all over the rows, already show all that there can be, the others are not counted:
+    that takes longer than all else that is done with them under the interpreter's lock.
+
+    Examples
+    --------
+    >>> codes_that_occur(np.array([2, 0, 2], dtype=np.uint8))
+    array([0, 2])
+    """
+    if len(codes) > FEW_CODES:
+        some = np.bincount(codes[:: len(codes) // FEW_CODES], minlength=int(codes.max()) + 1)
+        if some.all():
+            return np.arange(len(some))
+    return np.bincount(codes).nonzero()[0]
 
 
 def labels_beside(labels: Any, x: Any) -> tuple[np.ndarray | None, Any]:
@@ -164,9 +186,10 @@ class ByClass(Statistic):
         x, labels, weights : arrays (n, ...), (n,) and (n,)
             Rows, their labels, and how often each counts.
         of : callable
-            The statistic of a class. Its class may have ``of_groups(x, edges, weights)``, which returns
-            the statistics of consecutive groups of rows and the `moments` of all, or None where each is to
-            be computed by itself.
+            The statistic of a class. Its class may have ``of_classes(x, codes, n_classes, weights)`` and
+            ``of_groups(x, edges, weights)``, which return the `moments` of all classes, of rows as they
+            are or of consecutive groups of them, or None where each is to be computed by itself; and
+            ``each_of(moments)``, the statistics of a batch.
         """
         xp = namespace_of(x)
         x = xp.asarray(x)
@@ -179,17 +202,21 @@ class ByClass(Statistic):
         if w is not None and not bool(xp.all(w > 0.0)):
             some = xp.nonzero(w > 0.0)[0]
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
-        found, order, edges = _grouped(labels)
-        x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
-        together = getattr(getattr(of, "__self__", None), "of_groups", None)
-        groups = together(x, edges, w) if together else None
-        if groups is None:
+        found, codes = label_codes(labels)
+        kind: Any = getattr(of, "__self__", None)
+        together = hasattr(kind, "each_of")
+        moments = kind.of_classes(x, codes, len(found), w) if together else None
+        if moments is None:
+            order, edges = _grouped(codes, len(found))
+            x, w = xp.take(x, order, axis=0), None if w is None else xp.take(w, order, axis=0)
+            moments = kind.of_groups(x, edges, w) if together else None
+        if moments is None:
             cuts = pairwise(edges.tolist())
             parts = tuple(of(x[a:b, ...], weights=None if w is None else w[a:b]) for a, b in cuts)
         else:
-            parts = groups[0]
+            parts = kind.each_of(moments)
         whole = cls(labels=found if words is None else words[found], parts=parts, dim=int(x.shape[1]))
-        return whole if groups is None else whole._with_moments(groups[1])
+        return whole._with_moments(moments)
 
     @classmethod
     def empty(cls, dim: int, n_targets: int = 1) -> "ByClass":
@@ -203,6 +230,9 @@ class ByClass(Statistic):
         """Weight of the rows of each class."""
         if not isinstance(self.parts, tuple):
             return self.parts.total
+        known = vars(self).get("moments")
+        if known is not None:
+            return known.weight
         found = [getattr(part, "total", None) for part in self.parts]
         each = [part.weight if t is None else t for part, t in zip(self.parts, found, strict=True)]
         return freeze(np.array(each, float))
@@ -228,7 +258,7 @@ class ByClass(Statistic):
     def _with_moments(self, moments: Moments | None) -> "ByClass":
         """Return the same, of which the `moments` are known."""
         if moments is not None:
-            vars(self).update(moments=moments, weight=moments.weight)
+            vars(self).update(moments=moments)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -244,10 +274,21 @@ class ByClass(Statistic):
         if not (len(self.parts) and len(other.parts)):
             return self if len(self.parts) else other
         if np.array_equal(self.labels, other.labels):
+            moments = self._merged_moments(other)
+            if moments is not None:
+                parts = self.parts[0].each_of(moments)
+                return made(ByClass, labels=self.labels, parts=parts, dim=self.dim, moments=moments)
             together = not isinstance(self.parts, tuple)
             parts = self.parts + other.parts if together else tuple(map(add, self.parts, other.parts))
             return ByClass(labels=self.labels, parts=parts, dim=self.dim)
         return self._joined(other)
+
+    def _merged_moments(self, other: "ByClass") -> Moments | None:
+        """Return the moments of all classes of both, where they are known as a batch of each."""
+        mine, theirs = (vars(each).get("moments") for each in (self, other))
+        if mine is None or theirs is None or not all(hasattr(e.parts[0], "each_of") for e in (self, other)):
+            return None
+        return mine + theirs if mine.centred_rows is None is theirs.centred_rows else None
 
     def _joined(self, other: "ByClass") -> "ByClass":
         labels = union_of_labels([self.labels, other.labels])
@@ -272,14 +313,11 @@ class ByClass(Statistic):
         return named._with_moments(vars(self).get("moments"))
 
 
-def _grouped(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the labels that occur, an order of the rows that brings equal ones together, and its cuts."""
-    if is_foreign_array(labels):
-        xp = namespace_of(labels)
-        unique = xp.unique_counts(labels)
-        order = xp.argsort(labels, stable=True)
-        return to_numpy(unique.values), order, np.append(0, np.cumsum(to_numpy(unique.counts)))
-    found, codes = label_codes(labels)
-    edges = np.zeros(len(found) + 1, dtype=np.int64)
-    np.bincount(codes, minlength=len(found)).cumsum(out=edges[1:])
-    return found, codes.argsort(kind="stable"), edges  # small codes are sorted by radix, in linear time
+def _grouped(codes: Array, n_classes: int) -> tuple[Array, np.ndarray]:
+    """Return an order of the rows that brings those of one code together, and its cuts."""
+    if is_foreign_array(codes):
+        counts = to_numpy(weighted_counts(codes, None, n_classes)).astype(np.int64)
+        return namespace_of(codes).argsort(codes, stable=True), np.append(0, np.cumsum(counts))
+    edges = np.zeros(n_classes + 1, dtype=np.int64)
+    np.bincount(codes, minlength=n_classes).cumsum(out=edges[1:])
+    return codes.argsort(kind="stable"), edges  # small codes are sorted by radix, in linear time

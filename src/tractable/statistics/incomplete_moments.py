@@ -1,6 +1,5 @@
 """Moments of rows with missing entries, one for each pattern of what was observed."""
 
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +8,22 @@ from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import diagonals
 from tractable.arrays.namespace import Array, namespace_of, to_numpy
-from tractable.primitives.linear import grouped_centred_rows, grouped_moments, sums_groups
+from tractable.primitives.linear import (
+    class_moments,
+    grouped_centred_rows,
+    grouped_moments,
+    sums_classes,
+    sums_groups,
+)
 from tractable.statistics.moments import Moments
-from tractable.statistics.rows import Statistic, as_rows, as_weights, check_squares, keeps_squares
+from tractable.statistics.rows import (
+    SMALLEST_SQUARES,
+    Statistic,
+    as_rows,
+    as_weights,
+    check_squares,
+    keeps_squares,
+)
 from tractable.value import made, value
 
 #: Columns from which on scatters that are larger than the rows are held by these.
@@ -69,12 +81,27 @@ class IncompleteMoments(Statistic):
         return 4 * n_columns
 
     @classmethod
-    def of_groups(
-        cls, x: Array, edges: np.ndarray, weights: Array | None
-    ) -> "tuple[tuple[IncompleteMoments, ...], Moments] | None":
-        """Summarise groups of rows in a few calls, however many; None where each needs a look of its own.
+    def of_classes(cls, x: Array, codes: Array, n_classes: int, weights: Array | None) -> Moments | None:
+        """Return the moments of the rows of each class as one batch; None of few rows, or as `of_groups`.
 
-        The second result is the moments of all groups as one batch.
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        codes : array (n,)
+            The class of each row, from 0 to n_classes - 1; every class has a row.
+        n_classes : int
+        weights : array (n,), optional
+            How often each row counts; positive.
+        """
+        if not sums_classes(x) or _few_rows(x, n_classes):
+            return None
+        found = class_moments(x, codes, n_classes, weights, SMALLEST_SQUARES)
+        return None if found is None else _frozen_moments(*found)
+
+    @classmethod
+    def of_groups(cls, x: Array, edges: np.ndarray, weights: Array | None) -> Moments | None:
+        """Return the moments of groups of few rows as one batch; None where each needs a look of its own.
 
         Parameters
         ----------
@@ -85,38 +112,23 @@ class IncompleteMoments(Statistic):
         weights : array (n,), optional
             How often each row counts; positive.
         """
-        n, dim = x.shape
-        fewer = dim > WIDE and 0 < 2 * n <= (len(edges) - 1) * dim
-        if fewer and type(x) is np.ndarray and x.dtype == np.float64:
-            return cls._of_few_rows(x, edges, weights)
+        if type(x) is np.ndarray and x.dtype == np.float64 and _few_rows(x, len(edges) - 1):
+            total, mean, rows = grouped_centred_rows(x, edges, weights)
+            squares = np.add.reduceat(rows * rows, edges[:-1], axis=0)
+            kept = keeps_squares(squares, x, mean, edges)
+            return Moments.of_centred_rows(total, mean, rows, edges.tolist()) if kept else None
         if not sums_groups(x):
             return None
-        total, mean, scatter = found = grouped_moments(x, edges, weights)
-        if not keeps_squares(diagonals(scatter), x, mean, edges):
-            return None  # entries are missing, or squares were lost: `of` says what is wrong, if anything
-        for each in found:
-            each.setflags(write=False)
-        everything = tuple(range(dim))
-        parts = tuple(
-            made(cls, dim=dim, parts={everything: made(Moments, weight=w, mean=m, scatter=s)})
-            for w, m, s in zip(total, mean, scatter, strict=True)
-        )
-        return parts, made(Moments, weight=total, mean=mean, scatter=scatter)
+        found = grouped_moments(x, edges, weights)
+        # Else entries are missing, or squares were lost: `of` says what is wrong, if anything.
+        return _frozen_moments(*found) if keeps_squares(diagonals(found[2]), x, found[1], edges) else None
 
     @classmethod
-    def _of_few_rows(
-        cls, x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
-    ) -> "tuple[tuple[IncompleteMoments, ...], Moments] | None":
-        """Summarise groups of few rows, which are smaller than the products of their columns."""
-        total, mean, rows = grouped_centred_rows(x, edges, weights)
-        if not keeps_squares(np.add.reduceat(rows * rows, edges[:-1], axis=0), x, mean, edges):
-            return None
-        cuts, dim = edges.tolist(), x.shape[1]
-        whole = Moments.of_centred_rows(total, mean, rows, cuts)
-        each = zip(total, mean, pairwise(cuts), strict=True)
-        parts = (Moments.of_centred_rows(w, m, rows[a:b]) for w, m, (a, b) in each)
+    def each_of(cls, moments: Moments) -> "tuple[IncompleteMoments, ...]":
+        """Return the statistics of complete rows whose moments are a batch."""
+        dim = moments.dim
         everything = tuple(range(dim))
-        return tuple(made(cls, dim=dim, parts={everything: part}) for part in parts), whole
+        return tuple([made(cls, dim=dim, parts={everything: part}) for part in moments.unstacked()])
 
     @property
     def complete(self) -> Moments | None:
@@ -160,6 +172,18 @@ class IncompleteMoments(Statistic):
             mean[o] += fraction * step
             weight[o] = both
         return weight, mean, scatter
+
+
+def _few_rows(x: Array, n_groups: int) -> bool:
+    """Return whether groups of rows are smaller than the products of their columns."""
+    return x.shape[1] > WIDE and 0 < 2 * x.shape[0] <= n_groups * x.shape[1]
+
+
+def _frozen_moments(weight: np.ndarray, mean: np.ndarray, scatter: np.ndarray) -> Moments:
+    """Return moments of arrays that nothing else refers to."""
+    for each in (weight, mean, scatter):
+        each.setflags(write=False)
+    return made(Moments, weight=weight, mean=mean, scatter=scatter)
 
 
 def _parts(x: Array, w: Array | None) -> dict[tuple[int, ...], Moments]:

@@ -114,6 +114,15 @@ class Moments(MeanStatistic):
             scatter=self.scatter + other.scatter + between[..., :, None] * step[..., None, :],
         )
 
+    def unstacked(self) -> "list[Moments]":
+        """Return the statistics of a batch of K one by one, as views."""
+        if self.centred_rows is None:
+            each = zip(self.weight, self.mean, self.scatter, strict=True)
+            return [made(Moments, weight=w, mean=m, scatter=s) for w, m, s in each]
+        rows, edges = vars(self)["_rows"]
+        cuts = zip(self.weight, self.mean, pairwise(edges), strict=True)
+        return [Moments.of_centred_rows(w, m, rows[a:b]) for w, m, (a, b) in cuts]
+
     def moved(self, step: Array) -> "Moments":
         """Return the statistic of the rows plus a step, (..., d)."""
         return replace(self, mean=self.mean + step)

@@ -109,29 +109,26 @@ class ClassStatistics:
             x, labels, w = (xp.take(each, some, axis=0) for each in (x, labels, w))
         found, codes = label_codes(labels)
         found = found if words is None else words[found]
-        rows = ClassRows.of(codes, len(found), w)
-        groups = groups_of(self.layout)
-        parts = SideBySide(
-            parts=tuple(group.summarize(some_columns(x, group.where), rows) for group in groups),
-            total=rows.total,
-            dim=int(x.shape[1]),
-            about=self.layout,
-        )
-        return ByClass(labels=found, parts=parts, dim=parts.dim)
+        rows = ClassRows(codes, len(found), w)
+        parts = tuple(group.summarize(some_columns(x, group.where), rows) for group in groups_of(self.layout))
+        counted = bool(parts) and isinstance(parts[0], DiagonalMoments)  # moments count rows on the way
+        total = parts[0].total if counted else rows.total
+        together = SideBySide(parts=parts, total=total, dim=int(x.shape[1]), about=self.layout)
+        return ByClass(labels=found, parts=together, dim=together.dim)
 
 
 class ClassRows(NamedTuple):
-    """The class of each row, by its code from 0 to K - 1, how often rows count, and how often classes do."""
+    """The class of each row, by its code from 0 to K - 1, and how often rows count."""
 
     codes: Any
     n_classes: int
     weights: Any
-    total: np.ndarray  # (K,)
 
-    @classmethod
-    def of(cls, codes: Any, n_classes: int, weights: Any) -> "ClassRows":
-        total = on_host(weighted_counts(codes, weights, n_classes))
-        return cls(codes, n_classes, weights, np.asarray(total, dtype=np.float64))
+    @property
+    def total(self) -> np.ndarray:
+        """How often each class counts, (K,)."""
+        total = on_host(weighted_counts(self.codes, self.weights, self.n_classes))
+        return np.asarray(total, dtype=np.float64)
 
 
 def fitted_columns(
@@ -586,7 +583,7 @@ def check_class_squares(scatter: np.ndarray, mean: np.ndarray, x: Any, rows: Cla
     check_no_infinity(x)
     if not are_moderate(mean, scatter):
         raise too_large("X")
-    several = ClassRows.of(rows.codes, rows.n_classes, None).total > 1.0  # one row differs from none
+    several = rows._replace(weights=None).total > 1.0  # one row differs from none
     small = (scatter <= SMALL) & several[:, None]
     if not np.any(small):
         return

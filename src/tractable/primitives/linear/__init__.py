@@ -296,10 +296,14 @@ def _sums_compiled(x: Array, width: int) -> bool:
     return runs_compiled(x, 4 * x.shape[0] * width) and width <= COMPILED_COLUMNS
 
 
+def _centred_rows(width: int) -> int:
+    return max(64, CENTRED_BYTES // (8 * width))
+
+
 def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
     from tractable.primitives.linear.compiled import moments as compiled
 
-    return compiled(x, y, weights, max(64, CENTRED_BYTES // (8 * (x.shape[1] + y.shape[1]))))
+    return compiled(x, y, weights, _centred_rows(x.shape[1] + y.shape[1]))
 
 
 #: Entries of the rows whose products are added at a time: they stay in the cache of a core.
@@ -444,6 +448,48 @@ def grouped_moments(
     return agnostic.grouped_moments(x, edges, weights)
 
 
+def class_moments(
+    x: np.ndarray, codes: np.ndarray, n_classes: int, weights: np.ndarray | None, smallest: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the `moments` of the rows of each class, as arrays (K,), (K, d) and (K, d, d), by compiled code.
+
+    The rows are not sorted, and other threads have the interpreter meanwhile.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Rows for which `sums_classes` is true.
+    codes : array (n,) of int
+        The class of each row, from 0 to K - 1.
+    n_classes : int
+        K.
+    weights : array (n,), optional
+        How often each row counts.
+    smallest : float
+        Sums of squares below it have lost digits.
+
+    Returns
+    -------
+    tuple of arrays or None
+        None where an entry is missing (NaN) or infinite, or squares of a column that varies are lost.
+
+    Examples
+    --------
+    >>> found = class_moments(np.array([[0.0], [5.0], [2.0]]), np.array([0, 1, 0]), 2, None, 1e-290)
+    >>> [each.tolist() for each in found]
+    [[2.0, 1.0], [[1.0], [5.0]], [[[2.0]], [[0.0]]]]
+    """
+    from tractable.primitives.linear.compiled import class_moments as compiled
+
+    *found, plain = compiled(x, codes, weights, n_classes, _centred_rows(x.shape[1]), smallest)
+    return tuple(found) if plain else None
+
+
+def sums_classes(x: Array) -> bool:
+    """Return whether `class_moments` takes these rows: of NumPy, many, and not of many columns."""
+    return _sums_compiled(x, x.shape[1]) and x.shape[1] > 0
+
+
 def grouped_centred_rows(
     x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -479,7 +525,7 @@ def diagonal_moments(x: Array, weights: Array | None = None) -> tuple[Array, Arr
     from tractable.primitives.linear.compiled import diagonal_moments as compiled
 
     one = np.empty(0) if weights is None else weights
-    return compiled(x, one, max(64, CENTRED_BYTES // (8 * x.shape[1])))
+    return compiled(x, one, _centred_rows(x.shape[1]))
 
 
 def residual_sums(x: Array, y: Array, weights: Array, *, centre: Array, coef: Pair, offset: Pair) -> Pair:

@@ -4,6 +4,10 @@ import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
+#: How many times its scatter n (mean - point)² may be of a column, where sums are about a point: the scatter
+#: loses as many times rounding. Rows so far from the mean, eight standard deviations, are rare.
+NEAR = 64.0
+
 
 @entry("ROWS ROWS VECTOR INT")
 def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
@@ -55,6 +59,74 @@ def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
     for j in range(d):
         mean[j] += shift[j]
     return total, mean, scatter
+
+
+# Not reassociated: sums of x - shift would be sums of x less multiples of the shift, of fewer digits.
+@entry("MATRIX INDICES DENSE_VECTOR INT INT FLOAT", fastmath={"contract", "nsz", "arcp"})
+def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.linear.class_moments`."""
+    (n, d), edges = x.shape, np.zeros(K + 1, np.int64)
+    for i in range(n):
+        edges[codes[i] + 1] += 1
+    for c in range(K):
+        edges[c + 1] += edges[c]
+    order, place = np.empty(n, np.int64), edges.copy()
+    for i in range(n):
+        order[place[codes[i]]] = i
+        place[codes[i]] += 1
+    total, mean, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
+    z, product = np.empty((rows, d)), np.empty((d, d))
+    for c in range(K):
+        own = order[edges[c] : edges[c + 1]]
+        for j in range(d if len(own) else 0):
+            mean[c, j] = x[own[0], j]
+        total[c], near = _moments_about(x, own, weights, z, product, mean[c], scatter[c])
+        if not near:  # the first row is far from the mean, about which the sums are taken then
+            _moments_about(x, own, weights, z, product, mean[c], scatter[c])
+        for j in range(d):
+            if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
+                return total, mean, scatter, False
+            if scatter[c, j, j] < smallest:
+                least = 4.0 * np.finfo(np.float64).eps * abs(mean[c, j])
+                for i in own:
+                    if abs(x[i, j] - mean[c, j]) > least:
+                        return total, mean, scatter, False
+    return total, mean, scatter, True
+
+
+@compiled(fastmath={"contract"})
+def _moments_about(x, own, weights, z, product, mean, scatter):  # type: ignore[no-untyped-def]
+    """Set mean and scatter of some rows, by sums about the mean given; return the weight, if it was near."""
+    (rows, d), total = z.shape, 0.0
+    sums = np.zeros(d)
+    for j in range(d):
+        for k in range(d):
+            scatter[j, k] = 0.0
+    for start in range(0, len(own), rows):
+        part = own[start : start + rows]
+        m = len(part)
+        for i in range(m):
+            row = x[part[i]]
+            w = weights[part[i]] if len(weights) else 1.0
+            root = np.sqrt(w)
+            total += w
+            for j in range(d):
+                step = row[j] - mean[j]
+                sums[j] += w * step
+                z[i, j] = root * step
+        np.dot(z[:m].T, z[:m], product)
+        for j in range(d):
+            for k in range(d):
+                scatter[j, k] += product[j, k]
+    near = True
+    for j in range(d if total > 0.0 else 0):
+        moved = sums[j] / total
+        mean[j] += moved
+        for k in range(j + 1):
+            scatter[j, k] -= moved * sums[k]
+            scatter[k, j] = scatter[j, k]
+        near &= moved * sums[j] <= NEAR * scatter[j, j]
+    return total, near
 
 
 # Not reassociated: x - shift - center would be x - (shift + center), of fewer digits. Four rows at a time, so

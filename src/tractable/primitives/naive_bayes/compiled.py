@@ -3,6 +3,7 @@
 import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
+from tractable.primitives.linear.compiled import NEAR
 
 _FAST = {"contract", "nsz", "arcp"}
 
@@ -11,34 +12,51 @@ _FAST = {"contract", "nsz", "arcp"}
 def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
     n, d = x.shape
-    total, sums = np.zeros(K), np.zeros((K, d))
+    total, sums, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
+    shift, known = np.zeros((K, d)), np.zeros(K, np.bool_)  # sums are about the first row of a class
     for i in range(n):
         c, row = codes[i], x[i]
         one = 1.0 if w.size == 0 else w[i]
+        about, first, second = shift[c], sums[c], scatter[c]
+        if not known[c]:
+            known[c] = True
+            for j in range(d):
+                about[j] = row[j]
         total[c] += one
-        into = sums[c]
         for j in range(d):
-            into[j] += one * row[j]
-    complete = True
+            step = row[j] - about[j]
+            first[j] += one * step
+            second[j] += one * step * step
+    complete = near = True
     for c in range(K):
+        own = total[c] if total[c] > 0.0 else 1.0
         for j in range(d):
-            complete &= np.isfinite(sums[c, j])
+            moved = sums[c, j] * (sums[c, j] / own)
+            complete &= np.isfinite(sums[c, j])  # a missing entry spoils its sum
+            scatter[c, j] -= moved
+            near &= moved <= NEAR * scatter[c, j]
+            sums[c, j] = shift[c, j] + sums[c, j] / own
     weight = np.zeros((K, 1 if complete else d))
-    if complete:  # a missing entry spoils its sum, so complete blocks pay nothing for the question
+    if complete:
         for c in range(K):
             weight[c, 0] = total[c]
     else:
-        _observed_sums(x, codes, w, weight, sums)
-    for c in range(K):
-        own = weight[c]
-        for j in range(d):
-            n_c = own[0] if complete else own[j]
-            sums[c, j] /= n_c if n_c > 0.0 else 1.0
-    left, scatter = np.zeros((K, d)), np.zeros((K, d))
-    for i in range(n):
+        _observed_means(x, codes, w, weight, sums)
+    if not (complete and near):
+        _scatter_about(x, codes, w, complete, weight, sums, scatter)
+    return weight, sums, scatter, total
+
+
+@compiled(fastmath=_FAST)
+def _scatter_about(x, codes, w, complete, weight, means, scatter):  # type: ignore[no-untyped-def]
+    """Replace scatters by those of the observed entries about the means, whose rounding is corrected."""
+    K, d = means.shape
+    left = np.zeros((K, d))
+    scatter[:] = 0.0
+    for i in range(len(x)):
         c, row = codes[i], x[i]
         one = 1.0 if w.size == 0 else w[i]
-        centre, first, second = sums[c], left[c], scatter[c]
+        centre, first, second = means[c], left[c], scatter[c]
         for j in range(d):
             step = row[j] - centre[j]
             step = step if complete or step == step else 0.0  # noqa: PLR0124  (a missing entry)
@@ -49,22 +67,25 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
         for j in range(d):
             n_c = own[0] if complete else own[j]
             step = left[c, j] / (n_c if n_c > 0.0 else 1.0)
-            sums[c, j] += step
+            means[c, j] += step
             scatter[c, j] -= n_c * step * step
-    return weight, sums, scatter, total
 
 
 @compiled(fastmath=_FAST)
-def _observed_sums(x, codes, w, weight, sums):  # type: ignore[no-untyped-def]
+def _observed_means(x, codes, w, weight, means):  # type: ignore[no-untyped-def]
+    """Replace weights and means by those of the observed entries."""
     n, d = x.shape
-    weight[:], sums[:] = 0.0, 0.0
+    weight[:], means[:] = 0.0, 0.0
     for i in range(n):
         c = codes[i]
         one = 1.0 if w.size == 0 else w[i]
         for j in range(d):
             if not np.isnan(x[i, j]):
                 weight[c, j] += one
-                sums[c, j] += one * x[i, j]
+                means[c, j] += one * x[i, j]
+    for c in range(len(means)):
+        for j in range(d):
+            means[c, j] /= weight[c, j] if weight[c, j] > 0.0 else 1.0
 
 
 @entry("MATRIX INDICES DENSE_VECTOR FLOAT FLOAT OUT_MATRIX", fastmath=_FAST)
