@@ -111,7 +111,7 @@ def test_a_centre_within_products_is_that_of_centred_columns(order):
 def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the_active_set(alpha, many, tol):
     X, y = table(200, 180)
     problem, penalty = ColumnProblem(X=X, y=y), len(y) * alpha
-    assert crowded(problem, penalty, 0.0, False) is many
+    assert crowded(problem, penalty, False) is many
     exact = active_set(problem, penalty, 0.0, 1e-12 * problem.square)
     path = sparse_path(problem, [penalty], tol=tol)
 
@@ -125,7 +125,7 @@ def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the
 def test_descent_that_is_fast_ends_at_rounding():
     X, y = table(1000, 420)
     problem, penalty, ridge = ColumnProblem(X=X, y=y), 20.0, 500.0
-    assert crowded(problem, penalty, ridge, False)
+    assert crowded(problem, penalty, False)
     path = sparse_path(problem, [penalty], ridge, tol=1e-8)
     assert path.gaps[0] <= 1e-13 * problem.square
     exact = active_set(problem, penalty, ridge, 1e-12 * problem.square)
