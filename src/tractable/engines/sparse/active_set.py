@@ -16,7 +16,7 @@ from tractable.primitives.sparse import column_descent
 #: solutions than one for each column, and few columns that leave again. Of few columns, all enter.
 ENTRANCE, FEW = 0.35, 64
 #: The most columns of an active set, and systems solved, before the guess is given up.
-MOST_COLUMNS, MOST_STEPS = 1000, 40
+MOST_COLUMNS, MOST_STEPS = 2000, 40
 #: Pivots below this share of their column's square: the columns are nearly dependent.
 NEARLY_DEPENDENT = 1e-9
 #: More active columns than rows are solved for by a system of the rows, where the mean square of a row is at
@@ -115,7 +115,7 @@ ROUGH, ROUNDING = 1e-5, 1e-13
 
 #: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
 #: of the rows, or if their products with each other take as long as so many passes over all columns.
-MANY_ENTRIES, CROWDED, PASSES = 2**15, 0.3, 100
+MANY_ENTRIES, CROWDED, PASSES = 2**14, 0.3, 100
 
 
 def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
@@ -125,8 +125,9 @@ def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
     return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > PASSES * p)
 
 
-#: Turns of coordinate descent and conjugate gradients.
-TURNS = 4
+#: Turns of coordinate descent and conjugate gradients, and columns from which these take less time than a
+#: factor of the products of columns.
+TURNS, FACTORED = 4, 300
 
 
 def descent(
@@ -143,8 +144,8 @@ def descent(
 
     Returns the duality gap, and the rounds over all columns, too. It ends where the gap is small: below `tol`
     for a rough solution, else at rounding. Where the gap falls slowly, conjugate gradients solve for the
-    signed support, and descent goes on from there; without a `start` it ends before, where these take longer
-    than a factor of the support's products would.
+    signed support, and descent goes on from there; without a `start` it ends before, where a factor of
+    the support's products takes less time.
 
     Parameters
     ----------
@@ -162,16 +163,16 @@ def descent(
     squares = problem.lengths**2
     rough, n_iter, patient = is_rough(problem, tol), 0, start is not None
     enough = tol if rough else min(tol, ROUNDING * problem.square)
-    for turn in range(1 if patient else TURNS):
+    for _ in range(1 if patient else TURNS):
         gap, rounds, settled = column_descent(
             problem.X, squares, penalty, ridge,
             tol=enough, w=w, residual=residual, positive=positive, rough=rough, patient=patient,
             max_iter=max_iter - n_iter,
         )  # fmt: skip
         n_iter += rounds
-        if gap <= enough or not settled:
-            break
         used = np.flatnonzero(w)
+        if gap <= enough or not settled or len(used) < FACTORED:
+            break
         columns, here = problem.gather(None, used), w[used]
         steps, solved = _conjugate_gradients(
             columns, squares[used], penalty, ridge, 0.1 * enough, here, residual
@@ -199,8 +200,8 @@ def _conjugate_gradients(
 
     Returns the steps, and whether what is left of the duality gap is small: |w|₁ times the largest slope.
     """
-    # The products of k columns take as long as this.
-    most, pull, scale = max(10, len(w) // 8), penalty * np.sign(w), squares + ridge
+    # The products of k columns take as long as k / 8 steps, and their factor too.
+    most, pull, scale = 40 + len(w) // 8, penalty * np.sign(w), squares + ridge
     along, before = np.zeros_like(w), 1.0
     for step in range(most):
         slope = residual @ columns - ridge * w - pull

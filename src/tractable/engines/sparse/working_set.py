@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse.active_set import (
+    MOST_COLUMNS,
     active_set,
     crowded,
     descent,
@@ -119,7 +120,8 @@ def _one_by_one(
     while i < len(penalties):
         penalty, ridge = float(penalties[i]), float(ridges[i])
         start = found[-1][0][:, -1] if found else None
-        at, options = None, {"positive": positive, "max_iter": max_iter}
+        at: Any = None
+        options: dict[str, Any] = {"positive": positive, "max_iter": max_iter}
         descends = type(problem) is ColumnProblem and crowded(problem, penalty, positive)
         if descends:
             problem = problem.by_columns()
@@ -127,9 +129,9 @@ def _one_by_one(
             start = at[0]
         if at is None or not good_enough(problem, at[1], tol):
             at = active_set(problem, penalty, ridge, tol, start=start, **options)
-        if at is None and descends:
+        if at is None and descends and start is not None and np.count_nonzero(start) > MOST_COLUMNS:
             at = descent(problem, penalty, ridge, tol, start=start, **options)
-            at = at if good_enough(problem, at[1], tol) else None
+            at = at if at[1] <= tol else None
         if at is None:
             return None
         found.append((at[0][:, None], [at[1]], at[2]))

@@ -351,7 +351,8 @@ def column_descent(  # type: ignore[no-untyped-def]
         rounds, fall = (visited - since) / max(k, 1), np.log(before / gap)
         ahead = rounds * np.log(gap / tol) / fall if fall > 0.0 else np.inf
         settled = same and fall < _SLOW * rounds and ahead > _FEW
-        if settled or ahead > max(1.0 * k, 10.0 * _FEW):
+        # A support that is far from settled takes several factors, each of some k rounds.
+        if settled or ahead > (4.0 if rough else 1.0) * max(k, 10.0 * _FEW):
             break
     return gap, visited / max(p, 1), settled
 
@@ -456,7 +457,7 @@ def _products(columns, which, k, products):  # type: ignore[no-untyped-def]
 
 @compiled(fastmath=FAST)
 def _column_gap(problem, rough, step, w, residual):  # type: ignore[no-untyped-def]
-    """Primal less dual objective, as `_gap`; of a `rough` solution with a ridge, that of the better dual point.
+    """Primal less dual objective, as `_gap`; of a `rough` solution with a ridge, by the better dual point.
 
     The residual itself is feasible where there is a ridge: its gap falls with the squares of slopes.
     """
