@@ -169,6 +169,13 @@ def regression(n_rows, n_columns, _groups):
     return SimpleNamespace(X=X, y=X @ weights + rng.standard_normal(n_rows))
 
 
+def dense_regression(n_rows, n_columns, _groups):
+    """A linear model to which every column matters; columns beside each other have a correlation of 0.4."""
+    data, rng = regression(n_rows, n_columns, 0), np.random.default_rng(1)
+    fitted = data.X @ rng.uniform(1.0, 10.0, n_columns)
+    return SimpleNamespace(X=data.X, y=fitted + 0.1 * np.std(fitted) * rng.standard_normal(n_rows))
+
+
 def standardized_regression(n_rows, n_columns, groups):
     """The same in units of standard deviations: in these a threshold of precisions means the same to both."""
     data = regression(n_rows, n_columns, groups)
@@ -382,6 +389,13 @@ FITS = [
         ours=plain(tractable.ElasticNet, tol=1e-4),
         peer=plain(linear_model.ElasticNet),
         **{**LINEAR, "check": penalised},
+    ),
+    Case(
+        name="ElasticNet, all columns used",
+        ours=plain(tractable.ElasticNet, alpha=0.1, tol=1e-4),
+        peer=plain(linear_model.ElasticNet, alpha=0.1),
+        most_entries=1e7,
+        **{**LINEAR, "make": dense_regression, "check": penalised},
     ),
     Case(
         name="LassoCV",

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn import linear_model
 
-from tractable.engines.sparse.active_set import active_set, crowded
+from tractable import Lasso
+from tractable.engines.sparse import active_set as engine
+from tractable.engines.sparse.active_set import active_set, crowded, descent
 from tractable.engines.sparse.problem import ColumnProblem, GramProblem
 from tractable.engines.sparse.working_set import sparse_path
 
@@ -111,7 +113,7 @@ def test_a_centre_within_products_is_that_of_centred_columns(order):
 def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the_active_set(alpha, many, tol):
     X, y = table(200, 180)
     problem, penalty = ColumnProblem(X=X, y=y), len(y) * alpha
-    assert crowded(problem, penalty, 0.0, False) is many
+    assert crowded(problem, penalty, False) is many
     exact = active_set(problem, penalty, 0.0, 1e-12 * problem.square)
     path = sparse_path(problem, [penalty], tol=tol)
 
@@ -125,8 +127,42 @@ def test_descent_where_many_columns_are_above_the_penalty_has_the_minimum_of_the
 def test_descent_that_is_fast_ends_at_rounding():
     X, y = table(1000, 420)
     problem, penalty, ridge = ColumnProblem(X=X, y=y), 20.0, 500.0
-    assert crowded(problem, penalty, ridge, False)
+    assert crowded(problem, penalty, False)
     path = sparse_path(problem, [penalty], ridge, tol=1e-8)
     assert path.gaps[0] <= 1e-13 * problem.square
     exact = active_set(problem, penalty, ridge, 1e-12 * problem.square)
     np.testing.assert_allclose(path.coefs[:, 0], exact[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize(("n", "p", "share", "ridge"), [(2000, 320, 0.01, 0.0), (320, 320, 0.01, 60.0)])
+def test_conjugate_gradients_where_descent_is_slow_have_the_optimality_conditions(
+    n, p, share, ridge, positive, monkeypatch
+):
+    turns = []
+    plain = engine._conjugate_gradients
+    monkeypatch.setattr(
+        engine, "_conjugate_gradients", lambda *given: turns.append(plain(*given)) or turns[-1]
+    )
+    X, _ = table(n, p)
+    y = X @ np.random.default_rng(1).uniform(1.0, 2.0, p)
+    problem = ColumnProblem(X=np.asfortranarray(X), y=y)
+    penalty = share * np.abs(problem.moment).max()
+    coefs, gap, _ = descent(problem, penalty, ridge, 1e-10 * problem.square, positive=positive)
+    assert any(solved for _, solved in turns)
+    assert gap <= 1e-13 * problem.square
+    slope = X.T @ (y - X @ coefs) - ridge * coefs
+    used = coefs != 0.0
+    np.testing.assert_allclose(slope[used], penalty * np.sign(coefs[used]), rtol=1e-6)
+    assert ((slope if positive else np.abs(slope)) <= penalty * (1.0 + 1e-6)).all()
+
+
+def test_correlated_columns_have_the_digits_of_their_rows():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((400, 60))
+    for j in range(1, 60):
+        X[:, j] = 0.95 * X[:, j - 1] + 0.3 * X[:, j]
+    y = X @ rng.uniform(1.0, 2.0, 60) + rng.standard_normal(400)
+    by_statistic, by_rows = (Lasso(0.01, precompute=given).fit(X, y) for given in ("auto", False))
+    assert (by_statistic.solver_, by_rows.solver_) == ("statistic", "rows")
+    np.testing.assert_allclose(by_statistic.coef_, by_rows.coef_, atol=1e-11)

@@ -7,7 +7,7 @@ from optimality import awkward
 from tractable import ElasticNet, Lasso
 from tractable.primitives import sparse
 from tractable.primitives.sparse import agnostic as obvious
-from tractable.primitives.sparse import append_row, column_sweeps, remove_row, solve_lasso, solve_rows
+from tractable.primitives.sparse import append_row, column_descent, remove_row, solve_lasso, solve_rows
 
 
 def gram_of(X, y):
@@ -126,20 +126,44 @@ def test_a_dependent_column_is_refused(rng):
     assert not append_row(factor, 3, gram[3, :3], gram[3, 3])
 
 
-@pytest.mark.parametrize("shape", [(30, 5), (300, 200)])  # interpreted, and compiled
+@pytest.mark.parametrize("shape", [(30, 5), (30, 8), (300, 202), (200, 300)])  # two interpreted, two compiled
 @pytest.mark.parametrize(("ridge", "positive"), [(0.0, False), (3.0, True)])
-def test_sweeps_over_columns_end_at_the_minimum(shape, ridge, positive):
+@pytest.mark.parametrize("share", [0.3, 0.01])  # of few columns in use, and of most
+def test_descent_over_columns_ends_at_the_minimum(shape, ridge, positive, share):
     rng = np.random.default_rng(4)
     X = np.asfortranarray(rng.standard_normal(shape))
     X[:, 1] = 0.0  # which stays zero
     y = X[:, :3].sum(axis=1) + rng.standard_normal(shape[0])
-    w, residual, penalty = np.zeros(shape[1]), y.copy(), 0.1 * np.abs(X.T @ y).max()
-    options = {"positive": positive, "n_sweeps": 60, "w": w, "residual": residual}
-    column_sweeps(X, np.sum(X**2, axis=0), penalty, ridge, **options)
+    w, residual, penalty = np.zeros(shape[1]), y.copy(), share * np.abs(X.T @ y).max()
+    options = {"positive": positive, "tol": 1e-13 * float(y @ y), "w": w, "residual": residual}
+    gap, _, _ = column_descent(X, np.sum(X**2, axis=0), penalty, ridge, **options)
     gram = {"ridge": ridge, "positive": positive, "tol": 1e-14 * float(y @ y)}
     exact = solve_lasso(X.T @ X, X.T @ y, float(y @ y), penalty, **gram)[0]
-    np.testing.assert_allclose(w, exact, atol=1e-7)
+    np.testing.assert_allclose(w, exact, atol=1e-6)
     np.testing.assert_allclose(residual, y - X @ w, atol=1e-10)
+    expected = obvious.duality_gap(X.T @ y, y @ y, penalty, ridge, positive, w, X.T @ residual)
+    np.testing.assert_allclose(gap, expected, atol=1e-12 * float(y @ y))
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_both_gaps_of_a_rough_solution_bound_the_objective(positive):
+    rng = np.random.default_rng(6)
+    X = np.asfortranarray(rng.standard_normal((120, 90)))
+    y = X @ rng.standard_normal(90) + rng.standard_normal(120)
+    penalty, ridge, squares = 0.01 * np.abs(X.T @ y).max(), 5.0, np.sum(X**2, axis=0)
+
+    def objective(w):
+        return 0.5 * np.sum((y - X @ w) ** 2) + penalty * np.abs(w).sum() + 0.5 * ridge * np.sum(w**2)
+
+    exact = np.zeros(90)
+    options = {"positive": positive, "w": exact, "residual": y.copy()}
+    column_descent(X, squares, penalty, ridge, tol=1e-13 * float(y @ y), **options)
+    for tol in (1e-2, 1e-4, 1e-6):
+        for rough in (False, True):
+            w = np.zeros(90)
+            options = {"positive": positive, "w": w, "residual": y.copy(), "rough": rough}
+            gap, _, _ = column_descent(X, squares, penalty, ridge, tol=tol * float(y @ y), **options)
+            assert -1e-12 * float(y @ y) <= objective(w) - objective(exact) <= gap <= tol * float(y @ y)
 
 
 @pytest.mark.parametrize("kind", [Lasso, ElasticNet])

@@ -25,6 +25,7 @@ from tractable.data.blocks import block_rows
 from tractable.data.frames import FrameSource
 from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
+from tractable.primitives.linear import INFLATION
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.primitives.threads import blas_for_columns, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
@@ -58,12 +59,13 @@ def _sum_of_squares(found: LinearFactor | None) -> float:
     return inf if found is None else float(found.weight * np.sum(found.root_mean_square[: found.dim] ** 2))
 
 
-def linear_factor(rows: Rows) -> LinearFactor:
+def linear_factor(rows: Rows, *, inflation: float = INFLATION) -> LinearFactor:
     """Return the factor of rows and targets; of few rows for their columns, the centred rows themselves.
 
-    Rows in memory are read for the products of their columns, and for a QR where these would lose digits.
+    Rows in memory are read for the products of their columns, and for a QR where these would lose digits: see
+    `safe_factor` for `inflation`.
     """
-    found = _factor_of_products(rows)
+    found = _factor_of_products(rows, inflation)
     return _factor_of_rows(rows) if found is None else found
 
 
@@ -88,7 +90,7 @@ NEARLY_CONSTANT = 1e-8
 SOME_ROWS, MANY_ENTRIES = 4, 2**18
 
 
-def _factor_of_products(rows: Rows) -> LinearFactor | None:
+def _factor_of_products(rows: Rows, inflation: float = INFLATION) -> LinearFactor | None:
     """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
     if not is_numpy_array(rows.data) or _has_few_rows(rows):
         return None
@@ -97,15 +99,17 @@ def _factor_of_products(rows: Rows) -> LinearFactor | None:
         if len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
             weights = None if rows.weights is None else rows.weights[:some]
             few = replace(rows, data=rows.data[:some], y=rows.y[:some], weights=weights)
-            if _factor_of_moments(few, LinearFactor.moments_of(few.data, few.y, weights)) is None:
+            first = LinearFactor.moments_of(few.data, few.y, weights)
+            if _factor_of_moments(few, first, inflation) is None:
                 return None
-        return _factor_of_moments(rows, joint_moments(rows))
+        return _factor_of_moments(rows, joint_moments(rows), inflation)
 
 
-def _factor_of_moments(rows: Rows, moments: Moments) -> LinearFactor | None:
+def _factor_of_moments(rows: Rows, moments: Moments, inflation: float) -> LinearFactor | None:
     """Return the factor of rows with such moments, with zeros for constant columns."""
     flat, d = rows.y.ndim == 1, rows.data.shape[1]
-    form: dict[str, Any] = {"n_targets": 1 if flat else rows.y.shape[1], "flat": flat}
+    n_targets = 1 if flat else rows.y.shape[1]
+    form: dict[str, Any] = {"n_targets": n_targets, "flat": flat, "inflation": inflation}
     stddev = np.sqrt(np.maximum(moments.scatter.diagonal()[:d], 0.0) / moments.weight)
     # The scatter of a constant column may be rounding, of a sum of many numbers: the rows tell.
     if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.arrays.linalg import column_lengths
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives.linear import (
+    INFLATION,
     centred_rows,
     centred_triangle,
     joint_moments,
@@ -104,7 +105,12 @@ class LinearFactor:
 
     @classmethod
     def of_moments(
-        cls, moments: Moments, n_targets: int = 1, flat: bool = True, varies: Any = None
+        cls,
+        moments: Moments,
+        n_targets: int = 1,
+        flat: bool = True,
+        varies: Any = None,
+        inflation: float = INFLATION,
     ) -> "LinearFactor | None":
         """Return the statistic of rows with such moments of [X, Y]; None where these have lost digits.
 
@@ -118,11 +124,13 @@ class LinearFactor:
             Whether the one target was given as a vector.
         varies : array (d,) of bool, optional
             Which columns are not constant, where some are: the factor has zeros for those.
+        inflation : float
+            How many times rounding may be lost: see `safe_factor`.
         """
         if varies is None:
-            factor = safe_factor(moments.scatter, n_targets)
+            factor = safe_factor(moments.scatter, n_targets, inflation=inflation)
         else:
-            factor = _factor_of_varying(moments.scatter, n_targets, varies)
+            factor = _factor_of_varying(moments.scatter, n_targets, varies, inflation)
         if factor is None:
             return None
         return cls(weight=moments.weight, mean=moments.mean, factor=factor, n_targets=n_targets, flat=flat)
@@ -248,10 +256,12 @@ def _as_targets(y: Any, x: Array) -> tuple[Array, bool]:
     return (y[:, None], True) if y.ndim == 1 else (y, False)
 
 
-def _factor_of_varying(scatter: np.ndarray, n_targets: int, varies: np.ndarray) -> np.ndarray | None:
+def _factor_of_varying(
+    scatter: np.ndarray, n_targets: int, varies: np.ndarray, inflation: float
+) -> np.ndarray | None:
     """Return the `safe_factor` of the targets and of the columns that vary, with zeros for the others."""
     kept = np.flatnonzero(np.append(varies, np.ones(n_targets, dtype=bool)))
-    found = safe_factor(scatter[np.ix_(kept, kept)], n_targets)
+    found = safe_factor(scatter[np.ix_(kept, kept)], n_targets, inflation=inflation)
     if found is None:
         return None
     factor = np.zeros_like(scatter)

@@ -8,16 +8,15 @@ from tractable.engines.sparse.problem import (
     ColumnProblem,
     SparseProblem,
     duality_gaps,
-    gaps_of,
     size_of,
 )
-from tractable.primitives.sparse import column_sweeps
+from tractable.primitives.sparse import column_descent
 
 #: Columns enter whose correlation is at least this share of the largest one outside the active set: fewer
 #: solutions than one for each column, and few columns that leave again. Of few columns, all enter.
 ENTRANCE, FEW = 0.35, 64
 #: The most columns of an active set, and systems solved, before the guess is given up.
-MOST_COLUMNS, MOST_STEPS = 1000, 40
+MOST_COLUMNS, MOST_STEPS = 2000, 40
 #: Pivots below this share of their column's square: the columns are nearly dependent.
 NEARLY_DEPENDENT = 1e-9
 #: More active columns than rows are solved for by a system of the rows, where the mean square of a row is at
@@ -109,66 +108,113 @@ def active_set(
     return coefs, float(gap), n_steps
 
 
-#: Rounds over all columns between two looks at the duality gap, and the most of these.
-SWEEPS, MOST_LOOKS = 2, 8
-#: Duality gaps, relative to |y|², that are asked for as those of a rough solution: descent is the answer.
-ROUGH = 1e-5
-#: Gaps, relative to |y|², that are rounding. Descent goes on to them, from look to look, while a gap is at
-#: most this share of the one before; where it is slower, the system of the signed support is solved.
-ROUNDING, FAST = 1e-13, 0.02
+#: Duality gaps, relative to |y|², that are asked for as those of a rough solution, for which descent goes no
+#: further, and those that are rounding, to which it does.
+ROUGH, ROUNDING = 1e-5, 1e-13
 
 
 #: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
-#: of the rows, or if their products with each other take as long as so many passes over all columns; fewer
-#: with a ridge, which leaves more of them in the solution.
-MANY_ENTRIES, CROWDED, PASSES, RIDGE_PASSES = 2**15, 0.3, 400, 100
+#: of the rows, or if their products with each other take as long as so many passes over all columns.
+MANY_ENTRIES, CROWDED, PASSES = 2**14, 0.3, 100
 
 
-def crowded(problem: ColumnProblem, penalty: float, ridge: float, positive: bool) -> bool:
+def crowded(problem: ColumnProblem, penalty: float, positive: bool) -> bool:
     """Return whether so many columns are above the penalty that coordinate descent is the better start."""
     n, p = problem.X.shape
     above = int(np.count_nonzero(size_of(positive)(problem.moment) > penalty))
-    passes = RIDGE_PASSES if ridge > 0.0 else PASSES
-    return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > passes * p)
+    return n * p >= MANY_ENTRIES and (above > CROWDED * n or above**2 > PASSES * p)
+
+
+#: Turns of coordinate descent and conjugate gradients, and columns from which these take less time than a
+#: factor of the products of columns.
+TURNS, FACTORED = 4, 300
 
 
 def descent(
-    problem: SparseProblem,
+    problem: ColumnProblem,
     penalty: float,
     ridge: float,
     tol: float,
     *,
-    positive: bool,
+    positive: bool = False,
+    start: np.ndarray | None = None,
+    max_iter: int = 1000,
 ) -> tuple[np.ndarray, float, int]:
     """Return coefficients (p,) near the minimum at one penalty, by coordinate descent on the columns.
 
     Returns the duality gap, and the rounds over all columns, too. It ends where the gap is small: below `tol`
-    for a rough solution, else at rounding. It ends before where the gap falls slowly from look to look.
+    for a rough solution, else at rounding. Where the gap falls slowly, conjugate gradients solve for the
+    signed support, and descent goes on from there; without a `start` it ends before, where a factor of
+    the support's products takes less time.
 
     Parameters
     ----------
     problem : ColumnProblem
-        The columns and the target.
+        The columns and the target, in column order.
     penalty, ridge, tol, positive
         As in `active_set`.
+    start : array (p,), optional
+        Coefficients that an earlier descent ended at.
+    max_iter : int
+        Most rounds.
     """
-    squares, size = problem.lengths**2, size_of(positive)
-    w, residual = np.zeros(problem.n_columns), problem.y.copy()
-    gap, looks = np.inf, 0
-    rough = is_rough(problem, tol)
-    enough, share = (tol, 0.5) if rough else (min(tol, ROUNDING * problem.square), FAST)
-    while looks < MOST_LOOKS:
-        looks, before = looks + 1, gap
-        column_sweeps(
+    w = np.zeros(problem.n_columns) if start is None else start.copy()
+    residual = problem.y.copy() if start is None else problem.y - problem.X @ w
+    squares = problem.lengths**2
+    rough, n_iter, patient = is_rough(problem, tol), 0, start is not None
+    enough = tol if rough else min(tol, ROUNDING * problem.square)
+    for _ in range(1 if patient else TURNS):
+        gap, rounds, settled = column_descent(
             problem.X, squares, penalty, ridge,
-            positive=positive, n_sweeps=SWEEPS, w=w, residual=residual,
+            tol=enough, w=w, residual=residual, positive=positive, rough=rough, patient=patient,
+            max_iter=max_iter - n_iter,
         )  # fmt: skip
-        used, left = np.flatnonzero(w), problem.with_all(residual)
-        gap = float(gaps_of(problem, left, residual @ residual, used, w[used], penalty, ridge, size))
-        # The support is found by the second look; from there the gap falls at the rate of the descent.
-        if gap <= enough or gap > (share if looks > 2 else 0.5) * before:
+        n_iter += rounds
+        used = np.flatnonzero(w)
+        if gap <= enough or not settled or len(used) < FACTORED:
             break
-    return w, gap, looks * SWEEPS
+        columns, here = problem.gather(None, used), w[used]
+        steps, solved = _conjugate_gradients(
+            columns, squares[used], penalty, ridge, 0.1 * enough, here, residual
+        )
+        n_iter += steps
+        left = here * w[used] <= 0.0
+        residual += columns[:, left] @ here[left]
+        here[left] = 0.0
+        w[used] = here
+        if not solved:
+            break
+    return w, gap, n_iter
+
+
+def _conjugate_gradients(
+    columns: np.ndarray,
+    squares: np.ndarray,
+    penalty: float,
+    ridge: float,
+    gap: float,
+    w: np.ndarray,
+    residual: np.ndarray,
+) -> tuple[int, bool]:
+    """Change w (k,), in place, to the minimum with their signs, whatever the signs there, and the residual.
+
+    Returns the steps, and whether what is left of the duality gap is small: |w|₁ times the largest slope.
+    """
+    # The products of k columns take as long as k / 8 steps, and their factor too.
+    most, pull, scale = 40 + len(w) // 8, penalty * np.sign(w), squares + ridge
+    along, before = np.zeros_like(w), 1.0
+    for step in range(most):
+        slope = residual @ columns - ridge * w - pull
+        if np.abs(slope).max(initial=0.0) * np.abs(w).sum() <= gap:
+            return step, True
+        scaled = slope / scale
+        now = slope @ scaled
+        along = scaled + (now / before if step else 0.0) * along
+        before, moved = now, columns @ along
+        length = now / (moved @ moved + ridge * (along @ along))
+        w += length * along
+        residual -= length * moved
+    return most, False
 
 
 def is_rough(problem: SparseProblem, tol: float) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tractable.engines.sparse.active_set import (
+    MOST_COLUMNS,
     active_set,
     crowded,
     descent,
@@ -119,14 +120,18 @@ def _one_by_one(
     while i < len(penalties):
         penalty, ridge = float(penalties[i]), float(ridges[i])
         start = found[-1][0][:, -1] if found else None
-        at = None
-        if type(problem) is ColumnProblem and crowded(problem, penalty, ridge, positive):
+        at: Any = None
+        options: dict[str, Any] = {"positive": positive, "max_iter": max_iter}
+        descends = type(problem) is ColumnProblem and crowded(problem, penalty, positive)
+        if descends:
             problem = problem.by_columns()
-            at = descent(problem, penalty, ridge, tol, positive=positive)
+            at = descent(problem, penalty, ridge, tol, **options)
             start = at[0]
         if at is None or not good_enough(problem, at[1], tol):
-            options: dict[str, Any] = {"positive": positive, "max_iter": max_iter, "start": start}
-            at = active_set(problem, penalty, ridge, tol, **options)
+            at = active_set(problem, penalty, ridge, tol, start=start, **options)
+        if at is None and descends and start is not None and np.count_nonzero(start) > MOST_COLUMNS:
+            at = descent(problem, penalty, ridge, tol, start=start, **options)
+            at = at if at[1] <= tol else None
         if at is None:
             return None
         found.append((at[0][:, None], [at[1]], at[2]))

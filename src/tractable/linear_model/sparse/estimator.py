@@ -26,10 +26,13 @@ from tractable.linear_model.bayes.gibbs import linear_sampler
 from tractable.linear_model.rows import check_factor, linear_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
+from tractable.primitives.linear import INFLATION
 from tractable.statistics import LinearFactor
 
 #: Up to so many columns, rows in memory are folded into a statistic.
 FEW_COLUMNS = 100
+#: How many times rounding products of columns may lose where there is a penalty.
+OF_PRODUCTS = 1e3
 
 
 def support(model: Any) -> np.ndarray:
@@ -84,7 +87,8 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
-            statistic = linear_factor(rows)
+            # Coefficients follow from products of columns: a QR would have no more of their digits.
+            statistic = linear_factor(rows, inflation=OF_PRODUCTS if self.alpha else INFLATION)
             # That of rows which were checked has numbers that can be squared, if their weights have.
             plain = rows.weights is None and isinstance(rows.data, np.ndarray)
             self._fit_to(statistic if plain else check_factor(statistic))
@@ -150,7 +154,7 @@ class ElasticNet(SparseModel):
     part spreads them over correlated columns. The intercept b is not penalised.
 
     The solution is exact to rounding, and `dual_gap_` proves it: the last step solves for the signed support,
-    unless coordinate descent comes as near by itself.
+    by a factor or by conjugate gradients, unless coordinate descent comes as near by itself.
     With few columns, and for streams and files, rows are folded into a statistic (`solver_` is "statistic"):
     `partial_fit`, `merge` and sources give exactly the fit to all rows. With many columns the rows themselves
     are used ("rows"), and inner products are formed between few columns only; where a `tol` of 1e-5 or more

@@ -12,7 +12,7 @@ from tractable.primitives.sparse import agnostic
 __all__ = [
     "SignedSupport",
     "append_row",
-    "column_sweeps",
+    "column_descent",
     "coordinate_sweeps",
     "first_to_enter",
     "follow_knots",
@@ -311,20 +311,24 @@ def coordinate_sweeps(
     return kernel.for_work(500 * len(slope) ** 2)(hessian, slope, penalty_weights, x, n_sweeps)
 
 
-def column_sweeps(
+def column_descent(
     X: np.ndarray,
     squares: np.ndarray,
     penalty: float,
     ridge: float,
     *,
-    positive: bool,
-    n_sweeps: int,
+    tol: float,
     w: np.ndarray,
     residual: np.ndarray,
-) -> None:
+    positive: bool = False,
+    rough: bool = False,
+    patient: bool = True,
+    max_iter: int = 1000,
+) -> tuple[float, int, bool]:
     """Lower ½|y - Xw|² + penalty Σ|w_j| + ½ ridge Σ w_j² by coordinate descent, in place.
 
-    Rounds over the coefficients that are not zero follow each round over all.
+    Rounds over the coefficients that are not zero follow each round over all, and then the duality gap is
+    computed: it ends where that is at most `tol`.
 
     Parameters
     ----------
@@ -333,23 +337,37 @@ def column_sweeps(
     squares : array (p,)
         Those of the columns; coefficients of zeros stay.
     penalty, ridge : float
-    positive : bool
-        Whether negative coefficients are forbidden.
-    n_sweeps : int
-        Rounds over all coefficients.
+    tol : float
     w : array (p,)
         The coefficients, from the start to the end.
     residual : array (n,)
         y - Xw, likewise.
+    positive : bool
+        Whether negative coefficients are forbidden.
+    rough : bool
+        Whether the gap is that of the better of two dual points, if there is a ridge: it is smaller far from
+        the minimum, and says less of the coefficients.
+    patient : bool
+        Whether to go on where the gap falls slowly.
+    max_iter : int
+        The most rounds over all coefficients.
+
+    Returns
+    -------
+    gap, n_iter, settled
+        The duality gap, the rounds over all coefficients that took as long, and whether it ended since the
+        support stayed the same and the gap fell slowly.
 
     Examples
     --------
     >>> w, residual = np.zeros(2), np.array([3.0, 0.5])
-    >>> options = {"positive": False, "n_sweeps": 2, "w": w, "residual": residual}
-    >>> column_sweeps(np.eye(2, order="F"), np.ones(2), 1.0, 0.0, **options)
-    >>> w, residual
-    (array([2., 0.]), array([1. , 0.5]))
+    >>> gap, *_ = column_descent(np.eye(2, order="F"), np.ones(2), 1.0, 0.0, tol=1e-9, w=w, residual=residual)
+    >>> w, residual, gap
+    (array([2., 0.]), array([1. , 0.5]), 0.0)
     """
-    from tractable.primitives.sparse.compiled import column_sweeps as kernel
+    from tractable.primitives.sparse.compiled import column_descent as kernel
 
-    kernel.for_work(100 * n_sweeps * X.size)(X.T, squares, penalty, ridge, positive, n_sweeps, w, residual)
+    gap, n_iter, settled = kernel.for_work(200 * X.size)(
+        X.T, squares, penalty, ridge, positive, tol, rough, patient, max_iter, w, residual
+    )
+    return float(gap), int(np.ceil(n_iter)), bool(settled)
