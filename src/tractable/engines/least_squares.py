@@ -251,7 +251,7 @@ class LeastSquares:
         """
         xp = namespace_of(self.root)
         z = x - self.centre
-        with blas_for_products(prod(z.shape) * len(self.root)):
+        with blas_for_products(prod(z.shape) * self.root.shape[0]):
             white = z @ self.root
         found = float(self.has_intercept) / self.weight + xp.sum(white**2, axis=1)
         if self.span is None:

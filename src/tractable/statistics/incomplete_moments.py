@@ -91,6 +91,7 @@ class IncompleteMoments(Statistic):
         codes : array (n,)
             The class of each row, from 0 to n_classes - 1; every class has a row.
         n_classes : int
+            How many classes there are.
         weights : array (n,), optional
             How often each row counts; positive.
         """
