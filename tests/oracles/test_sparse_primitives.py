@@ -118,6 +118,20 @@ def test_columns_come_and_go(rng):
         np.testing.assert_allclose(gram[np.ix_(here, here)] @ solve_rows(factor, b, k), b, atol=1e-9)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_a_factor_at_once_is_that_of_row_after_row(rng, ridge):
+    X = rng.standard_normal((20, 9))
+    X[:, 8] = X[:, 0] - X[:, 1]
+    gram, which, factor = X.T @ X, np.array([6, 0, 1, 3]), np.zeros((5, 5))
+    for k, j in enumerate(which):
+        assert append_row(factor, k, gram[j, which[:k]], gram[j, j] + ridge)
+    np.testing.assert_allclose(
+        np.tril(obvious.whole_factor(gram, which, ridge)), np.tril(factor)[:4, :4], atol=1e-13
+    )
+    assert (obvious.whole_factor(gram, np.array([0, 1, 8]), ridge) is None) is (ridge == 0.0)
+    assert obvious.whole_factor(gram, which[:0], ridge).shape == (0, 0)
+
+
 def test_a_dependent_column_is_refused(rng):
     X = rng.standard_normal((20, 3))
     X = np.column_stack([X, X @ [1.0, -2.0, 0.5]])

@@ -68,7 +68,7 @@ def active_set(
     most = problem.n_columns if _by_rows(problem, np.arange(problem.n_columns), ridge) else most
     share = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gap = np.empty(0, dtype=np.int64), np.empty(0), 0, None
-    some, gram = None, None
+    some, gram, seen = None, None, set()
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
@@ -99,8 +99,11 @@ def active_set(
                 problem.keep(some, kept),
             )
         left, gap = duality_gaps(problem, some, active, solved, penalty, ridge, size)
-        if gap <= tol:
+        here = np.zeros(problem.n_columns, dtype=np.int8)
+        here[active] = signs
+        if gap <= tol or here.tobytes() in seen:  # from where it went on to come here again
             break
+        seen.add(here.tobytes())
     if gap is None or not gap <= tol:
         return None
     coefs = np.zeros(problem.n_columns)

@@ -90,7 +90,8 @@ def sparse_path(
             found = _one_by_one(problem, asked, ridges, 0.5 * tol * problem.square, positive, max_iter)
         if found is not None:
             return found
-    ladder = _ladder(float(size(problem.moment).max(initial=0.0)), float(asked[0]))
+    top = float(size(problem.moment).max(initial=0.0))
+    ladder = np.empty(0) if few else _ladder(top, float(asked[0]))
     steps = _Steps(
         penalties=np.concatenate([ladder, asked]),
         ridges=np.concatenate([ladder * (ridges[0] / asked[0]), ridges]),

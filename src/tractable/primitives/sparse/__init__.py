@@ -196,15 +196,21 @@ class SignedSupport:
     def restart(self, gram: np.ndarray, moment: np.ndarray, w: np.ndarray, ridge: float = 0.0) -> None:
         """Start from the coefficients w."""
         self.w = np.array(w, dtype=np.float64)
+        used = np.flatnonzero(self.w)
+        factor = agnostic.whole_factor(gram, used, ridge) if len(used) < len(self.factor) else None
+        if factor is not None:
+            self.k = len(used)
+            self.support[: self.k], self.factor[: self.k, : self.k] = used, factor
+            return self.refresh(gram, moment)
         self.k = 0
-        for j in np.flatnonzero(self.w):
+        for j in used:
             cross = gram[j, self.support[: self.k]]
             if self.k + 1 < len(self.factor) and append_row(self.factor, self.k, cross, gram[j, j] + ridge):
                 self.support[self.k] = j
                 self.k += 1
             else:
                 self.w[j] = 0.0
-        self.refresh(gram, moment)
+        return self.refresh(gram, moment)
 
     def refresh(self, gram: np.ndarray, moment: np.ndarray) -> None:
         """Compute q anew, without accumulated rounding."""

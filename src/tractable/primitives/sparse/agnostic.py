@@ -31,6 +31,16 @@ def append_row(factor: np.ndarray, k: int, cross: np.ndarray, own: float) -> boo
     return True
 
 
+def whole_factor(gram: np.ndarray, which: np.ndarray, ridge: float) -> np.ndarray | None:
+    """Return the Cholesky factor of some columns at once; None where one of them follows from the others."""
+    system = gram[which[:, None], which]
+    system.flat[:: len(which) + 1] += ridge
+    own = system.diagonal().copy()
+    # Its transpose, which is in the order of Fortran, is the same matrix.
+    factor, info = _lapack().dpotrf(system.T, lower=1, overwrite_a=1) if len(which) else (system, 0)
+    return factor if info == 0 and (factor.diagonal() ** 2 > DEPENDENT * own).all() else None
+
+
 def solve_rows(factor: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
     return _lapack().dpotrs(factor[:k, :k].T, b, lower=0)[0] if k else b
 
