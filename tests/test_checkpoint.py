@@ -156,14 +156,27 @@ def killed_at(monkeypatch, path, n_steps, fit):
         return fit()
 
 
-def overlapping(rng):
+def overlapping(rng, n_rows):
     centers = ([0, 0, 0], [3, 1, 1], [2, 4, 1], [0, 3, 4])
-    return np.concatenate([rng.normal(c, 1.5, (300, 3)) for c in centers])
+    return np.concatenate([rng.normal(c, 1.5, (n_rows // 4, 3)) for c in centers])
 
 
-def test_a_finished_search_with_a_rule_of_its_own_takes_no_step_more(tmp_path, rng):
+#: Rows of tables that NumPy searches, and of one that compiled code searches.
+SIZES = pytest.mark.parametrize("n_rows", [600, 1200, 3000])
+
+
+def uninterrupted(path, n_rows, fit):
+    """Run a fit to its end: compiled code in one call adds in another order than steps one by one."""
+    if n_rows < 3000:
+        return fit()
+    with tractable.checkpoint(path, every=0.0):
+        return fit()
+
+
+@SIZES
+def test_a_finished_search_with_a_rule_of_its_own_takes_no_step_more(tmp_path, rng, n_rows):
     """The rule looks at two sets of parameters, of which a checkpoint has one."""
-    X = overlapping(rng)
+    X = overlapping(rng, n_rows)
 
     def fit():
         return tractable.KMeans(6, random_state=0, tol=1e-2).fit(X)
@@ -172,7 +185,7 @@ def test_a_finished_search_with_a_rule_of_its_own_takes_no_step_more(tmp_path, r
         fit()
         raise MemoryError("killed")
 
-    whole = fit()
+    whole = uninterrupted(tmp_path / "whole", n_rows, fit)
     with pytest.raises(MemoryError), tractable.checkpoint(tmp_path / "fit", every=0.0):
         killed_after_the_fit()
     with tractable.checkpoint(tmp_path / "fit", every=0.0):
@@ -182,16 +195,18 @@ def test_a_finished_search_with_a_rule_of_its_own_takes_no_step_more(tmp_path, r
     np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
 
 
+@SIZES
 @pytest.mark.parametrize("n_steps", some([1, 4, 9, 17]))
 def test_a_resumed_search_that_keeps_bounds_is_the_same_to_the_last_digit(
-    monkeypatch, tmp_path, rng, n_steps
+    monkeypatch, tmp_path, rng, n_steps, n_rows
 ):
-    X = overlapping(rng)
+    X = overlapping(rng, n_rows)
 
     def fit():
         return tractable.KMeans(6, init="random", n_init=3, random_state=1, tol=0.0).fit(X)
 
-    whole, resumed = fit(), killed_at(monkeypatch, tmp_path / "fit", n_steps, fit)
+    whole = uninterrupted(tmp_path / "whole", n_rows, fit)
+    resumed = killed_at(monkeypatch, tmp_path / "fit", n_steps, fit)
     np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
     np.testing.assert_array_equal(resumed.objective_trace_, whole.objective_trace_)
 
@@ -199,7 +214,7 @@ def test_a_resumed_search_that_keeps_bounds_is_the_same_to_the_last_digit(
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])
 def test_a_kill_between_a_start_and_its_search(monkeypatch, tmp_path, seed):
     """The k-means that a mixture begins with is a finished search when the mixture's own begins."""
-    X = overlapping(np.random.default_rng(0))
+    X = overlapping(np.random.default_rng(0), 1200)
 
     def fit():
         return tractable.GaussianMixture(6, tol=1e-3, random_state=seed).fit(X)
@@ -219,7 +234,7 @@ def test_a_kill_between_a_start_and_its_search(monkeypatch, tmp_path, seed):
 
 
 def test_a_checkpoint_of_another_search_is_refused(tmp_path, rng):
-    X = overlapping(rng)
+    X = overlapping(rng, 1200)
 
     def killed(n_clusters):
         tractable.KMeans(n_clusters, random_state=0).fit(X)
