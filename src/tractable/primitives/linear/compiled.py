@@ -5,59 +5,22 @@ import numpy as np
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
 #: How many times its scatter n (mean - point)² may be of a column, where sums are about a point: the scatter
-#: loses as many times rounding. Rows so far from the mean, eight standard deviations, are rare.
+#: loses as many times rounding. Rows so far from the mean of a class, eight standard deviations, are rare.
 NEAR = 64.0
 
 
-@entry("ROWS ROWS VECTOR INT")
+@entry("ROWS ROWS VECTOR INT", fastmath={"contract", "nsz", "arcp"})
 def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
-    (n, n_columns), d = x.shape, x.shape[1] + y.shape[1]
-    total, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
-    centred, center, product = np.empty((rows, d)), np.empty(d), np.empty((d, d))
-    remainder = np.empty(d)
-    # Means are about the first row: far from the origin, their differences would have few digits.
-    shift = np.empty(d)
+    n, d = len(x), x.shape[1] + y.shape[1]
+    all_rows, mean, scatter = np.arange(0), np.empty(d), np.empty((d, d))
+    z, product = np.empty((rows, d)), np.empty((d, d))
     for j in range(d):
-        shift[j] = x[0, j] if j < n_columns else y[0, j - n_columns]
-    for start in range(0, n, rows):
-        m = min(rows, n - start)
-        z = centred[:m]
-        weight = 0.0
-        center[:], remainder[:] = 0.0, 0.0
-        for i in range(m):
-            w = weights[start + i] if len(weights) else 1.0
-            weight += w
-            for j in range(n_columns):
-                z[i, j] = x[start + i, j] - shift[j]
-            for j in range(n_columns, d):
-                z[i, j] = y[start + i, j - n_columns] - shift[j]
-            for j in range(d):
-                center[j] += w * z[i, j]
-        if weight == 0.0:
-            continue
-        for j in range(d):
-            center[j] /= weight
-        for i in range(m):
-            w = weights[start + i] if len(weights) else 1.0
-            root = np.sqrt(w)
-            for j in range(d):
-                step = z[i, j] - center[j]
-                remainder[j] += w * step
-                z[i, j] = root * step
-        np.dot(z.T, z, product)
-        both = total + weight
-        for j in range(d):
-            remainder[j] /= weight
-            center[j] += remainder[j]
-        for j in range(d):
-            for k in range(d):
-                between = total * weight / both * (center[j] - mean[j]) * (center[k] - mean[k])
-                scatter[j, k] += product[j, k] - weight * remainder[j] * remainder[k] + between
-        for j in range(d):
-            mean[j] += weight / both * (center[j] - mean[j])
-        total = both
-    for j in range(d):
-        mean[j] += shift[j]
+        mean[j] = x[0, j] if j < x.shape[1] else y[0, j - x.shape[1]]
+    # About the mean of the first rows, in one pass: rounding is no more than about the mean of all, to a bit.
+    _moments_about(x, y, all_rows, min(n, rows), weights, 1.0, z, product, mean, scatter)
+    total, near = _moments_about(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
+    if not near:
+        _moments_about(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
     return total, mean, scatter
 
 
@@ -65,7 +28,7 @@ def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
 @entry("MATRIX INDICES DENSE_VECTOR INT INT FLOAT", fastmath={"contract", "nsz", "arcp"})
 def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.linear.class_moments`."""
-    (n, d), edges = x.shape, np.zeros(K + 1, np.int64)
+    (n, d), edges, y = x.shape, np.zeros(K + 1, np.int64), x[:, :0]
     for i in range(n):
         edges[codes[i] + 1] += 1
     for c in range(K):
@@ -80,9 +43,9 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
         own = order[edges[c] : edges[c + 1]]
         for j in range(d if len(own) else 0):
             mean[c, j] = x[own[0], j]
-        total[c], near = _moments_about(x, own, weights, z, product, mean[c], scatter[c])
+        total[c], near = _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
         if not near:  # the first row is far from the mean, about which the sums are taken then
-            _moments_about(x, own, weights, z, product, mean[c], scatter[c])
+            _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
         for j in range(d):
             if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
                 return total, mean, scatter, False
@@ -95,27 +58,36 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
 
 
 @compiled(fastmath={"contract"})
-def _moments_about(x, own, weights, z, product, mean, scatter):  # type: ignore[no-untyped-def]
-    """Set mean and scatter of some rows, by sums about the mean given; return the weight, if it was near."""
-    (rows, d), total = z.shape, 0.0
-    sums = np.zeros(d)
+def _moments_about(x, y, own, n, weights, most, z, product, mean, scatter):  # type: ignore[no-untyped-def]
+    """Set mean and scatter of n rows [x, y], by sums about the mean given; return the weight, if it was near.
+
+    The rows are those whose numbers are `own`, or where that is empty the first. The mean given is near where
+    n (mean - given)² is at most so many times the scatter, of every column.
+    """
+    (rows, d), p, total = z.shape, x.shape[1], 0.0
+    sums, part = np.zeros(d), np.empty(d)
     for j in range(d):
         for k in range(d):
             scatter[j, k] = 0.0
-    for start in range(0, len(own), rows):
-        part = own[start : start + rows]
-        m = len(part)
+    for start in range(0, n, rows):
+        m = min(rows, n - start)
+        part[:] = 0.0
         for i in range(m):
-            row = x[part[i]]
-            w = weights[part[i]] if len(weights) else 1.0
+            at = own[start + i] if len(own) else start + i
+            w = weights[at] if len(weights) else 1.0
             root = np.sqrt(w)
             total += w
-            for j in range(d):
-                step = row[j] - mean[j]
-                sums[j] += w * step
+            for j in range(p):
+                step = x[at, j] - mean[j]
+                part[j] += w * step
+                z[i, j] = root * step
+            for j in range(p, d):
+                step = y[at, j - p] - mean[j]
+                part[j] += w * step
                 z[i, j] = root * step
         np.dot(z[:m].T, z[:m], product)
         for j in range(d):
+            sums[j] += part[j]
             for k in range(d):
                 scatter[j, k] += product[j, k]
     near = True
@@ -125,7 +97,7 @@ def _moments_about(x, own, weights, z, product, mean, scatter):  # type: ignore[
         for k in range(j + 1):
             scatter[j, k] -= moved * sums[k]
             scatter[k, j] = scatter[j, k]
-        near &= moved * sums[j] <= NEAR * scatter[j, j]
+        near &= moved * sums[j] <= most * scatter[j, j]
     return total, near
 
 
