@@ -75,3 +75,48 @@ def test_rows_of_no_weight_count_for_nothing(rng):
     for found, wanted in zip(moments(x, w), agnostic.moments(x[20_000:]), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-11)
     assert moments(x, 0.0 * w)[0] == 0.0
+    x[:20_000] = 1e150  # whatever they hold
+    for found, wanted in zip(moments(x, w), agnostic.moments(x[20_000:]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11)
+
+
+ORDERS = {
+    "as drawn": lambda x: x,
+    "sorted": lambda x: np.sort(x, axis=0),
+    "sorted, with a long tail": lambda x: np.sort(np.exp(2.0 * x), axis=0),
+    "first rows unlike the others": lambda x: np.where(np.arange(len(x))[:, None] < 2000, x - 1e4, x),
+    "time stamps": lambda x: np.arange(len(x))[:, None] + 1.7e9 + np.round(x, 2),
+}
+
+
+@pytest.mark.parametrize("ordered", ORDERS.values(), ids=ORDERS.keys())
+def test_the_order_of_the_rows_costs_no_digits(rng, ordered):
+    # Sums are about the mean of the first rows, and again about that of all where these differ.
+    x = ordered(rng.standard_normal((2**16, 5)))
+    weights = rng.integers(0, 3, len(x)).astype(float)
+    weight, mean, scatter = moments(x, weights)
+    exact, w = x.astype(np.longdouble), weights.astype(np.longdouble)
+    center = w @ exact / w.sum()
+    expected = (w * (exact - center).T) @ (exact - center)
+    spread = np.sqrt(expected.diagonal() / w.sum()).astype(float)
+    assert weight == weights.sum()
+    np.testing.assert_allclose(mean, center.astype(float), rtol=4e-16, atol=1e-14 * spread.max())
+    np.testing.assert_allclose(
+        scatter, expected.astype(float), rtol=0.0, atol=1e-14 * float(expected.diagonal().max())
+    )
+
+
+def test_a_constant_column_has_no_scatter(rng):
+    n = 2**16
+    x = np.column_stack([np.full(n, 0.1), rng.standard_normal(n), np.full(n, 1e100), np.full(n, 1.7e18)])
+    _, mean, scatter = moments(x)
+    np.testing.assert_array_equal(mean[[0, 2, 3]], x[0, [0, 2, 3]])
+    assert not scatter[[0, 2, 3]].any()
+
+
+def test_first_rows_of_hardly_any_weight_cost_no_digits(rng):
+    x, weights = rng.standard_normal((2**16, 4)), np.ones(2**16)
+    x[:2000] += 1e8
+    weights[:2000] = 1e-30
+    for found, wanted in zip(moments(x, weights), agnostic.moments(x[2000:]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)

@@ -14,8 +14,9 @@ def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
     n, d = len(x), x.shape[1] + y.shape[1]
     all_rows, mean, scatter = np.arange(0), np.empty(d), np.empty((d, d))
     z, product = np.empty((rows, d)), np.empty((d, d))
+    first = _first_that_counts(all_rows, n, weights)
     for j in range(d):
-        mean[j] = x[0, j] if j < x.shape[1] else y[0, j - x.shape[1]]
+        mean[j] = x[first, j] if j < x.shape[1] else y[first, j - x.shape[1]]
     # About the mean of the first rows, in one pass: rounding is no more than about the mean of all, to a bit.
     _moments_about(x, y, all_rows, min(n, rows), weights, 1.0, z, product, mean, scatter)
     total, near = _moments_about(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
@@ -41,8 +42,9 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
     z, product = np.empty((rows, d)), np.empty((d, d))
     for c in range(K):
         own = order[edges[c] : edges[c + 1]]
+        first = _first_that_counts(own, len(own), weights)
         for j in range(d if len(own) else 0):
-            mean[c, j] = x[own[0], j]
+            mean[c, j] = x[first, j]
         total[c], near = _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
         if not near:  # the first row is far from the mean, about which the sums are taken then
             _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
@@ -55,6 +57,16 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
                     if abs(x[i, j] - mean[c, j]) > least:
                         return total, mean, scatter, False
     return total, mean, scatter, True
+
+
+@compiled()
+def _first_that_counts(own, n, weights):  # type: ignore[no-untyped-def]
+    """Return the number of the first of n rows whose weight is not zero: others may hold anything."""
+    for i in range(n):
+        at = own[i] if len(own) else i
+        if not len(weights) or weights[at] > 0.0:
+            return at
+    return 0
 
 
 @compiled(fastmath={"contract"})
