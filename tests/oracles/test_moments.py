@@ -116,7 +116,7 @@ def test_a_constant_column_has_no_scatter(rng):
 
 def test_first_rows_of_hardly_any_weight_cost_no_digits(rng):
     x, weights = rng.standard_normal((2**16, 4)), np.ones(2**16)
-    x[:2000] += 1e8
-    weights[:2000] = 1e-30
-    for found, wanted in zip(moments(x, weights), agnostic.moments(x[2000:]), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    x[:3000] += 1e8
+    weights[:3000] = 1e-30
+    for found, wanted in zip(moments(x, weights), agnostic.moments(x[3000:]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-10)
