@@ -1,18 +1,24 @@
 """Solving ridge regression: centering, the solution in the space of the columns or of few rows, leverages."""
 
 from functools import cached_property
+from math import ceil, inf, log
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import column_lengths, column_squares, solve_triangular
+from tractable.arrays.linalg import SMALLEST_SQUARE, column_lengths, column_squares, solve_triangular
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.engines.least_squares import OUTSIDE, NotComputedError, RowSpan, least_squares
 from tractable.engines.long_rows import ReferredRows, row_products
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.noise_floor import without_rounding
 from tractable.primitives.linear import safe_factor, triangle
-from tractable.primitives.threads import blas_for_columns, blas_for_products
+from tractable.primitives.threads import (
+    FEW_COLUMNS,
+    blas_for_columns,
+    blas_for_products,
+    single_threaded_blas,
+)
 from tractable.statistics import LinearFactor
 from tractable.value import parameters, replace, value
 
@@ -108,16 +114,26 @@ class CholeskyInverse:
     """(AᵀA + αI)⁻¹ as (UᵀU)⁻¹, by the Cholesky factor of the products of columns."""
 
     columns: np.ndarray  # (m, p), A
-    upper: np.ndarray  # (p, p), U
+    upper: np.ndarray | None  # (p, p), U, if it is known already
     alpha: float
+
+    @cached_property
+    def _upper(self) -> np.ndarray:
+        if self.upper is not None:
+            return self.upper
+        with blas_for_columns(self.columns.shape[1]):
+            return _penalised_factor(self.columns, self.alpha, inflation=inf)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return parameters(self)
 
     @cached_property
     def effective_dof(self) -> float:
         """The trace of A (AᵀA + αI)⁻¹ Aᵀ."""
         from scipy.linalg import lapack
 
-        with blas_for_columns(len(self.upper)):
-            root = lapack.dtrtri(self.upper.T, lower=1)[0].T  # the transpose is in the order of Fortran
+        with blas_for_columns(len(self._upper)):
+            root = lapack.dtrtri(self._upper.T, lower=1)[0].T  # the transpose is in the order of Fortran
             return _effective_dof(self.columns, root, self.alpha)
 
     def quadratic(self, z: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -130,8 +146,8 @@ class CholeskyInverse:
         return white.T @ white
 
     def _white(self, z: np.ndarray) -> np.ndarray:
-        with blas_for_products(z.size * len(self.upper)):
-            return solve_triangular(self.upper.T, z.T)
+        with blas_for_products(z.size * len(self._upper)):
+            return solve_triangular(self._upper.T, z.T)
 
 
 @value
@@ -331,8 +347,9 @@ def ridge(
     """Solve ridge regression from the statistic of the rows.
 
     The penalty is rows √α I below the factor, with targets zero: the QR of both has only the condition of the
-    columns, not its square. Where the penalty bounds that, products of columns do. A statistic that holds
-    fewer rows than columns is solved in the space of its rows.
+    columns, not its square. Where the penalty bounds that, products of columns do; where it is small, the
+    factor of many columns solves by iteration. A statistic that holds fewer rows than columns is solved in
+    the space of its rows.
 
     Examples
     --------
@@ -364,8 +381,10 @@ def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> Ridge
         if solved is None:
             spectrum = RowSpectrum.of(columns, targets, alpha)
             return replace(dual_solution(spectrum, centering, weight, alpha), count=statistic.count)
+    elif products:
+        solved = _by_iteration(columns, targets, alpha) or _by_products(columns, targets, alpha)
     else:
-        solved = _by_products(columns, targets, alpha) if products else None
+        solved = None
     if solved is None:
         xp = namespace_of(factor)
         fit = least_squares(
@@ -386,20 +405,62 @@ def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> Ridge
 #: The most digits, as a factor, that products of columns lose in the inverse; coefficients are refined.
 INFLATION = 1e5
 
+#: The most that a step leaves of the error, as a factor, of an iteration that takes few steps.
+FAST = 0.02
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def _by_iteration(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
+    """Return w of (RᵀR + αI) w = Rᵀy for a triangular R of many columns and a small penalty; or None.
+
+    By w ← w + (RᵀR)⁻¹ (Rᵀ(y - Rw) - αw) from w = 0: the error of w is multiplied by -α (RᵀR)⁻¹ in each step,
+    whose norm is at most α f / min |r_j|², with the columns r_j and the largest column sum f of their inverse
+    correlations. The steps are iterative refinement as well, and w has the digits of a QR. Products of the
+    columns, which the inverse needs, are left until it is asked for.
+    """
+    from scipy.linalg import lapack
+
+    p = columns.shape[1]
+    if p <= FEW_COLUMNS or len(columns) != p + targets.shape[1] or np.tril(columns, -1).any():
+        return None
+    lengths = column_lengths(columns)
+    least = lengths.min() ** 2
+    if not least > SMALLEST_SQUARE:
+        return None
+    with single_threaded_blas():
+        inverse_sum = lapack.dpocon((columns[:p] / lengths).T, 1.0, uplo="L")[0]  # 1 / f
+        if not (INFLATION * inverse_sum >= 1.0 and alpha <= FAST * inverse_sum * least):
+            return None
+        rate = max(alpha / (inverse_sum * least), EPS)
+        upper, w = np.ascontiguousarray(columns[:p]), np.zeros((p, targets.shape[1]))
+        for _ in range(1 + ceil(log(EPS) / log(rate))):
+            step = _solve(upper, columns.T @ (targets - columns @ w) - alpha * w)
+            w += step
+            size, change = (column_lengths(lengths[:, None] * each) for each in (w, step))
+            if np.all(rate * change <= 0.1 * EPS * size):
+                break
+    return w, CholeskyInverse(columns=columns, upper=None, alpha=alpha)
+
 
 def _by_products(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
     """Return w of (AᵀA + αI) w = Aᵀy, and (AᵀA + αI)⁻¹; None where they would lose digits.
 
     One step of iterative refinement, by the residuals of the rows, gives w the digits of a QR.
     """
-    scatter = columns.T @ columns
-    scatter.flat[:: len(scatter) + 1] += alpha
-    upper = safe_factor(scatter, inflation=INFLATION)
+    upper = _penalised_factor(columns, alpha, inflation=INFLATION)
     if upper is None:
         return None
     w = _solve(upper, columns.T @ targets)
     w += _solve(upper, columns.T @ (targets - columns @ w) - alpha * w)
     return w, CholeskyInverse(columns=columns, upper=upper, alpha=alpha)
+
+
+def _penalised_factor(columns: np.ndarray, alpha: float, *, inflation: float) -> Any:
+    """Return the Cholesky factor U of AᵀA + αI; None where it has lost more digits than allowed."""
+    scatter = columns.T @ columns
+    scatter.flat[:: len(scatter) + 1] += alpha
+    return safe_factor(scatter, inflation=inflation)
 
 
 def _by_products_of_rows(rows: np.ndarray, targets: np.ndarray, alpha: float) -> Any:

@@ -1,6 +1,7 @@
 """Least squares on blocks of rows: triangular factors, exact residual sums, gradient steps, distances."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from tractable.arrays.linalg import SMALLEST_SQUARE, product
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of
 from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
-from tractable.primitives.threads import FEW_COLUMNS, single_threaded_blas
+from tractable.primitives.threads import (
+    FEW_COLUMNS,
+    blas_for_rows,
+    even_rows,
+    ordered_map,
+    single_threaded_blas,
+)
 
 __all__ = [
     "centred_rows",
@@ -332,8 +339,10 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
         return agnostic.moments(namespace_of(x).concat([x, y], axis=1), weights)
     if _sums_compiled(x, x.shape[1] + y.shape[1]):
         return _compiled_moments(x, y, weights)
-    step = max(4 * (x.shape[1] + y.shape[1]), PRODUCT_ENTRIES // (x.shape[1] + y.shape[1]))
-    some = slice(0, step)  # products of fewer rows are slow
+    n, width = len(x), x.shape[1] + y.shape[1]
+    # Products of fewer rows are slow.
+    step = max(4 * width, PRODUCT_ENTRIES // width) if width <= FEW_COLUMNS else even_rows(n, width)
+    some = slice(0, step)
     _, _, _, centre = _weights_and_centre(x[some], y[some], None if weights is None else weights[some])
     products = _products_about(centre, x, y, weights, step)
     weight, rest = np.float64(len(x)) if weights is None else weights.sum(), products[:-1, -1]
@@ -348,11 +357,24 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     return weight, centre + rest / safe, products[:-1, :-1]
 
 
+@SILENT  # on the threads of the pool too
 def _products_about(
     centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, step: int
 ) -> np.ndarray:
-    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time."""
+    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time.
+
+    Those of many columns on all cores, and added in order.
+    """
     (n, d), width = x.shape, len(centre) + 1
+    if n > step and width > FEW_COLUMNS:
+
+        def of(start: int) -> np.ndarray:
+            part = slice(start, start + step)
+            return _products_about(centre, x[part], y[part], None if weights is None else weights[part], step)
+
+        with single_threaded_blas():
+            parts = ordered_map(of, range(0, n, step))
+            return reduce(lambda total, own: np.add(total, own, out=total), parts)
     # Few columns are centred one by one: the entries of a row are too few for a loop of NumPy.
     panel = np.empty((width, min(step, n)), order="C" if width <= NARROW else "F")
     products: Any = None
@@ -409,13 +431,14 @@ def safe_factor(
     lengths = np.sqrt(squares)
     correlations = scatter * (1.0 / lengths)
     correlations *= (1.0 / lengths)[:, None]
-    # Its transpose, which is in the order of Fortran, is the same matrix.
-    lower, info = lapack.dpotrf(correlations.T, lower=1, clean=1, overwrite_a=1)
-    pivots = lower.diagonal()
-    if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
-        return None
-    if not inflation * lapack.dpocon(lower[:d, :d], 1.0, uplo="L")[0] >= 1.0:
-        return None
+    with blas_for_rows(len(scatter)):
+        # Its transpose, which is in the order of Fortran, is the same matrix.
+        lower, info = lapack.dpotrf(correlations.T, lower=1, clean=1, overwrite_a=1)
+        pivots = lower.diagonal()
+        if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
+            return None
+        if not inflation * lapack.dpocon(lower[:d, :d], 1.0, uplo="L")[0] >= 1.0:
+            return None
     factor = lower.T
     factor *= lengths
     return factor
