@@ -426,7 +426,7 @@ def _by_iteration(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any
         return None
     lengths = column_lengths(columns)
     least = lengths.min() ** 2
-    if not least > SMALLEST_SQUARE:
+    if not (least > SMALLEST_SQUARE and lengths.max() ** 2 < 1.0 / SMALLEST_SQUARE):
         return None
     with single_threaded_blas():
         inverse_sum = lapack.dpocon((columns[:p] / lengths).T, 1.0, uplo="L")[0]  # 1 / f
