@@ -29,7 +29,7 @@ from tractable.primitives.linear import INFLATION
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
 from tractable.primitives.threads import FEW_COLUMNS, blas_for_columns, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
-from tractable.value import replace
+from tractable.value import replace, value
 
 #: Fewer rows a column are stored as they are; as a rule, products of their columns would lose digits.
 FEW_ROWS = 3
@@ -79,8 +79,7 @@ def _factor_of_rows(rows: Rows) -> LinearFactor:
     if not isinstance(rows.data, Source) and _has_few_rows(rows):
         with single_threaded_blas():
             return LinearFactor.of(rows.data, rows.y, rows.weights, reduce=False)
-    found: LinearFactor = fold(LinearFactor.of, rows.data, rows.y, weights=rows.weights)
-    return found
+    return _fold_about_point(LinearFactor.of, rows)
 
 
 #: Standard deviations of a column, in units of its mean, up to which it is looked at whether it is constant.
@@ -102,7 +101,7 @@ def _factor_of_products(rows: Rows, inflation: float = INFLATION) -> LinearFacto
             weights = None if rows.weights is None else rows.weights[:some]
             few = replace(rows, data=rows.data[:some], y=rows.y[:some], weights=weights)
             first = LinearFactor.moments_of(few.data, few.y, weights)
-            if _factor_of_moments(few, first, inflation) is None:
+            if first.weight > 0 and _factor_of_moments(few, first, inflation) is None:
                 return None
         return _factor_of_moments(rows, joint_moments(rows), inflation)
 
@@ -148,7 +147,53 @@ def joint_moments(rows: Rows) -> Moments:
     if n <= max(block_rows(d), LinearFactor.least_rows(d)) or d > FEW_COLUMNS:
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
-    return fold(LinearFactor.moments_of, rows.data, rows.y, weights=rows.weights)
+    return _fold_about_point(LinearFactor.moments_of, rows)
+
+
+#: Rows of which a point near all rows is the median.
+POINT_ROWS = 33
+
+#: Medians this many times the interquartile range of a column are far from the origin.
+FAR = 1e3
+
+
+def _fold_about_point(of: Callable[..., Any], rows: Rows) -> Any:
+    """Return a statistic of all rows that has the mean of [X, Y]; of rows in memory, by blocks less a point.
+
+    Far from the origin the means of blocks are rounded, and their differences, by which blocks are merged,
+    would have few digits. Rows less a point near them are exact, and so is the factor, or the scatter.
+    """
+    point = _point_near(rows) if is_numpy_array(rows.data) else None
+    if point is None:
+        return fold(of, rows.data, rows.y, weights=rows.weights)
+    found = fold(_AboutPoint(of=of, point=point), rows.data, rows.y, weights=rows.weights)
+    return replace(found, mean=found.mean + point)
+
+
+def _point_near(rows: Rows) -> np.ndarray | None:
+    """Return medians of some rows [X, Y] in columns far from the origin, 0 elsewhere; None where none is."""
+    some = np.arange(0, len(rows.data), 1 + len(rows.data) // POINT_ROWS)
+    if rows.weights is not None:
+        some = some[rows.weights[some] > 0.0]
+    if not len(some):
+        return None
+    ordered = np.sort(np.column_stack([rows.data[some], rows.y[some]]), axis=0)
+    median = ordered[len(some) // 2]
+    width = ordered[(3 * len(some)) // 4] - ordered[len(some) // 4]
+    far = (width > 0.0) & (np.abs(median) > FAR * width)
+    return np.where(far, median, 0.0) if far.any() else None
+
+
+@value
+class _AboutPoint:
+    """A statistic of a block of rows [X, Y] less a point."""
+
+    of: Callable[..., Any]
+    point: np.ndarray  # (d + t,)
+
+    def __call__(self, x: Array, y: Array, weights: Array | None = None) -> Any:
+        point = self.point[: x.shape[1]], self.point[x.shape[1] :]
+        return self.of(x - point[0], y - (point[1] if y.ndim > 1 else point[1][0]), weights=weights)
 
 
 def precision_weighted(rows: Rows, noise_variance: Any) -> tuple[Rows, dict[str, Any]]:

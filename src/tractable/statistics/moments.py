@@ -93,7 +93,7 @@ class Moments(MeanStatistic):
 
     @classmethod
     def of(cls, x: Any, weights: Any = None) -> "Moments":
-        """Summarise a block of rows: the corrected two-pass algorithm, stable far from the origin."""
+        """Summarise a block of rows, with all digits far from the origin too."""
         x = as_rows(x)
         weight, mean, scatter = moments(x, as_weights(weights, x))
         return cls(weight=weight, mean=mean, scatter=scatter)

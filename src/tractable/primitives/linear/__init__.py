@@ -21,10 +21,14 @@ from tractable.primitives.threads import (
 )
 
 __all__ = [
+    "INFLATION",
     "centred_rows",
     "centred_triangle",
+    "class_moments",
     "diagonal_moments",
     "gradient_pass",
+    "grouped_centred_rows",
+    "grouped_moments",
     "joint_moments",
     "merged_triangle",
     "moments",
@@ -32,6 +36,8 @@ __all__ = [
     "residual_sums",
     "safe_factor",
     "squared_mahalanobis",
+    "sums_classes",
+    "sums_groups",
     "triangle",
 ]
 
@@ -149,7 +155,8 @@ def centred_triangle(x: Array, y: Array, weights: Array | None = None) -> tuple[
         rest[:] += product(roots[part], panel)
 
     factor = _householder(n, width, fill)
-    # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter.
+    # What rounding left of the mean moves it in its last digits; its square adds nothing to the scatter, if
+    # rows are not 1e10 times as far from the origin as from each other.
     return weight, centre + rest / safe, factor
 
 
@@ -280,8 +287,7 @@ CENTRED_BYTES = 2**16
 def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     """Return the weight, the mean and the scatter Σ w (x - mean)(x - mean)ᵀ of rows.
 
-    By the corrected two-pass algorithm, stable far from the origin; compiled, on a few rows at a time, which
-    are merged by the pairwise update of Chan, Golub and LeVeque (1983).
+    Stable far from the origin: by sums about a point near the mean, corrected for its distance.
 
     Parameters
     ----------
@@ -316,7 +322,7 @@ def _compiled_moments(x: Array, y: Array, weights: Array | None) -> tuple[Array,
 #: Entries of the rows whose products are added at a time: they stay in the cache of a core.
 PRODUCT_ENTRIES = 2**15
 #: The most columns that are stored one after the other meanwhile.
-NARROW = 10
+COLUMNS_APART = 10
 
 
 @SILENT
@@ -347,14 +353,13 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     products = _products_about(centre, x, y, weights, step)
     weight, rest = np.float64(len(x)) if weights is None else weights.sum(), products[:-1, -1]
     safe = weight if weight > 0 else 1.0
-    if len(x) > step:  # about the mean of the first rows, not of all
+    scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
+    if not (rest * (rest / safe) <= scatter.diagonal()).all():  # the first rows differ by more than rows do
+        centre = centre + rest / safe
+        products = _products_about(centre, x, y, weights, step)
+        rest = products[:-1, -1]
         scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
-        if not (rest * (rest / safe) <= scatter.diagonal()).all():  # which differ by more than rows do
-            centre = centre + rest / safe
-            products = _products_about(centre, x, y, weights, step)
-            rest, scatter = products[:-1, -1], products[:-1, :-1]
-        return weight, centre + rest / safe, scatter
-    return weight, centre + rest / safe, products[:-1, :-1]
+    return weight, centre + rest / safe, scatter
 
 
 @SILENT  # on the threads of the pool too
@@ -376,7 +381,7 @@ def _products_about(
             parts = ordered_map(of, range(0, n, step))
             return reduce(lambda total, own: np.add(total, own, out=total), parts)
     # Few columns are centred one by one: the entries of a row are too few for a loop of NumPy.
-    panel = np.empty((width, min(step, n)), order="C" if width <= NARROW else "F")
+    panel = np.empty((width, min(step, n)), order="C" if width <= COLUMNS_APART else "F")
     products: Any = None
     for start in range(0, max(n, 1), step):
         part = slice(start, min(start + step, n))

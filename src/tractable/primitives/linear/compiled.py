@@ -4,9 +4,14 @@ import numpy as np
 
 from tractable.primitives.compiled_options import FAST, compiled, entry
 
-#: How many times its scatter n (mean - point)² may be of a column, where sums are about a point: the scatter
-#: loses as many times rounding. Rows so far from the mean of a class, eight standard deviations, are rare.
+#: Sums of squares about a point p exceed the scatter s of a column by n (mean - p)². Where that is at most
+#: this many times s, subtracting it loses at most so many times rounding. First rows of a class that are
+#: eight standard deviations from its mean are rare.
 NEAR = 64.0
+
+#: Passes over the rows, each about the mean that the last one found, until it is near: the mean of rows of
+#: next to no weight may have none of the digits of the others.
+MOST_PASSES = 3
 
 
 @entry("ROWS ROWS VECTOR INT", fastmath={"contract", "nsz", "arcp"})
@@ -17,15 +22,12 @@ def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
     first = _first_that_counts(all_rows, n, weights)
     for j in range(d):
         mean[j] = x[first, j] if j < x.shape[1] else y[first, j - x.shape[1]]
-    # About the mean of the first rows, in one pass: rounding is no more than about the mean of all, to a bit.
+    # The mean of the first rows is mostly so near that of all that one pass over the others is enough.
     _moments_about(x, y, all_rows, min(n, rows), weights, 1.0, z, product, mean, scatter)
-    total, near = _moments_about(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
-    if not near:
-        _moments_about(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
+    total = _moments_near(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
     return total, mean, scatter
 
 
-# Not reassociated: sums of x - shift would be sums of x less multiples of the shift, of fewer digits.
 @entry("MATRIX INDICES DENSE_VECTOR INT INT FLOAT", fastmath={"contract", "nsz", "arcp"})
 def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.linear.class_moments`."""
@@ -45,9 +47,7 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
         first = _first_that_counts(own, len(own), weights)
         for j in range(d if len(own) else 0):
             mean[c, j] = x[first, j]
-        total[c], near = _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
-        if not near:  # the first row is far from the mean, about which the sums are taken then
-            _moments_about(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
+        total[c] = _moments_near(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
         for j in range(d):
             if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
                 return total, mean, scatter, False
@@ -69,12 +69,26 @@ def _first_that_counts(own, n, weights):  # type: ignore[no-untyped-def]
     return 0
 
 
+@compiled()
+def _moments_near(x, y, own, n, weights, most, z, product, mean, scatter):  # type: ignore[no-untyped-def]
+    """Set mean and scatter as `_moments_about` does, until the mean given is near; return the weight."""
+    total, near, passes = 0.0, False, 0
+    while not near and passes < MOST_PASSES:
+        total, near = _moments_about(x, y, own, n, weights, most, z, product, mean, scatter)
+        passes += 1
+    if total == 0.0:
+        mean[:] = 0.0
+    return total
+
+
+# Not reassociated: sums of x - mean would be sums of x less multiples of the mean, of fewer digits.
 @compiled(fastmath={"contract"})
 def _moments_about(x, y, own, n, weights, most, z, product, mean, scatter):  # type: ignore[no-untyped-def]
-    """Set mean and scatter of n rows [x, y], by sums about the mean given; return the weight, if it was near.
+    """Set mean and scatter of n rows [x, y], by sums about the mean given.
 
-    The rows are those whose numbers are `own`, or where that is empty the first. The mean given is near where
-    n (mean - given)² is at most so many times the scatter, of every column.
+    Returns the weight of the rows, and whether the mean given was near: whether n (mean - given)² is at most
+    `most` times the scatter of every column. The rows are those whose numbers are `own`, or where that is
+    empty the first n.
     """
     (rows, d), p, total = z.shape, x.shape[1], 0.0
     sums, part = np.zeros(d), np.empty(d)
@@ -120,9 +134,9 @@ def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
     n, d = x.shape
     total, mean, scatter = 0.0, np.zeros(d), np.zeros(d)
     center, remainder, square, w = np.empty(d), np.empty(d), np.empty(d), np.ones(rows + 3)
-    shift = np.empty(d)  # see `moments`
+    shift, first = np.empty(d), _first_that_counts(np.arange(0), n, weights)
     for j in range(d):
-        shift[j] = x[0, j]
+        shift[j] = x[first, j]
     for start in range(0, n, rows):
         m = min(rows, n - start)
         weight = 0.0
@@ -161,7 +175,7 @@ def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
             scatter[j] += square[j] - weight * remainder[j] ** 2 + between
             mean[j] += weight / both * (center[j] - mean[j])
         total = both
-    for j in range(d):
+    for j in range(d if total > 0.0 else 0):
         mean[j] += shift[j]
     return total, mean, scatter
 
@@ -172,9 +186,10 @@ def centred_triangle(x, y, weights, rows, centred):  # type: ignore[no-untyped-d
     total, mean, factor = 0.0, np.zeros(columns), np.zeros((columns, columns))
     panel = np.empty((columns, rows + 1))  # transposed: reflections run along columns
     w, root, shift = np.ones(rows), np.ones(rows), np.zeros(columns)
-    if centred:  # see `moments`
+    if centred:
+        first = _first_that_counts(np.arange(0), n, weights)
         for j in range(columns):
-            shift[j] = x[0, j] if j < d else y[0, j - d]
+            shift[j] = x[first, j] if j < d else y[first, j - d]
     for start in range(0, n, rows):
         m = min(rows, n - start)
         for i in range(m):
@@ -205,7 +220,7 @@ def centred_triangle(x, y, weights, rows, centred):  # type: ignore[no-untyped-d
             mean[j] += weight / both * step
         total = both
         _reflect(factor, panel, m + 1 if centred else m)
-    for j in range(columns):
+    for j in range(columns if total > 0.0 else 0):
         mean[j] += shift[j]
     return total, mean, factor
 

@@ -13,12 +13,12 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
     """See `tractable.primitives.naive_bayes.class_moments`; an empty `w` counts every row once."""
     n, d = x.shape
     total, sums, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
-    shift, known = np.zeros((K, d)), np.zeros(K, np.bool_)  # sums are about the first row of a class
+    shift, known = np.zeros((K, d)), np.zeros(K, np.bool_)  # sums are about the first row that counts
     for i in range(n):
         c, row = codes[i], x[i]
         one = 1.0 if w.size == 0 else w[i]
         about, first, second = shift[c], sums[c], scatter[c]
-        if not known[c]:
+        if not known[c] and one > 0.0:
             known[c] = True
             for j in range(d):
                 about[j] = row[j]
