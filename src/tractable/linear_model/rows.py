@@ -87,7 +87,7 @@ NEARLY_CONSTANT = 1e-8
 
 #: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it:
 #: where columns are few. The products of many columns take a quarter of the time of the QR that would follow.
-SOME_ROWS, MANY_ENTRIES = 4, 2**18
+SOME_ROWS, MANY_ENTRIES = 4, 2**19
 
 
 def _factor_of_products(rows: Rows, inflation: float = INFLATION) -> LinearFactor | None:
