@@ -17,7 +17,7 @@ from tractable.data.dispatch import distributed
 from tractable.data.frames import select_columns
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
-from tractable.primitives.threads import single_threaded_blas
+from tractable.primitives.threads import limited_blas
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +32,7 @@ def by_blocks(method: F) -> F:
     @wraps(method)
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if isinstance(X, np.ndarray):
-            with single_threaded_blas(False):  # of no more threads than are asked for
+            with limited_blas():
                 return method(self, X, *args, **options)
         if is_collection(X):
             check_answerable(self)

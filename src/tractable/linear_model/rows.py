@@ -147,7 +147,7 @@ def joint_moments(rows: Rows) -> Moments:
     if n <= max(block_rows(d), LinearFactor.least_rows(d)) or d > FEW_COLUMNS:
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
-    return _fold_about_point(LinearFactor.moments_of, rows)
+    return _fold_about_point(LinearFactor.moments_of, rows, max(4 * block_rows(d), Moments.least_rows(d)))
 
 
 #: Rows of which a point near all rows is the median.
@@ -157,7 +157,7 @@ POINT_ROWS = 33
 FAR = 1e3
 
 
-def _fold_about_point(of: Callable[..., Any], rows: Rows) -> Any:
+def _fold_about_point(of: Callable[..., Any], rows: Rows, block: int | None = None) -> Any:
     """Return a statistic of all rows that has the mean of [X, Y]; of rows in memory, by blocks less a point.
 
     Far from the origin the means of blocks are rounded, and their differences, by which blocks are merged,
@@ -165,8 +165,8 @@ def _fold_about_point(of: Callable[..., Any], rows: Rows) -> Any:
     """
     point = _point_near(rows) if is_numpy_array(rows.data) else None
     if point is None:
-        return fold(of, rows.data, rows.y, weights=rows.weights)
-    found = fold(_AboutPoint(of=of, point=point), rows.data, rows.y, weights=rows.weights)
+        return fold(of, rows.data, rows.y, weights=rows.weights, rows=block)
+    found = fold(_AboutPoint(of=of, point=point), rows.data, rows.y, weights=rows.weights, rows=block)
     return replace(found, mean=found.mean + point)
 
 

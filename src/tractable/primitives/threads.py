@@ -20,8 +20,8 @@ FEW_COLUMNS = 512
 #: too, its threads wait for each other ten times as long as one needs.
 FEW_ROWS = 4096
 
-#: Up to so many multiplications a product wakes no other threads of BLAS; up to so many more, they would wait
-#: for each other longer than they work where other processes use the cores too.
+#: A product of up to the first number of multiplications wakes no other threads of BLAS. From there up to the
+#: second, its threads wait for each other longer than they work where other processes use the cores too.
 LEAST_PRODUCTS, FEW_PRODUCTS = 2**17, 2**24
 
 T = TypeVar("T")
@@ -324,11 +324,13 @@ _one, _as_it_is = _Limited(1), _AsItIs()
 def single_threaded_blas(when: bool = True) -> _Limited | _AsItIs:
     """Hold BLAS to one thread, `when` that is wanted: the pool's threads already use every core.
 
-    Else it has no more threads than ``TRACTABLE_NUM_THREADS`` says, where that is set. The result is a
-    context manager, and a decorator of functions.
+    Else it is `limited_blas`. The result is a context manager, and a decorator of functions.
     """
-    if when:
-        return _one
+    return _one if when else limited_blas()
+
+
+def limited_blas() -> _Limited | _AsItIs:
+    """Hold BLAS to no more threads than ``TRACTABLE_NUM_THREADS`` says, where that is set."""
     asked = _asked_threads()
     return _as_it_is if asked is None else _Limited(asked)
 

@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.limits import power_of_two, too_large
 from tractable.arrays.namespace import Array, is_sparse, namespace_of
-from tractable.primitives.linear import diagonal_moments, moments
+from tractable.primitives.linear import diagonal_moments, moments, rows_worth_merging
 from tractable.primitives.sparse_rows import sparse_moments
 from tractable.statistics.rows import (
     MeanStatistic,
@@ -97,6 +97,11 @@ class Moments(MeanStatistic):
         x = as_rows(x)
         weight, mean, scatter = moments(x, as_weights(weights, x))
         return cls(weight=weight, mean=mean, scatter=scatter)
+
+    @staticmethod
+    def least_rows(n_columns: int) -> int:
+        """Return how many rows make a block worth a merge."""
+        return rows_worth_merging(n_columns)
 
     def _merged(self, other: "Moments") -> "Moments":
         """Merge by the pairwise update of Chan, Golub and LeVeque (1983); 0 + 0 = 0."""

@@ -101,7 +101,7 @@ def active_set(
         left, gap = duality_gaps(problem, some, active, solved, penalty, ridge, size)
         here = np.zeros(problem.n_columns, dtype=np.int8)
         here[active] = signs
-        if gap <= tol or here.tobytes() in seen:  # from where it went on to come here again
+        if gap <= tol or here.tobytes() in seen:  # signs that were met before: the iteration cycles
             break
         seen.add(here.tobytes())
     if gap is None or not gap <= tol:
@@ -111,8 +111,8 @@ def active_set(
     return coefs, float(gap), n_steps
 
 
-#: Duality gaps, relative to |y|², that are asked for as those of a rough solution, for which descent goes no
-#: further, and those that are rounding, to which it does.
+#: Duality gaps, relative to |y|²: where one of at least the first is asked for, coordinate descent ends
+#: there; otherwise it goes on to the second, which is rounding.
 ROUGH, ROUNDING = 1e-5, 1e-13
 
 

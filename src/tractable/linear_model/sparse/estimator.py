@@ -32,7 +32,7 @@ from tractable.statistics import LinearFactor
 #: Up to so many columns, rows in memory are folded into a statistic.
 FEW_COLUMNS = 100
 #: How many times rounding products of columns may lose where there is a penalty.
-OF_PRODUCTS = 1e3
+PENALISED_INFLATION = 1e3
 
 
 def support(model: Any) -> np.ndarray:
@@ -88,7 +88,7 @@ class SparseModel(RegressorMixin, OnePassEstimator):
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
             # Coefficients follow from products of columns: a QR would have no more of their digits.
-            statistic = linear_factor(rows, inflation=OF_PRODUCTS if self.alpha else INFLATION)
+            statistic = linear_factor(rows, inflation=PENALISED_INFLATION if self.alpha else INFLATION)
             # That of rows which were checked has numbers that can be squared, if their weights have.
             plain = rows.weights is None and isinstance(rows.data, np.ndarray)
             self._fit_to(statistic if plain else check_factor(statistic))

@@ -34,6 +34,7 @@ __all__ = [
     "moments",
     "reflect",
     "residual_sums",
+    "rows_worth_merging",
     "safe_factor",
     "squared_mahalanobis",
     "sums_classes",
@@ -303,6 +304,22 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     if not _sums_compiled(x, x.shape[1]):
         return agnostic.moments(x, weights)
     return _compiled_moments(x, x[:, :0], weights)
+
+
+#: Rows that are worth a block to themselves, where compiled code reads them a few at a time: its results are
+#: merged by the interpreter, for which threads wait.
+MERGED_ROWS = 60_000
+
+
+def rows_worth_merging(n_columns: int) -> int:
+    """Return how many rows a block should have at least whose `moments` are merged with those of others.
+
+    Examples
+    --------
+    >>> rows_worth_merging(16), rows_worth_merging(1000)
+    (60000, 0)
+    """
+    return MERGED_ROWS if n_columns <= COMPILED_COLUMNS else 0
 
 
 def _sums_compiled(x: Array, width: int) -> bool:

@@ -301,11 +301,11 @@ def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ig
 
 #: Rounds over the coefficients that are not zero between two over all, and columns that are read together.
 _INNER, _TOGETHER = 4, 4
-#: Rounds that are few, and the fall of the logarithm of the gap a round below which conjugate gradients are
-#: faster.
-_FEW, _SLOW = 10.0, 0.5
-#: Looks at the gap until it falls at the rate of the descent.
-_LOOKS = 4
+#: Conjugate gradients are faster where more rounds than the first are expected, and the logarithm of the
+#: duality gap falls by less than the second in a round.
+_FEW_ROUNDS, _SLOW_FALL = 10.0, 0.5
+#: Evaluations of the duality gap after which its fall is that of the descent, not of the start.
+_FIRST_GAPS = 4
 
 
 @entry("MATRIX DENSE_VECTOR FLOAT FLOAT BOOL FLOAT BOOL BOOL INT OUT_VECTOR OUT_VECTOR", fastmath=FAST)
@@ -345,14 +345,14 @@ def column_descent(  # type: ignore[no-untyped-def]
         visited, looks = visited + 0.5 * p, looks + 1
         if gap <= tol:
             break
-        if patient or looks < _LOOKS:
+        if patient or looks < _FIRST_GAPS:
             continue
         # Rounds over the columns in use until then, if the gap goes on to fall as fast as it did.
         rounds, fall = (visited - since) / max(k, 1), np.log(before / gap)
         ahead = rounds * np.log(gap / tol) / fall if fall > 0.0 else np.inf
-        settled = same and fall < _SLOW * rounds and ahead > _FEW
+        settled = same and fall < _SLOW_FALL * rounds and ahead > _FEW_ROUNDS
         # A support that is far from settled takes several factors, each of some k rounds.
-        if settled or ahead > (4.0 if rough else 1.0) * max(k, 10.0 * _FEW):
+        if settled or ahead > (4.0 if rough else 1.0) * max(k, 10.0 * _FEW_ROUNDS):
             break
     return gap, visited / max(p, 1), settled
 
