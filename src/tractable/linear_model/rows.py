@@ -27,7 +27,7 @@ from tractable.engines import fold
 from tractable.linear_model.sparse_rows import sparse_factor
 from tractable.primitives.linear import INFLATION
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
-from tractable.primitives.threads import FEW_COLUMNS, blas_for_columns, single_threaded_blas
+from tractable.primitives.threads import FEW_COLUMNS, blas_for_columns, even_rows, single_threaded_blas
 from tractable.statistics import LinearFactor, Moments
 from tractable.value import replace, value
 
@@ -47,11 +47,16 @@ def checked_factor(
     if noise_variance is not None:
         rows, sums = precision_weighted(rows, noise_variance)
         return rows, replace(linear_factor(rows), **sums)
-    if not once or not is_numpy_array(rows.data):
-        return rows, linear_factor(rows)
+    return rows, factor_of_unchecked(estimator, rows) if once else linear_factor(rows)
+
+
+def factor_of_unchecked(estimator: Any, rows: Rows, *, inflation: float = INFLATION) -> LinearFactor:
+    """Return the `linear_factor` of rows that may hold NaN or infinity, and refuse those that do."""
+    if not is_numpy_array(rows.data):  # others were checked where they were read
+        return linear_factor(rows, inflation=inflation)
     first = linear_factor if _has_few_rows(rows) else _factor_of_products
-    found = check_after(estimator, rows.data, lambda: first(rows), _sum_of_squares)
-    return rows, _factor_of_rows(rows) if found is None else found
+    found = check_after(estimator, rows.data, lambda: first(rows, inflation=inflation), _sum_of_squares)
+    return _factor_of_rows(rows) if found is None else found
 
 
 def _sum_of_squares(found: LinearFactor | None) -> float:
@@ -65,7 +70,7 @@ def linear_factor(rows: Rows, *, inflation: float = INFLATION) -> LinearFactor:
     Rows in memory are read for the products of their columns, and for a QR where these would lose digits: see
     `safe_factor` for `inflation`.
     """
-    found = _factor_of_products(rows, inflation)
+    found = _factor_of_products(rows, inflation=inflation)
     return _factor_of_rows(rows) if found is None else found
 
 
@@ -90,7 +95,7 @@ NEARLY_CONSTANT = 1e-8
 SOME_ROWS, MANY_ENTRIES = 4, 2**19
 
 
-def _factor_of_products(rows: Rows, inflation: float = INFLATION) -> LinearFactor | None:
+def _factor_of_products(rows: Rows, *, inflation: float = INFLATION) -> LinearFactor | None:
     """Return the factor from the products of columns, of rows in memory; None where these lose digits."""
     if not is_numpy_array(rows.data) or _has_few_rows(rows):
         return None
@@ -147,7 +152,8 @@ def joint_moments(rows: Rows) -> Moments:
     if n <= max(block_rows(d), LinearFactor.least_rows(d)) or d > FEW_COLUMNS:
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
-    return _fold_about_point(LinearFactor.moments_of, rows, max(4 * block_rows(d), Moments.least_rows(d)))
+    block = even_rows(n, max(4 * block_rows(d), Moments.least_rows(d)))
+    return _fold_about_point(LinearFactor.moments_of, rows, block)
 
 
 #: Rows of which a point near all rows is the median.

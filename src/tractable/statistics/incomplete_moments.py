@@ -78,7 +78,7 @@ class IncompleteMoments(Statistic):
     @staticmethod
     def least_rows(n_columns: int) -> int:
         """Return how many rows make a block worth a merge, which costs as much as n_columns of them."""
-        return 4 * n_columns
+        return max(4 * n_columns, Moments.least_rows(n_columns))
 
     @classmethod
     def of_classes(cls, x: Array, codes: Array, n_classes: int, weights: Array | None) -> Moments | None:

@@ -251,6 +251,11 @@ class DiagonalMoments(MeanStatistic):
         """Return the statistic of the rows plus a step, (d,)."""
         return replace(self, mean=self.mean + step)
 
+    @staticmethod
+    def least_rows(n_columns: int) -> int:
+        """Return how many rows make a block worth a merge."""
+        return rows_worth_merging(n_columns, diagonal=True)
+
     def _merged(self, other: "DiagonalMoments") -> "DiagonalMoments":
         """Merge by the pairwise update, column by column."""
         weight, fraction, step = pairwise_update(self, other)

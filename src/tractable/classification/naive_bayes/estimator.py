@@ -45,6 +45,7 @@ from tractable.data.table_columns import coded_frame, met_categories, table_of
 from tractable.distributions import IndependentColumns, Mixture, Product
 from tractable.distributions.independent_columns import ColumnScores, some_columns
 from tractable.engines import fold
+from tractable.primitives.threads import even_rows
 from tractable.statistics import ByClass, SideBySide
 from tractable.value import replace
 
@@ -52,7 +53,7 @@ from tractable.value import replace
 SMOOTHING = 'pseudocounts above 0 and unseen="smooth" admit others; '
 
 #: Most rows of a block: merging the statistics of many classes costs as much as summarising a thousand rows.
-BLOCK = 2**15
+BLOCK = 2**16
 
 
 class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
@@ -109,7 +110,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         if reset and not hasattr(subject, "_layout_"):
             names = getattr(subject, "feature_names_in_", None)
             subject._layout_ = self._layout(names=names, width=subject.n_features_in_)
-        block = min(BLOCK, batch_rows(subject.n_features_in_))
+        block = even_rows(rows.n_rows, min(BLOCK, batch_rows(subject.n_features_in_)))
         found = fold(ClassStatistics(layout=subject._layout_), rows.source, rows=block)
         return found if classes is None else found.named(classes)
 

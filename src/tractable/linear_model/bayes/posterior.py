@@ -11,7 +11,6 @@ from tractable.base import (
     ModelTags,
     OnePassEstimator,
     RegressorMixin,
-    Rows,
     check_answerable,
     check_columns,
 )
@@ -25,7 +24,7 @@ from tractable.linear_model.rows import (
     as_vector,
     check_factor,
     check_one_target,
-    linear_factor,
+    checked_factor,
 )
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_products
@@ -284,13 +283,10 @@ class BayesianLinearModel(RegressorMixin, OnePassEstimator):
         return self.noise_variance_
 
     def _fold(self, subject: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> LinearFactor:
-        return super()._fold(subject, X, as_vector(y, stacklevel=5), sample_weight, **options)
+        return checked_factor(subject, X, as_vector(y, stacklevel=5), sample_weight, **options)[1]
 
     def _statistic(self) -> Callable[..., Any]:
         return LinearFactor.of
-
-    def _summary(self, rows: Rows) -> LinearFactor:
-        return linear_factor(rows)
 
     def _check_factor(self, statistic: Any, *, some: bool = False) -> LinearFactor:
         """Return a factor of one target; with `some`, refuse that of no rows: the noise needs some."""

@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +22,10 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.base.parameters import check_number
+from tractable.base.validation import check_finite
 from tractable.data import SparseSource
 from tractable.linear_model.bayes.gibbs import linear_sampler
-from tractable.linear_model.rows import check_factor, linear_factor, linear_predictor
+from tractable.linear_model.rows import check_factor, factor_of_unchecked, linear_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
 from tractable.linear_model.sparse.path import solve_path
 from tractable.primitives.linear import INFLATION
@@ -84,15 +86,20 @@ class SparseModel(RegressorMixin, OnePassEstimator):
     @all_or_nothing(afresh=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         self._check_parameters()
-        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        once = sample_weight is None  # products of columns show NaN and infinity
+        rows = check_rows(self, X, y, sample_weight, reset=True, supervised=True, finite=not once)
         parts = rows.data, rows.y, rows.weights
         if self._by_statistic(rows):
             # Coefficients follow from products of columns: a QR would have no more of their digits.
-            statistic = linear_factor(rows, inflation=PENALISED_INFLATION if self.alpha else INFLATION)
+            inflation = PENALISED_INFLATION if self.alpha else INFLATION
+            factor = partial(factor_of_unchecked, self) if once else linear_factor
+            statistic = factor(rows, inflation=inflation)
             # That of rows which were checked has numbers that can be squared, if their weights have.
             plain = rows.weights is None and isinstance(rows.data, np.ndarray)
             self._fit_to(statistic if plain else check_factor(statistic))
         else:
+            if once and isinstance(rows.data, np.ndarray):
+                check_finite(self, rows.data, "X")
             if isinstance(rows.data, SparseSource):
                 parts = rows.data.X, rows.data.y, rows.data.weights
             self.solver_ = "rows"

@@ -306,20 +306,22 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     return _compiled_moments(x, x[:, :0], weights)
 
 
-#: Rows that are worth a block to themselves, where compiled code reads them a few at a time: its results are
-#: merged by the interpreter, for which threads wait.
-MERGED_ROWS = 60_000
+#: Rows that are worth a block to themselves, at most, and the products of their columns, or the entries where
+#: columns are not multiplied: compiled code reads them a few at a time, in a millisecond or two, and its
+#: results are merged by the interpreter, for which threads wait.
+MERGED_ROWS, MERGED_PRODUCTS, MERGED_ENTRIES = 60_000, 2**24, 2**20
 
 
-def rows_worth_merging(n_columns: int) -> int:
+def rows_worth_merging(n_columns: int, *, diagonal: bool = False) -> int:
     """Return how many rows a block should have at least whose `moments` are merged with those of others.
 
     Examples
     --------
-    >>> rows_worth_merging(16), rows_worth_merging(1000)
-    (60000, 0)
+    >>> rows_worth_merging(16), rows_worth_merging(64), rows_worth_merging(64, diagonal=True)
+    (60000, 4096, 16384)
     """
-    return MERGED_ROWS if n_columns <= COMPILED_COLUMNS else 0
+    d = max(1, n_columns)
+    return min(MERGED_ROWS, MERGED_ENTRIES // d if diagonal else MERGED_PRODUCTS // d**2)
 
 
 def _sums_compiled(x: Array, width: int) -> bool:
