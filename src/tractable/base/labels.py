@@ -24,8 +24,8 @@ from tractable.primitives.threads import even_blocks, ordered_map
 from tractable.statistics.by_class import codes_that_occur, distinct_labels, label_codes, union_of_labels
 from tractable.value import replace, value
 
-#: Labels that a thread looks at.
-LABELS = 2**17
+#: Labels that a thread looks at, for a fraction of a millisecond: it takes a tenth of one to wake.
+LABELS = 2**19
 
 
 def check_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
