@@ -10,7 +10,7 @@ import pytest
 from catalogue import cross
 from rows import em as rows
 from tractable.engines import EMResult, best_of, em
-from tractable.statistics import IncompleteMoments, Moments
+from tractable.statistics import IncompleteMoments, Moments, Standardizer
 from tractable.testing import em_laws
 from tractable.testing.em_laws import EM_LAWS
 from tractable.testing.statistic_laws import assert_same_statistic
@@ -92,14 +92,15 @@ def test_em_laws_have_power(law, break_it, rng):
 
 
 def test_completed_moments_do_not_care_how_rows_were_cut(rng):
-    from tractable.engines.incomplete_gaussian import CompletionStep, SharedGaussians
+    from tractable.engines.incomplete_gaussian import CompletionStep, PatternMoments, SharedGaussians
 
     x = rng.standard_normal((50, 3))
     x[rng.random(x.shape) < 0.3] = np.nan
     expect = CompletionStep(params=SharedGaussians(means=np.zeros((1, 3)), covariance=np.eye(3) + 0.5))
-    whole = expect([IncompleteMoments.of(x)])
+    as_they_are = Standardizer.identity(3)
+    whole = expect([PatternMoments.of(IncompleteMoments.of(x), as_they_are)])
     pieces = [IncompleteMoments.of(piece) for piece in np.array_split(x, 7)]
-    cut = expect([sum(pieces[1:], pieces[0])])
+    cut = expect([PatternMoments.of(sum(pieces[1:], pieces[0]), as_they_are)])
     assert_same_statistic(cut.moments[0], whole.moments[0])
     assert cut.objective == pytest.approx(whole.objective)
 

@@ -106,6 +106,17 @@ def test_few_rows_with_missing_entries_compile_nothing(
     predictions(mixture.set_params(max_iter=5).fit(X), X)
 
 
+@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+@pytest.mark.parametrize(("n", "d"), [(500, 8), (1000, 10)])
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_hundreds_of_patterns_of_missing_entries_compile_nothing(n, d, covariance_type, rng, monkeypatch):
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    mixture = tractable.GaussianMixture(5, covariance_type=covariance_type, random_state=0, max_iter=3)
+    predictions(mixture.fit(X), X)
+
+
 def test_densities_of_few_rows_with_missing_entries_compile_nothing(rng, monkeypatch):
     X = rng.standard_normal((500, 5))
     X[rng.random(X.shape) < 0.3] = np.nan

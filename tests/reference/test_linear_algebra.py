@@ -8,6 +8,7 @@ from tractable.arrays.gradient import check_gradient, numerical_gradient
 from tractable.arrays.linalg import (
     block_inverse,
     cholesky,
+    inv_triangular,
     is_pd,
     is_psd,
     jittered_cholesky,
@@ -335,3 +336,18 @@ def test_large_systems_have_the_bits_of_scipy(transposed, rng, monkeypatch):
     monkeypatch.setattr(linalg, "LARGE_SYSTEM", np.inf)
     for x, (a, c) in zip(found, given, strict=True):
         np.testing.assert_array_equal(x, linalg.solve_triangular(a, c, transposed=transposed))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 8, 13, 40])
+def test_many_triangles_are_inverted_as_one_is(d, rng):
+    root = rng.standard_normal((3, 20, d, 2 * d)) * np.logspace(-50, 50, d)[:, None]
+    lower = np.linalg.cholesky(root @ root.swapaxes(-1, -2))
+    above = np.triu(np.ones((d, d)), 1)  # is not read
+    found = inv_triangular(lower + above)
+    assert np.all(found * above == 0.0)
+    for each, inverse in zip(lower.reshape(-1, d, d), found.reshape(-1, d, d), strict=True):
+        np.testing.assert_allclose(np.tril(inv_triangular(each)), inverse, rtol=1e-9, atol=0.0)
+        np.testing.assert_allclose(inverse @ each, np.eye(d), atol=1e-11)
+    lower[1, 7, d // 2, d // 2] = 0.0
+    with pytest.raises(ValueError, match="zero on its diagonal"):
+        inv_triangular(lower)

@@ -33,7 +33,7 @@ def incomplete_gaussian(missing=0.3):
     return EMCase(
         expect=lambda params: steps.CompletionStep(params=params),
         maximize=steps.maximize,
-        data=Whole(value=(IncompleteMoments.of(x),)),
+        data=Whole(value=(steps.PatternMoments.of(IncompleteMoments.of(x), Standardizer.identity(3)),)),
         start=steps.SharedGaussians(means=np.zeros((1, 3)), covariance=np.eye(3)),
         numbers=lambda g: np.concatenate([g.means.ravel(), g.covariance.ravel()]),
     )

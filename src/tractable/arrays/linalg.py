@@ -293,6 +293,12 @@ def inv_triangular(lower: Array) -> Array:
     xp = namespace_of(lower)
     lower = as_float_array(lower, xp)
     d = lower.shape[-1]
+    if is_numpy_array(lower) and d > 0 and prod(lower.shape[:-2]) > d:
+        if not diagonals(lower).all():
+            raise ValueError("a triangular matrix with a zero on its diagonal has no inverse")
+        found = np.zeros_like(lower)
+        _invert(lower, found)
+        return found
     if not is_numpy_array(lower) or d <= FEW_COLUMNS:
         identity = xp.eye(d, dtype=lower.dtype, device=device(lower))
         return solve_triangular(lower, xp.broadcast_to(identity, lower.shape))
@@ -306,6 +312,19 @@ def inv_triangular(lower: Array) -> Array:
         if info > 0:
             raise ValueError("a triangular matrix with a zero on its diagonal has no inverse")
     return found
+
+
+def _invert(lower: np.ndarray, found: np.ndarray) -> None:
+    """Write the inverses of many small triangles: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [-C⁻¹ B A⁻¹, C⁻¹]]."""
+    d = lower.shape[-1]
+    if d == 1:
+        np.divide(1.0, lower, out=found)
+        return
+    half = d // 2
+    head, tail = found[..., :half, :half], found[..., half:, half:]
+    _invert(lower[..., :half, :half], head)
+    _invert(lower[..., half:, half:], tail)
+    np.matmul(tail, -(lower[..., half:, :half] @ head), out=found[..., half:, :half])
 
 
 def times_triangle(rows: np.ndarray, lower: np.ndarray, *, transposed: bool = False) -> np.ndarray:
