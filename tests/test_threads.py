@@ -1,16 +1,18 @@
 """How many threads: what the user says, else what the machine, its container and OpenMP allow."""
 
 import math
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
 import joblib
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from tractable.primitives import threads
+from tractable.primitives import compiled_options, threads
 from tractable.primitives.threads import cpu_quota, default_threads
 
 
@@ -197,3 +199,54 @@ def test_the_guide_lists_every_variable():
     variables = {name for name in read if name.startswith(("TRACTABLE_", "OMP_", "NUMBA_"))}
     assert variables
     assert {name for name in variables if f"`{name}`" not in page} == set()
+
+
+def of_a_child(answer):
+    """Return what `answer` gives in a process that is forked here."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, answer().encode())
+        os._exit(0)
+    os.close(write)
+    try:
+        with os.fdopen(read) as end:
+            return end.read()
+    finally:
+        os.waitpid(child, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_process_forked_while_blas_is_limited_has_its_threads(threads_of_blas):
+    def limits():
+        before = of_blas()
+        with threads.single_threaded_blas():
+            limited = of_blas()
+        return f"{before} {limited} {of_blas()}"
+
+    with threads.single_threaded_blas():
+        assert of_a_child(limits) == "{2} {1} {2}"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_process_forked_while_another_thread_compiles_compiles_too():
+    locked, forked = Event(), Event()
+
+    def compiling():
+        with compiled_options._LOCK:
+            locked.set()
+            forked.wait(0.2)
+
+    def compiles():
+        return str(compiled_options._LOCK.acquire(timeout=5.0))
+
+    other = Thread(target=compiling)
+    other.start()
+    locked.wait()
+    try:
+        assert of_a_child(compiles) == "True"
+    finally:
+        forked.set()
+        other.join()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.namespace import check_unmasked, is_collection, is_foreign_array
+from tractable.arrays.namespace import check_unmasked, is_collection, is_foreign_array, namespace_of
 from tractable.data.arrays import ArraySource, DeviceArraySource
 from tractable.data.frames import frame_source, is_frame
 from tractable.data.source import Batch, ForwardingSource, Source
@@ -197,6 +197,36 @@ def is_streamed(X: Any) -> bool:
 def distributed() -> Any:
     """Return the package that knows Dask, a layer above this one: the one place where it is looked up."""
     return import_module("tractable.distributed")
+
+
+def without_uncounted_missing(source: Source) -> Source:
+    """Return rows of which those of weight zero have no missing entry, but any number in its place.
+
+    Sums over complete rows are then numbers, to which these rows add nothing.
+
+    Examples
+    --------
+    >>> rows = ArraySource(X=np.array([[np.nan, 1.0], [2.0, 3.0]]), weights=np.array([0.0, 1.0]))
+    >>> without_uncounted_missing(rows).X.tolist()
+    [[0.0, 1.0], [2.0, 3.0]]
+    """
+    if isinstance(source, ArraySource | DeviceArraySource):
+        return _fill_uncounted(source)  # which has the fields of a batch
+    return source.map(_fill_uncounted)
+
+
+def _fill_uncounted(batch: Any) -> Any:
+    if batch.weights is None:
+        return batch
+    xp, uncounted = namespace_of(batch.X), batch.weights == 0
+    if not bool(xp.any(uncounted)):
+        return batch
+    missing = xp.isnan(batch.X) & uncounted[:, None]
+    return (
+        replace(batch, X=xp.where(missing, xp.zeros_like(batch.X), batch.X))
+        if bool(xp.any(missing))
+        else batch
+    )
 
 
 def sample_rows(

@@ -12,6 +12,7 @@ error about its shape too, which takes longer than most kernels.
 """
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -54,6 +55,10 @@ ARRAYS = {
 }
 
 _LOCK = RLock()
+
+# A process that is forked while a thread compiles would find this lock, and those of Numba, held for ever.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Kernel:

@@ -284,6 +284,8 @@ class _BlasGuard:
 
     def leave(self, most: int) -> None:
         with self.lock:
+            if most not in self.limits:  # entered before the process was forked
+                return
             self.limits.remove(most)
             if most == self.least and most not in self.limits:
                 self._set(min(self.limits, default=sys.maxsize))
@@ -378,6 +380,8 @@ def _controls(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
 def _after_fork() -> None:
     """A child has none of the parent's threads and may have caught its locks held: begin anew."""
     _pool.cache_clear()
+    if _guard.limits:
+        _guard._set(sys.maxsize)  # noqa: SLF001  (nothing in the child would lift the limits)
     _guard.__init__()  # type: ignore[misc]
     _here.inside = False
 

@@ -25,6 +25,7 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks, keeps_float32, of_held_rows
 from tractable.base.validation import check_query, check_scores
 from tractable.covariance.shapes import scale_columns
+from tractable.data.dispatch import without_uncounted_missing
 from tractable.decomposition.probabilistic.steps import (
     CompleteSums,
     FactorParameters,
@@ -170,10 +171,11 @@ class LatentFactors(
     def _em_problem(self, rows: Rows | None, *, fitted: bool) -> FactorProblem:
         if rows is None:
             return self._problem(None, None, self._standardizer_)
-        summary = fold(ColumnSummary.of, rows.source)
+        source = without_uncounted_missing(rows.source)
+        summary = fold(ColumnSummary.of, source)
         summary.check_observed(getattr(self, "feature_names_in_", None))
         standardizer = self._standardizer_ if fitted else summary.standardizer(common=self._isotropic)
-        return self._problem(rows.source, summary, standardizer)
+        return self._problem(source, summary, standardizer)
 
     def _problem(self, source: Any, summary: Any, standardizer: Standardizer) -> FactorProblem:
         fitted = getattr(self, "n_components_", None)

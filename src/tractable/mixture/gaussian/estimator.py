@@ -26,6 +26,7 @@ from tractable.covariance.shapes import (
     shape_of,
     variance_floor,
 )
+from tractable.data.dispatch import without_uncounted_missing
 from tractable.distributions import Mixture, MultivariateNormal
 from tractable.engines import fold
 from tractable.engines.kmeans import INIT_PARAMS
@@ -108,7 +109,7 @@ class BaseGaussianMixture(EMMixture):
         """Return the rows as a source, their summary, and the standardizer of the search."""
         if rows is None:
             return None, None, self._standardizer_
-        source = rows.source
+        source = without_uncounted_missing(rows.source)
         summary = fold(ColumnSummary.of, source)
         if fitted:
             return source, summary, self._standardizer_
