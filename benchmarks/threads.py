@@ -170,12 +170,12 @@ def judged(seconds):
         for threads, least in targets.items():
             if str(threads) in seconds.get(name, {}):
                 found = seconds[name]["1"] / seconds[name][str(threads)]
-                told = f"{name} on {threads} threads {found:.1f} × ({least:g})"
-                (met if found >= least else missed).append(told)
+                sentence = f"{name} on {threads} threads {found:.1f} × ({least:g})"
+                (met if found >= least else missed).append(sentence)
     last = max(seconds["read"], key=int)
     reads = seconds["moments"][last] / seconds["read"][last]
-    told = f"moments on {last} threads {reads:.1f} times the time to read ({READS:g} at most)"
-    (met if reads <= READS else missed).append(told)
+    sentence = f"moments on {last} threads {reads:.1f} times the time to read ({READS:g} at most)"
+    (met if reads <= READS else missed).append(sentence)
     return (
         f"Asked for, in brackets, and met: {'; '.join(met) or 'none'}. "
         f"Missed: {'; '.join(missed) or 'none'}. "

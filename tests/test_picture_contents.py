@@ -126,3 +126,10 @@ def test_a_constant_column_is_drawn(model):
     ax.figure.canvas.draw()
     low, high = ax.get_ylim()
     assert low < 3.0 < high
+
+
+@pytest.mark.filterwarnings("ignore:.*:tractable.base.DegenerateCovarianceWarning")
+def test_the_density_of_a_column_that_hardly_varies_is_drawn(rng):
+    X = np.column_stack([np.zeros(50), rng.poisson(0.1, 50), rng.standard_normal(50)])
+    ax = tractable.plot(tractable.AdaptiveKernelDensity().fit(X), dims=[0, 1])
+    assert len(ax.collections) > 0

@@ -42,8 +42,9 @@ def draw_regions(
     """Draw where a density over a grid exceeds each level; the label lists the coverages."""
     from matplotlib.lines import Line2D
 
-    order = np.argsort(levels)
-    rising = np.asarray(levels)[order]
+    rising = np.unique([level for level in levels if level > 0.0])  # of nearly discrete rows some are equal
+    if not len(rising):  # the density of a grid may be zero where columns hardly vary
+        return
     shades = 0.35 + 0.65 * np.arange(len(rising)) / max(len(rising) - 1, 1)
     ax.contour(x, y, density, rising, colors=COLOURS[0], alpha=1.0, linewidths=0.4 + 1.2 * shades)
     top = max(float(np.nanmax(density)), rising[-1] * (1 + 1e-9))
