@@ -13,9 +13,9 @@ NEAR = 64.0
 #: next to no weight may have none of the digits of the others.
 MOST_PASSES = 3
 
-#: Rows, evenly spread over a block, whose mean is the first point: it is about an eighth of a standard
+#: Rows, evenly spread over a block, whose mean is the first point: it is about a twentieth of a standard
 #: deviation from that of all rows, whatever their order.
-SPREAD_ROWS = 64
+SPREAD_ROWS = 512
 
 
 @entry("ROWS ROWS VECTOR INT", fastmath={"contract", "nsz", "arcp"})
