@@ -13,7 +13,7 @@ from tractable.arrays.linalg import SMALLEST_SQUARE, column_lengths, solve_trian
 from tractable.arrays.namespace import Array, as_float_array, device, is_numpy_array, namespace_of
 from tractable.engines.fold import fold
 from tractable.engines.long_rows import row_products
-from tractable.primitives.linear import residual_sums
+from tractable.primitives.linear import residual_sums, triangle
 from tractable.primitives.threads import blas_for_columns, blas_for_products
 from tractable.statistics import LinearFactor
 from tractable.statistics.rows import as_weights, counts
@@ -360,6 +360,9 @@ def _in_units(found: _Solved, scale: Array, tol: float) -> tuple[Array, ColumnIn
     if root.shape[1] == root.shape[0]:
         return coef, ColumnInverse(root=root)
     span = RowSpan(scale=scale, directions=found.directions, tol=max(OUTSIDE, 10.0 * tol))
+    varies = xp.any(found.directions != 0, axis=1)
+    if root.shape[1] == int(xp.sum(xp.astype(varies, xp.int64))):  # the columns that vary are independent
+        return coef, ColumnInverse(root=root, span=span)
     # The shortest coefficients, in the units of the data, lie in the span of the rows.
     basis = xp.linalg.qr(found.directions * scale[:, None] / xp.max(scale))[0]
     return basis @ (basis.T @ coef), ColumnInverse(root=basis @ (basis.T @ root), span=span)
@@ -469,12 +472,15 @@ def _of_varying(solver: "Solver", r: Array, z: Array, tol: float) -> _Solved:
     if not bool(xp.any(varies)) or bool(xp.all(varies)):
         return solver(r, z, tol)
     kept, zero = xp.nonzero(varies)[0], xp.nonzero(~varies)[0]
-    r, rest = xp.take(r, kept, axis=1), xp.zeros_like(z[0, :])
+    r, rest, k = xp.take(r, kept, axis=1), xp.zeros_like(z[0, :]), kept.shape[0]
     if r.shape[0] == varies.shape[0] and not bool(xp.any(xp.take(r, zero, axis=0) != 0)):
         rest = xp.sum(xp.take(z, zero, axis=0) ** 2, axis=0)
         r, z = xp.take(r, kept, axis=0), xp.take(z, kept, axis=0)  # a triangle as before
+    elif r.shape[0] >= k:
+        factor = triangle(xp.concat([r, z], axis=1))
+        r, z, rest = factor[:k, :k], factor[:k, k:], xp.sum(factor[k:, k:] ** 2, axis=0)
     found = solver(r, z, tol)
-    place = xp.where(varies, xp.cumulative_sum(xp.astype(varies, xp.int64)) - 1, kept.shape[0])
+    place = xp.where(varies, xp.cumulative_sum(xp.astype(varies, xp.int64)) - 1, k)
 
     def with_zeros(x: Array) -> Array:
         return xp.take(xp.concat([x, xp.zeros_like(x[:1, :])]), place, axis=0)

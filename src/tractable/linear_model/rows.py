@@ -87,11 +87,12 @@ def _factor_of_rows(rows: Rows) -> LinearFactor:
     return _fold_about_point(LinearFactor.of, rows)
 
 
-#: Standard deviations of a column, in units of its mean, up to which it is looked at whether it is constant.
+#: Below this ratio of standard deviation to mean, the rows are read to see whether the column is constant.
 NEARLY_CONSTANT = 1e-8
 
-#: The products of so many rows a column tell whether those of all, of at least so many entries, are worth it:
-#: where columns are few. The products of many columns take a quarter of the time of the QR that would follow.
+#: Products of SOME_ROWS rows a column tell whether those of all rows are worth computing, in tables of at
+#: least MANY_ENTRIES entries and few columns. The products of many columns take a quarter of the time of the
+#: QR that would follow.
 SOME_ROWS, MANY_ENTRIES = 4, 2**19
 
 
@@ -103,12 +104,23 @@ def _factor_of_products(rows: Rows, *, inflation: float = INFLATION) -> LinearFa
     some = SOME_ROWS * (d + (1 if rows.y.ndim == 1 else rows.y.shape[1]))
     with blas_for_columns(d):
         if d <= FEW_COLUMNS and len(rows.data) >= 4 * some and rows.data.size >= MANY_ENTRIES:
-            weights = None if rows.weights is None else rows.weights[:some]
-            few = replace(rows, data=rows.data[:some], y=rows.y[:some], weights=weights)
-            first = LinearFactor.moments_of(few.data, few.y, weights)
+            few = _spread_rows(rows, some)
+            first = LinearFactor.moments_of(few.data, few.y, few.weights)
             if first.weight > 0 and _factor_of_moments(few, first, inflation) is None:
                 return None
-        return _factor_of_moments(rows, joint_moments(rows), inflation)
+        return _factor_of_moments(rows, moments_of_rows(rows), inflation)
+
+
+def _spread_rows(rows: Rows, n: int) -> Rows:
+    """Return n to 2n rows in memory, evenly spread among those that count; all of fewer."""
+    some: Any = slice(0, None, max(1, len(rows.data) // n))
+    weights = rows.weights
+    if weights is not None and not (weights[some] > 0.0).all():
+        counted = np.flatnonzero(weights > 0.0)
+        some = counted[:: max(1, len(counted) // n)]
+    return replace(
+        rows, data=rows.data[some], y=rows.y[some], weights=None if weights is None else weights[some]
+    )
 
 
 def _factor_of_moments(rows: Rows, moments: Moments, inflation: float) -> LinearFactor | None:
@@ -116,7 +128,7 @@ def _factor_of_moments(rows: Rows, moments: Moments, inflation: float) -> Linear
     flat, d = rows.y.ndim == 1, rows.data.shape[1]
     n_targets = 1 if flat else rows.y.shape[1]
     form: dict[str, Any] = {"n_targets": n_targets, "flat": flat, "inflation": inflation}
-    stddev = np.sqrt(np.maximum(moments.scatter.diagonal()[:d], 0.0) / moments.weight)
+    stddev = _stddev(moments)[:d]
     # The scatter of a constant column may be rounding, of a sum of many numbers: the rows tell.
     if np.all(stddev > NEARLY_CONSTANT * np.abs(moments.mean[:d])):
         return LinearFactor.of_moments(moments, **form)
@@ -145,47 +157,77 @@ def varying_columns(rows: Rows) -> Array:
     return xp.all(columns[:, None] != same, axis=1)
 
 
-def joint_moments(rows: Rows) -> Moments:
+def moments_of_rows(rows: Rows) -> Moments:
     """Return the moments of the columns and targets [X, Y] of rows in memory."""
     n, d = rows.data.shape
     # One block, where a sum of two is as much work, and of many columns, whose products use all cores.
     if n <= max(block_rows(d), LinearFactor.least_rows(d)) or d > FEW_COLUMNS:
         with blas_for_columns(d):
             return LinearFactor.moments_of(rows.data, rows.y, rows.weights)
-    block = even_rows(n, max(4 * block_rows(d), Moments.least_rows(d)))
-    return _fold_about_point(LinearFactor.moments_of, rows, block)
+    rows_a_block = even_rows(n, max(4 * block_rows(d), Moments.least_rows(d)))
+    return _fold_about_point(LinearFactor.moments_of, rows, rows_a_block)
 
 
-#: Rows of which a point near all rows is the median.
+#: Rows whose median is the point to subtract.
 POINT_ROWS = 33
 
-#: Medians this many times the interquartile range of a column are far from the origin.
+#: A column is far from the origin where its median is more than so many times its width, or its mean its
+#: standard deviation.
 FAR = 1e3
 
 
-def _fold_about_point(of: Callable[..., Any], rows: Rows, block: int | None = None) -> Any:
+def _fold_about_point(of: Callable[..., Any], rows: Rows, rows_a_block: int | None = None) -> Any:
     """Return a statistic of all rows that has the mean of [X, Y]; of rows in memory, by blocks less a point.
 
     Far from the origin the means of blocks are rounded, and their differences, by which blocks are merged,
     would have few digits. Rows less a point near them are exact, and so is the factor, or the scatter.
     """
-    point = _point_near(rows) if is_numpy_array(rows.data) else None
-    if point is None:
-        return fold(of, rows.data, rows.y, weights=rows.weights, rows=block)
-    found = fold(_AboutPoint(of=of, point=point), rows.data, rows.y, weights=rows.weights, rows=block)
-    return replace(found, mean=found.mean + point)
+
+    def about(point: np.ndarray | None) -> Any:
+        function = of if point is None else _AboutPoint(of=of, point=point)
+        found = fold(function, rows.data, rows.y, weights=rows.weights, rows=rows_a_block)
+        return found if point is None else replace(found, mean=found.mean + point)
+
+    if not is_numpy_array(rows.data):
+        return about(None)
+    point = _point_near(rows)
+    found = about(point)
+    missed = _far_columns(rows, found, np.zeros_like(found.mean) if point is None else point)
+    return about(np.where(missed, found.mean, 0.0 if point is None else point)) if missed.any() else found
+
+
+def _far_columns(rows: Rows, found: Any, point: np.ndarray) -> np.ndarray:
+    """Return which columns and targets vary and are far from the point, (d + t,) of bool, by their statistic.
+
+    A few rows do not show it of columns that hold one number in nearly all rows.
+    """
+    mean, stddev = np.abs(found.mean), _stddev(found)
+    far = (stddev > 0.0) & (np.abs(found.mean - point) > FAR * stddev)
+    if (far & (stddev <= NEARLY_CONSTANT * mean)).any():
+        far[: rows.data.shape[1]] &= varying_columns(rows)
+    return far
+
+
+def _stddev(found: Any) -> np.ndarray:
+    """Return the standard deviations of the columns and targets of a statistic, (d + t,)."""
+    if isinstance(found, LinearFactor):
+        return found.stddev
+    return np.sqrt(np.maximum(found.scatter.diagonal(), 0.0) / (found.weight or 1.0))
 
 
 def _point_near(rows: Rows) -> np.ndarray | None:
-    """Return medians of some rows [X, Y] in columns far from the origin, 0 elsewhere; None where none is."""
-    some = np.arange(0, len(rows.data), 1 + len(rows.data) // POINT_ROWS)
-    if rows.weights is not None:
-        some = some[rows.weights[some] > 0.0]
-    if not len(some):
+    """Return the point to subtract: the median of columns far from the origin, 0 in the others; or None.
+
+    None where no column is far, as a few rows show it. The width of a column is its interquartile range, or
+    where that is 0 its range.
+    """
+    some = _spread_rows(rows, POINT_ROWS)
+    ordered = np.sort(np.column_stack([some.data, some.y]), axis=0)
+    n = len(ordered)
+    if not n:
         return None
-    ordered = np.sort(np.column_stack([rows.data[some], rows.y[some]]), axis=0)
-    median = ordered[len(some) // 2]
-    width = ordered[(3 * len(some)) // 4] - ordered[len(some) // 4]
+    median, between = ordered[n // 2], ordered[(3 * n) // 4] - ordered[n // 4]
+    width = np.where(between > 0.0, between, ordered[-1] - ordered[0])
     far = (width > 0.0) & (np.abs(median) > FAR * width)
     return np.where(far, median, 0.0) if far.any() else None
 

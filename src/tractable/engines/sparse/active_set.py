@@ -12,12 +12,12 @@ from tractable.engines.sparse.problem import (
 )
 from tractable.primitives.sparse import column_descent
 
-#: Columns enter whose correlation is at least this share of the largest one outside the active set: fewer
+#: Columns enter whose correlation is at least this fraction of the largest one outside the active set: fewer
 #: solutions than one for each column, and few columns that leave again. Of few columns, all enter.
 ENTRANCE, FEW = 0.35, 64
 #: The most columns of an active set, and systems solved, before the guess is given up.
 MOST_COLUMNS, MOST_STEPS = 2000, 40
-#: Pivots below this share of their column's square: the columns are nearly dependent.
+#: Pivots below this fraction of their column's square: the columns are nearly dependent.
 NEARLY_DEPENDENT = 1e-9
 #: More active columns than rows are solved for by a system of the rows, where the mean square of a row is at
 #: most so many ridges: it loses as many digits as that has.
@@ -66,7 +66,7 @@ def active_set(
     size, level, moment, left = size_of(positive), penalty * (1.0 + 1e-12), problem.moment, problem.moment
     most = MOST_COLUMNS if ridge > 0.0 else min(MOST_COLUMNS, problem.rank)
     most = problem.n_columns if _by_rows(problem, np.arange(problem.n_columns), ridge) else most
-    share = ENTRANCE if problem.n_columns > FEW else 0.0
+    fraction = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gap = np.empty(0, dtype=np.int64), np.empty(0), 0, None
     some, gram, seen = None, None, set()
     if start is not None and start.any():
@@ -77,8 +77,8 @@ def active_set(
         sizes = size(left)
         above = sizes > level
         above[active] = False
-        if share > 0.0 and above.any():
-            above &= sizes > share * sizes[above].max()
+        if fraction > 0.0 and above.any():
+            above &= sizes > fraction * sizes[above].max()
         new = above.nonzero()[0]
         if len(new) == 0 and gap is not None:
             break
@@ -116,8 +116,8 @@ def active_set(
 ROUGH, ROUNDING = 1e-5, 1e-13
 
 
-#: Entries from which columns are read one by one. Columns above the penalty are many if they are such a share
-#: of the rows, or if their products with each other take as long as so many passes over all columns.
+#: Entries from which columns are read one by one. Columns above the penalty are many if they are such a
+#: fraction of the rows, or if their products with each other take as long as so many passes over all columns.
 MANY_ENTRIES, CROWDED, PASSES = 2**14, 0.3, 100
 
 

@@ -14,7 +14,7 @@ from tractable.engines import fold
 from tractable.engines.long_rows import read_rows
 from tractable.engines.spectrum import ColumnSpectrum, RowSpectrum
 from tractable.linear_model.ridge.solution import Centering, RidgeSolution, dual_solution, primal_solution
-from tractable.linear_model.rows import check_factor, joint_moments, varying_columns
+from tractable.linear_model.rows import check_factor, moments_of_rows, varying_columns
 from tractable.metrics.penalties import CVCurve
 from tractable.primitives import SILENT
 from tractable.primitives.threads import blas_for_columns
@@ -208,7 +208,7 @@ def _column_spectrum(
     centred = intercept["fit_intercept"] and not intercept["penalize_intercept"]
     varies = varying_columns(rows) if centred and not isinstance(rows.data, Source) else None
     if method == "loo" and varies is not None:
-        moments = joint_moments(rows)
+        moments = moments_of_rows(rows)
         centering = Centering.of(moments.mean, moments.mean.shape[0] - varies.shape[0], **intercept)
         spectrum = ColumnSpectrum.from_scatter(moments.scatter, varies, float(alphas.min()))
         if spectrum is not None:

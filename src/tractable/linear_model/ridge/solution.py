@@ -20,7 +20,7 @@ from tractable.primitives.threads import (
     single_threaded_blas,
 )
 from tractable.statistics import LinearFactor
-from tractable.value import parameters, replace, value
+from tractable.value import parameters, replace, set_fields, value
 
 
 @value
@@ -114,15 +114,19 @@ class CholeskyInverse:
     """(AᵀA + αI)⁻¹ as (UᵀU)⁻¹, by the Cholesky factor of the products of columns."""
 
     columns: np.ndarray  # (m, p), A
-    upper: np.ndarray | None  # (p, p), U, if it is known already
     alpha: float
 
     @cached_property
-    def _upper(self) -> np.ndarray:
-        if self.upper is not None:
-            return self.upper
+    def upper(self) -> np.ndarray:
+        """U, (p, p), computed when it is asked for."""
         with blas_for_columns(self.columns.shape[1]):
             return _penalised_factor(self.columns, self.alpha, inflation=inf)
+
+    def with_upper(self, upper: np.ndarray) -> "CholeskyInverse":
+        """Return the same with U, which is known already."""
+        found = replace(self)
+        set_fields(found, upper=upper)
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         return parameters(self)
@@ -132,8 +136,8 @@ class CholeskyInverse:
         """The trace of A (AᵀA + αI)⁻¹ Aᵀ."""
         from scipy.linalg import lapack
 
-        with blas_for_columns(len(self._upper)):
-            root = lapack.dtrtri(self._upper.T, lower=1)[0].T  # the transpose is in the order of Fortran
+        with blas_for_columns(len(self.upper)):
+            root = lapack.dtrtri(self.upper.T, lower=1)[0].T  # the transpose is in the order of Fortran
             return _effective_dof(self.columns, root, self.alpha)
 
     def quadratic(self, z: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -146,8 +150,8 @@ class CholeskyInverse:
         return white.T @ white
 
     def _white(self, z: np.ndarray) -> np.ndarray:
-        with blas_for_products(z.size * len(self._upper)):
-            return solve_triangular(self._upper.T, z.T)
+        with blas_for_products(z.size * len(self.upper)):
+            return solve_triangular(self.upper.T, z.T)
 
 
 @value
@@ -403,10 +407,10 @@ def _ridge(statistic: LinearFactor, alpha: float, centering: Centering) -> Ridge
 
 
 #: The most digits, as a factor, that products of columns lose in the inverse; coefficients are refined.
-INFLATION = 1e5
+PRODUCT_INFLATION = 1e5
 
 #: The most that a step leaves of the error, as a factor, of an iteration that takes few steps.
-FAST = 0.02
+LARGEST_RATE = 0.02
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -430,7 +434,7 @@ def _by_iteration(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any
         return None
     with single_threaded_blas():
         inverse_sum = lapack.dpocon((columns[:p] / lengths).T, 1.0, uplo="L")[0]  # 1 / f
-        if not (INFLATION * inverse_sum >= 1.0 and alpha <= FAST * inverse_sum * least):
+        if not (PRODUCT_INFLATION * inverse_sum >= 1.0 and alpha <= LARGEST_RATE * inverse_sum * least):
             return None
         rate = max(alpha / (inverse_sum * least), EPS)
         upper, w = np.ascontiguousarray(columns[:p]), np.zeros((p, targets.shape[1]))
@@ -440,7 +444,7 @@ def _by_iteration(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any
             size, change = (column_lengths(lengths[:, None] * each) for each in (w, step))
             if np.all(rate * change <= 0.1 * EPS * size):
                 break
-    return w, CholeskyInverse(columns=columns, upper=None, alpha=alpha)
+    return w, CholeskyInverse(columns=columns, alpha=alpha)
 
 
 def _by_products(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
@@ -448,12 +452,12 @@ def _by_products(columns: np.ndarray, targets: np.ndarray, alpha: float) -> Any:
 
     One step of iterative refinement, by the residuals of the rows, gives w the digits of a QR.
     """
-    upper = _penalised_factor(columns, alpha, inflation=INFLATION)
+    upper = _penalised_factor(columns, alpha, inflation=PRODUCT_INFLATION)
     if upper is None:
         return None
     w = _solve(upper, columns.T @ targets)
     w += _solve(upper, columns.T @ (targets - columns @ w) - alpha * w)
-    return w, CholeskyInverse(columns=columns, upper=upper, alpha=alpha)
+    return w, CholeskyInverse(columns=columns, alpha=alpha).with_upper(upper)
 
 
 def _penalised_factor(columns: np.ndarray, alpha: float, *, inflation: float) -> Any:
@@ -467,7 +471,7 @@ def _by_products_of_rows(rows: np.ndarray, targets: np.ndarray, alpha: float) ->
     """Return w = Aᵀ (A Aᵀ + αI)⁻¹ y of few rows, refined likewise, and (AᵀA + αI)⁻¹."""
     products = row_products(rows)
     products.flat[:: len(products) + 1] += alpha
-    upper = safe_factor(products, inflation=INFLATION)
+    upper = safe_factor(products, inflation=PRODUCT_INFLATION)
     if upper is None:
         return None
     dual = _solve(upper, targets)

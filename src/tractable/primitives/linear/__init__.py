@@ -369,36 +369,50 @@ def joint_moments(x: Array, y: Array, weights: Array | None = None) -> tuple[Arr
     step = max(4 * width, PRODUCT_ENTRIES // width) if width <= FEW_COLUMNS else even_rows(n, width)
     some = slice(0, step)
     _, _, _, centre = _weights_and_centre(x[some], y[some], None if weights is None else weights[some])
-    products = _products_about(centre, x, y, weights, step)
-    weight, rest = np.float64(len(x)) if weights is None else weights.sum(), products[:-1, -1]
+    weight = np.float64(n) if weights is None else weights.sum()
     safe = weight if weight > 0 else 1.0
-    scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
-    if not (rest * (rest / safe) <= scatter.diagonal()).all():  # the first rows differ by more than rows do
-        centre = centre + rest / safe
-        products = _products_about(centre, x, y, weights, step)
-        rest = products[:-1, -1]
-        scatter = products[:-1, :-1] - rest[:, None] * (rest / safe)
-    return weight, centre + rest / safe, scatter
+    shift, scatter = _moments_about(centre, x, y, weights, safe, step)
+    if not (safe * shift**2 <= scatter.diagonal()).all():  # the first rows differ by more than rows do
+        centre = centre + shift
+        shift, scatter = _moments_about(centre, x, y, weights, safe, step)
+    return weight, centre + shift, scatter
+
+
+def _moments_about(
+    centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, weight: Any, step: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of rows [x, y] less a centre, and their scatter."""
+    products = _products_of_parts(centre, x, y, weights, step)
+    sums = products[:-1, -1]
+    return sums / weight, products[:-1, :-1] - sums[:, None] * (sums / weight)
+
+
+def _products_of_parts(
+    centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, step: int
+) -> np.ndarray:
+    """Return the `_products_about` a centre, of many columns as the sum of those of parts of `step` rows.
+
+    All cores share the parts, which are added in order.
+    """
+    n = len(x)
+    if n <= step or len(centre) < FEW_COLUMNS:
+        return _products_about(centre, x, y, weights, step)
+
+    def of(start: int) -> np.ndarray:
+        part = slice(start, start + step)
+        return _products_about(centre, x[part], y[part], None if weights is None else weights[part], step)
+
+    with single_threaded_blas():
+        parts = ordered_map(of, range(0, n, step))
+        return reduce(lambda total, own: np.add(total, own, out=total), parts)
 
 
 @SILENT  # on the threads of the pool too
 def _products_about(
     centre: np.ndarray, x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, step: int
 ) -> np.ndarray:
-    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time.
-
-    Those of many columns on all cores, and added in order.
-    """
+    """Return the products of the columns √w [x - centre, y - centre, 1], `step` rows at a time."""
     (n, d), width = x.shape, len(centre) + 1
-    if n > step and width > FEW_COLUMNS:
-
-        def of(start: int) -> np.ndarray:
-            part = slice(start, start + step)
-            return _products_about(centre, x[part], y[part], None if weights is None else weights[part], step)
-
-        with single_threaded_blas():
-            parts = ordered_map(of, range(0, n, step))
-            return reduce(lambda total, own: np.add(total, own, out=total), parts)
     # Few columns are centred one by one: the entries of a row are too few for a loop of NumPy.
     panel = np.empty((width, min(step, n)), order="C" if width <= COLUMNS_APART else "F")
     products: Any = None

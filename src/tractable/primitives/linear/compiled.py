@@ -13,17 +13,23 @@ NEAR = 64.0
 #: next to no weight may have none of the digits of the others.
 MOST_PASSES = 3
 
+#: Rows, evenly spread over a block, whose mean is the first point: it is about a twentieth of a standard
+#: deviation from that of all rows, whatever their order.
+SPREAD_ROWS = 512
+
 
 @entry("ROWS ROWS VECTOR INT", fastmath={"contract", "nsz", "arcp"})
 def moments(x, y, weights, rows):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.linear.joint_moments`."""
     n, d = len(x), x.shape[1] + y.shape[1]
     all_rows, mean, scatter = np.arange(0), np.empty(d), np.empty((d, d))
     z, product = np.empty((rows, d)), np.empty((d, d))
     first = _first_that_counts(all_rows, n, weights)
     for j in range(d):
         mean[j] = x[first, j] if j < x.shape[1] else y[first, j - x.shape[1]]
-    # The mean of the first rows is mostly so near that of all that one pass over the others is enough.
-    _moments_about(x, y, all_rows, min(n, rows), weights, 1.0, z, product, mean, scatter)
+    # The mean of these rows is mostly so near that of all that one pass over all is enough.
+    some = np.arange(0, n, max(1, n // SPREAD_ROWS))
+    _moments_about(x, y, some, len(some), weights, 1.0, z, product, mean, scatter)
     total = _moments_near(x, y, all_rows, n, weights, 1.0, z, product, mean, scatter)
     return total, mean, scatter
 
@@ -43,38 +49,42 @@ def class_moments(x, codes, weights, K, rows, smallest):  # type: ignore[no-unty
     total, mean, scatter = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
     z, product = np.empty((rows, d)), np.empty((d, d))
     for c in range(K):
-        own = order[edges[c] : edges[c + 1]]
-        first = _first_that_counts(own, len(own), weights)
-        for j in range(d if len(own) else 0):
+        row_numbers, m = order[edges[c] : edges[c + 1]], edges[c + 1] - edges[c]
+        first = _first_that_counts(row_numbers, m, weights)
+        for j in range(d if m else 0):
             mean[c, j] = x[first, j]
-        total[c] = _moments_near(x, y, own, len(own), weights, NEAR, z, product, mean[c], scatter[c])
+        total[c] = _moments_near(x, y, row_numbers, m, weights, NEAR, z, product, mean[c], scatter[c])
         for j in range(d):
             if not (np.isfinite(mean[c, j]) and np.isfinite(scatter[c, j, j])):
                 return total, mean, scatter, False
             if scatter[c, j, j] < smallest:
                 least = 4.0 * np.finfo(np.float64).eps * abs(mean[c, j])
-                for i in own:
+                for i in row_numbers:
                     if abs(x[i, j] - mean[c, j]) > least:
                         return total, mean, scatter, False
     return total, mean, scatter, True
 
 
 @compiled()
-def _first_that_counts(own, n, weights):  # type: ignore[no-untyped-def]
+def _first_that_counts(row_numbers, n, weights):  # type: ignore[no-untyped-def]
     """Return the number of the first of n rows whose weight is not zero: others may hold anything."""
     for i in range(n):
-        at = own[i] if len(own) else i
+        at = row_numbers[i] if len(row_numbers) else i
         if not len(weights) or weights[at] > 0.0:
             return at
     return 0
 
 
 @compiled()
-def _moments_near(x, y, own, n, weights, most, z, product, mean, scatter):  # type: ignore[no-untyped-def]
+def _moments_near(  # type: ignore[no-untyped-def]
+    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+):
     """Set mean and scatter as `_moments_about` does, until the mean given is near; return the weight."""
-    total, near, passes = 0.0, False, 0
-    while not near and passes < MOST_PASSES:
-        total, near = _moments_about(x, y, own, n, weights, most, z, product, mean, scatter)
+    total, is_near, passes = 0.0, False, 0
+    while not is_near and passes < MOST_PASSES:
+        total, is_near = _moments_about(
+            x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+        )
         passes += 1
     if total == 0.0:
         mean[:] = 0.0
@@ -83,11 +93,13 @@ def _moments_near(x, y, own, n, weights, most, z, product, mean, scatter):  # ty
 
 # Not reassociated: sums of x - mean would be sums of x less multiples of the mean, of fewer digits.
 @compiled(fastmath={"contract"})
-def _moments_about(x, y, own, n, weights, most, z, product, mean, scatter):  # type: ignore[no-untyped-def]
+def _moments_about(  # type: ignore[no-untyped-def]
+    x, y, row_numbers, n, weights, largest_ratio, z, product, mean, scatter
+):
     """Set mean and scatter of n rows [x, y], by sums about the mean given.
 
     Returns the weight of the rows, and whether the mean given was near: whether n (mean - given)² is at most
-    `most` times the scatter of every column. The rows are those whose numbers are `own`, or where that is
+    `largest_ratio` times the scatter of every column. The rows are those of `row_numbers`, or where that is
     empty the first n.
     """
     (rows, d), p, total = z.shape, x.shape[1], 0.0
@@ -99,7 +111,7 @@ def _moments_about(x, y, own, n, weights, most, z, product, mean, scatter):  # t
         m = min(rows, n - start)
         part[:] = 0.0
         for i in range(m):
-            at = own[start + i] if len(own) else start + i
+            at = row_numbers[start + i] if len(row_numbers) else start + i
             w = weights[at] if len(weights) else 1.0
             root = np.sqrt(w)
             total += w
@@ -116,15 +128,15 @@ def _moments_about(x, y, own, n, weights, most, z, product, mean, scatter):  # t
             sums[j] += part[j]
             for k in range(d):
                 scatter[j, k] += product[j, k]
-    near = True
+    is_near = True
     for j in range(d if total > 0.0 else 0):
-        moved = sums[j] / total
-        mean[j] += moved
+        shift = sums[j] / total
+        mean[j] += shift
         for k in range(j + 1):
-            scatter[j, k] -= moved * sums[k]
+            scatter[j, k] -= shift * sums[k]
             scatter[k, j] = scatter[j, k]
-        near &= moved * sums[j] <= most * scatter[j, j]
-    return total, near
+        is_near &= shift * sums[j] <= largest_ratio * scatter[j, j]
+    return total, is_near
 
 
 # Not reassociated: x - shift - center would be x - (shift + center), of fewer digits. Four rows at a time, so
@@ -182,6 +194,7 @@ def diagonal_moments(x, weights, rows):  # type: ignore[no-untyped-def]
 
 @entry("ROWS ROWS VECTOR INT BOOL")
 def centred_triangle(x, y, weights, rows, centred):  # type: ignore[no-untyped-def]
+    """See `tractable.primitives.linear.centred_triangle` and `tractable.primitives.linear.triangle`."""
     (n, d), columns = x.shape, x.shape[1] + y.shape[1]
     total, mean, factor = 0.0, np.zeros(columns), np.zeros((columns, columns))
     panel = np.empty((columns, rows + 1))  # transposed: reflections run along columns

@@ -32,7 +32,7 @@ def class_moments(x, codes, w, K):  # type: ignore[no-untyped-def]
         own = total[c] if total[c] > 0.0 else 1.0
         for j in range(d):
             moved = sums[c, j] * (sums[c, j] / own)
-            complete &= np.isfinite(sums[c, j])  # a missing entry spoils its sum
+            complete &= np.isfinite(sums[c, j])  # a missing entry makes its sum NaN
             scatter[c, j] -= moved
             near &= moved <= NEAR * scatter[c, j]
             sums[c, j] = shift[c, j] + sums[c, j] / own

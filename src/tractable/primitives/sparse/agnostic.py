@@ -7,8 +7,8 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, namespace_of
 
-#: A pivot below this share of its column's own square says that the column follows from the others: products
-#: of columns are known to little more.
+#: A pivot below this fraction of its column's own square says that the column follows from the others:
+#: products of columns are known to little more.
 DEPENDENT = 1e-13
 
 
@@ -126,9 +126,9 @@ def duality_gap(
     top = float(xp.max(slope if positive else xp.abs(slope))) if w.shape[0] else 0.0
     fit, square = float(xp.sum(w * moment)), float(square)
     rest = max(square - fit - float(xp.sum(w * q)), 0.0) + ridge * float(xp.sum(w * w))
-    share = min(1.0, penalty / top) if top > 0.0 else 1.0
+    dual_scale = min(1.0, penalty / top) if top > 0.0 else 1.0
     size = penalty * float(xp.sum(xp.abs(w)))
-    return 0.5 * rest * (1.0 + share * share) + size - share * (square - fit)
+    return 0.5 * rest * (1.0 + dual_scale * dual_scale) + size - dual_scale * (square - fit)
 
 
 def coordinate_sweeps(

@@ -272,9 +272,9 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
             left += w[j] * q[j]
             norm += w[j] * w[j]
     rest = max(square - fit - left, 0.0) + ridge * norm
-    share = min(1.0, penalty / top) if top > 0.0 else 1.0
+    dual_scale = min(1.0, penalty / top) if top > 0.0 else 1.0
     primal = 0.5 * rest + penalty * size
-    return primal + 0.5 * share * share * rest - share * (square - fit), primal
+    return primal + 0.5 * dual_scale * dual_scale * rest - dual_scale * (square - fit), primal
 
 
 @entry("MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT", fastmath=False)
@@ -312,7 +312,7 @@ _FIRST_GAPS = 4
 def column_descent(  # type: ignore[no-untyped-def]
     columns, squares, penalty, ridge, positive, tol, rough, patient, max_iter, w, residual
 ):
-    p, visited, gap, k, looks, settled = len(w), 0.0, np.inf, 0, 0, False
+    p, visited, gap, k, n_gaps, settled = len(w), 0.0, np.inf, 0, 0, False
     every, used, step = np.arange(p), np.empty(p, dtype=np.int64), np.empty(_TOGETHER)
     products = np.empty((p // _TOGETHER, _TOGETHER, _TOGETHER))
     products_of_used = np.empty_like(products)
@@ -342,10 +342,10 @@ def column_descent(  # type: ignore[no-untyped-def]
             if change <= 0.1 * largest:
                 break
         gap = _column_gap(problem, rough, step, w, residual)
-        visited, looks = visited + 0.5 * p, looks + 1
+        visited, n_gaps = visited + 0.5 * p, n_gaps + 1
         if gap <= tol:
             break
-        if patient or looks < _FIRST_GAPS:
+        if patient or n_gaps < _FIRST_GAPS:
             continue
         # Rounds over the columns in use until then, if the gap goes on to fall as fast as it did.
         rounds, fall = (visited - since) / max(k, 1), np.log(before / gap)
@@ -479,10 +479,10 @@ def _column_gap(problem, rough, step, w, residual):  # type: ignore[no-untyped-d
             beyond += above * above
     for i in range(len(residual)):
         rest += residual[i] * residual[i]
-    # The dual point is the residual times a share, and its product with y is |y - Xw|² + wᵀXᵀ(y - Xw).
-    share = min(1.0, penalty / top) if top > 0.0 else 1.0
-    linear = penalty * size + 0.5 * ridge * norm * (1.0 + share * share) - share * fit
-    gap = 0.5 * rest * (1.0 - share) ** 2 + linear
+    # The dual point is the residual times `dual_scale`, and its product with y is |y - Xw|² + wᵀXᵀ(y - Xw).
+    dual_scale = min(1.0, penalty / top) if top > 0.0 else 1.0
+    linear = penalty * size + 0.5 * ridge * norm * (1.0 + dual_scale * dual_scale) - dual_scale * fit
+    gap = 0.5 * rest * (1.0 - dual_scale) ** 2 + linear
     if rough and ridge > 0.0:
         gap = min(gap, penalty * size + 0.5 * ridge * norm - fit + 0.5 * beyond / ridge)
     return gap
