@@ -5,8 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 
+import tractable.primitives
 from catalogue import cross
 from rows.indexes import EXACT, ROWS, SPREAD
+from tractable.primitives import COMPILED_WORK
 from tractable.primitives.neighbors import nearest, within
 from tractable.spatial import Brute, Index, Mahalanobis
 from tractable.testing import index_laws
@@ -21,8 +23,11 @@ def test_index_law(law, make, rng):
 
 
 @pytest.mark.spec("TREE-01")
+@pytest.mark.parametrize("least", [0, COMPILED_WORK])
 @pytest.mark.parametrize(("law", "make"), cross(EXACT_INDEX_LAWS, EXACT, most=1))
-def test_exact_index_law(law, make, rng):
+def test_exact_index_law(law, make, least, rng, monkeypatch):
+    """Of compiled code, and of what runs for few points."""
+    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", least)
     law(make(), rng)
 
 

@@ -12,6 +12,7 @@ import tractable
 import tractable.primitives
 from catalogue import ESTIMATORS, some_of_each_family
 from tractable.primitives.compiled_options import Kernel
+from tractable.spatial import Brute, KDTree
 from tractable.testing import estimator_laws
 from tractable.testing.estimator_laws import assert_same_predictions, example, learn, predictions
 
@@ -124,3 +125,26 @@ def test_clusters_of_some_thousand_rows_compile_nothing(
     monkeypatch.setattr(Kernel, "__call__", compiling)
     model = tractable.KMeans(n_clusters, random_state=0)
     predictions(model.fit(X, sample_weight=rng.random(n_rows) if weighted else None), X)
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(569, 30), (1797, 64), (3000, 8), (3000, 4), (3000, 2)])
+@pytest.mark.parametrize("drawn", ["normal", "lattice"])
+def test_neighbours_of_some_thousand_rows_compile_nothing(n_rows, n_columns, drawn, rng, monkeypatch):
+    X = rng.standard_normal((n_rows, n_columns))
+    X = np.round(X) if drawn == "lattice" else X
+    y = rng.integers(0, 3, n_rows)
+    expected = KDTree(X).query(X, 6, report=True)[:2]  # of our own tree
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    predictions(tractable.KNeighborsClassifier().fit(X, y), X)
+    for found, same in zip(tractable.NearestNeighbors().fit(X).kneighbors(X, 6), expected, strict=True):
+        np.testing.assert_array_equal(found, same)
+
+
+@pytest.mark.parametrize("index", [Brute, KDTree])
+def test_few_neighbours_are_those_of_compiled_code_to_the_bit(index, rng, monkeypatch):
+    points = np.concatenate([rng.standard_normal((1500, 3)), np.round(rng.standard_normal((500, 3)))])
+    points[:3] *= [[1e-9], [1e5], [1e9]]
+    found = index(points).query(points, 7)
+    monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
+    for few, same in zip(found, index(points).query(points, 7), strict=True):
+        np.testing.assert_array_equal(few, same)

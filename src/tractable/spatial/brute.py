@@ -1,5 +1,6 @@
 """Every point is compared with every row."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -9,9 +10,11 @@ from tractable.primitives import few_pairs
 from tractable.primitives.neighbors import (
     FORMS,
     SingleRows,
+    few_searched,
     filtered_nearest,
     filtered_within,
     nearest,
+    nearest_of_few,
     single_rows,
     smallest,
     up_to,
@@ -82,6 +85,15 @@ class Brute(Index):
     @cached_property
     def _single(self) -> SingleRows:
         return single_rows(self._rows)
+
+    def _search(self, n_rows: int, k: int, *, report: bool) -> Callable[..., tuple[np.ndarray, ...]]:
+        own = type(self)._nearest is Brute._nearest  # noqa: SLF001  (a subclass may search in another way)
+        if own and few_searched(self._rows, n_rows, k, self.metric.form):
+            return self._nearest_of_few
+        return self._nearest
+
+    def _nearest_of_few(self, x: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+        return *nearest_of_few(x, self._rows, k), *self._cost(len(x))
 
     def _nearest(self, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         if self._filtered:

@@ -25,8 +25,9 @@ INDEXES: dict[str, type[Index]] = {
 #: Columns up to which a tree is taken without a trial, and above which none is tried.
 FEW, MANY = 4, 64
 
-#: Points up to which all are measured.
-SCANNED = 512
+#: Points up to which all are measured; and up to which those of more than four columns are, by Euclidean
+#: distances, where a search for the neighbours of all compiles nothing.
+SCANNED, PLAIN = 512, 3500
 
 #: Points up to which a tree of some of them, as many as are scanned, decides.
 SAMPLED = 8192
@@ -45,12 +46,13 @@ PART = 1.4
 def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10) -> Index:
     """Return the exact index that is likely to be the faster for k neighbours: a k-d tree or a scan.
 
-    Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree. Between, the
-    data decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; a tree of
-    some 512 to 1023 of them before that, with smaller leaves and fewer neighbours in proportion, and of more
-    than 8192 points one of every eighth. It is kept if it measures few enough of all points; a scan measures
-    all of them, but each faster, by matrix products some ten times. So points that fill few dimensions of
-    their own are given to a tree, however many columns they have.
+    Of at most 512 points, and above 64 dimensions, that is the scan; in at most four the tree, and in more,
+    by Euclidean distances, the scan of at most 3500 points, which compiles nothing. Between, the data
+    decide: a tree is built and asked for the neighbours of 16 of its points, spread evenly; a tree of some
+    512 to 1023 of them before that, with smaller leaves and fewer neighbours in proportion, and of more than
+    8192 points one of every eighth. It is kept if it measures few enough of all points; a scan measures all
+    of them, but each faster, by matrix products some ten times. So points that fill few dimensions of their
+    own are given to a tree, however many columns they have.
 
     Parameters
     ----------
@@ -71,6 +73,8 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     metric = as_metric(metric)
     rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
+        return Brute(points, metric)
+    if rows.shape[1] > FEW and len(rows) <= PLAIN and metric.form == "euclidean":
         return Brute(points, metric)
     few, worthwhile = rows.shape[1] <= FEW, _most_measured(len(rows), metric)
     step = len(rows) // SCANNED

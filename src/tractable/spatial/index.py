@@ -181,6 +181,10 @@ class Index(ABC):
     def _within(self, x: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return pairs as rows, indices, elementary distances, in this order; visited (m,), measured (m,)."""
 
+    def _search(self, n_rows: int, k: int, *, report: bool) -> Callable[..., tuple[np.ndarray, ...]]:
+        """Return what searches for the k nearest points of so many rows: `_nearest`, or its equal."""
+        return self._nearest
+
     def query(
         self,
         x: Any,
@@ -221,9 +225,10 @@ class Index(ABC):
         cost = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
 
         def search(part: slice) -> None:
-            for whole, found in zip((*out, *cost), self._nearest(ready[part], asked), strict=True):
+            for whole, found in zip((*out, *cost), nearest(ready[part], asked), strict=False):
                 whole[part] = found
 
+        nearest = self._search(len(x), asked, report=report)
         self._blocks(search, len(x), n_threads)
         distances, indices = out if left_out is None else _without(*out, left_out)
         distances = self.metric.outer(distances)

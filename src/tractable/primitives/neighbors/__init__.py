@@ -16,9 +16,11 @@ __all__ = [
     "FORMS",
     "SingleRows",
     "distances",
+    "few_searched",
     "filtered_nearest",
     "filtered_within",
     "nearest",
+    "nearest_of_few",
     "single_rows",
     "smallest",
     "sorted_pairs",
@@ -97,6 +99,48 @@ def within(
     return sorted_pairs(*compiled(x, points, radii, FORMS.index(form), float(order)))
 
 
+#: Points up to which a search of few pairs goes by NumPy and SciPy, and how many looks at pairs it may take,
+#: in units of the least work that is compiled: about thirty milliseconds. What is compiled takes a third to
+#: a half of that, and some ten seconds before.
+FEW_POINTS, FEW_LOOKS = 2**13, 150
+
+
+def few_searched(points: np.ndarray, n_rows: int, k: int, form: str) -> bool:
+    """Say whether `nearest_of_few` searches for the k nearest points of so many rows.
+
+    Examples
+    --------
+    >>> points = np.zeros((3000, 8))
+    >>> few_searched(points, 3000, 5, "euclidean"), few_searched(points, 30_000, 5, "euclidean")
+    (True, False)
+    """
+    n, d = points.shape
+    looks = n_rows * n * ((k if k <= agnostic.MINIMA else 64) + 7 + d / 8)
+    return form == "euclidean" and n <= FEW_POINTS and not runs_compiled(points, looks / FEW_LOOKS)
+
+
+def nearest_of_few(
+    x: np.ndarray, points: np.ndarray, k: int, tree: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `nearest` returns, to the bit; nothing is compiled.
+
+    Parameters
+    ----------
+    x, points, k
+        As in `nearest`.
+    tree : scipy.spatial.cKDTree, optional
+        Of the points: the candidates are then its own, and else those of matrix products.
+
+    Examples
+    --------
+    >>> nearest_of_few(np.array([[4.0]]), np.array([[0.0], [5.0], [3.0]]), 2)[1].tolist()
+    [[1, 2]]
+    """
+    if tree is not None:
+        return agnostic.nearest_in_tree(x, points, tree, k)
+    return agnostic.nearest(x, points, k)
+
+
 def sorted_pairs(rows: np.ndarray, indices: np.ndarray, apart: np.ndarray) -> tuple[Any, Any, Any]:
     """Return pairs by row, then by how far they are apart, then by index."""
     order = np.lexsort((indices, apart, rows))
@@ -152,7 +196,7 @@ def single_rows(points: np.ndarray) -> SingleRows:
     n_tiles = -(-n // COLUMNS)
     padded = n_tiles * -(-n // (n_tiles * GROUP)) * GROUP
     rows, squares = np.zeros((padded, d), np.float32), np.full(padded, np.inf)
-    fill = fill_single if runs_compiled(points, 16 * points.size) else agnostic.fill_single
+    fill = fill_single if runs_compiled(points, 2 * points.size) else agnostic.fill_single
     for centre, scale in _middles(points):
         fill(points, centre, scale, float(SMALLEST), rows[:n], squares[:n])
         largest = float(np.sqrt(squares[:n].max()))

@@ -17,14 +17,16 @@ def nearest(
     return smallest(distances(x, points, form, order), k)
 
 
-#: Columns, and differences of coordinates, from which on candidates are chosen by products; and how many more
-#: of them there are than neighbours.
-COLUMNS, DIFFERENCES, MORE = 16, 2**20, 3
+#: Columns, differences of coordinates and pairs from which on candidates are chosen by products; and how many
+#: more of them there are than neighbours.
+COLUMNS, DIFFERENCES, PAIRS, MORE = 16, 2**20, 2**18, 3
 
 
 def _by_products(x: Array, points: Array, k: int) -> bool:
     doubles = type(x) is np.ndarray and x.dtype == points.dtype == np.float64
-    enough = doubles and x.shape[1] >= COLUMNS and x.size * len(points) >= DIFFERENCES
+    if not doubles:
+        return False
+    enough = len(x) * len(points) >= PAIRS or (x.shape[1] >= COLUMNS and x.size * len(points) >= DIFFERENCES)
     return enough and k <= MINIMA and 4 * (k + MORE) < len(points)
 
 
@@ -36,13 +38,15 @@ def fill_single(
     rows: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    z = points - centre
-    z *= scale
-    np.einsum("ij,ij->i", z, z, out=squares)
-    rows[:] = z
-    small = np.abs(rows) < np.float32(smallest)
-    if small.any():
-        rows[small] = 0.0
+    for start in range(0, len(points), 4096):
+        part = slice(start, start + 4096)
+        z = points[part] - centre
+        z *= scale
+        np.einsum("ij,ij->i", z, z, out=squares[part])
+        rows[part] = z
+        small = np.abs(rows[part]) < np.float32(smallest)
+        if small.any():
+            rows[part][small] = 0.0
 
 
 def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -59,6 +63,17 @@ def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndar
     z[:, :d] *= -2.0
     y[:, d] = squares
     least, ranks = _minima(np.dot(z, y.T), c)
+    near, indices, doubtful = _of_ranks(x, points, ranks, k)
+    rounding = 4.0 * (d + 8) * 2.0**-52 * (np.sqrt(sizes) + np.sqrt(squares.max())) ** 2
+    doubtful |= ~(near[:, -1] ** 2 + rounding < least[:, -1] + sizes)
+    return _settled(x, points, near, indices, doubtful)
+
+
+def _of_ranks(
+    x: np.ndarray, points: np.ndarray, ranks: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the k nearest of each row's candidates (m, c), and where their squares overflow or vanish."""
+    (m, d), c = x.shape, ranks.shape[1]
     ranks.sort(axis=1)  # of equals the first
     steps = np.take(points.T, ranks.T.ravel(), axis=1).reshape(d, c, m)  # rows last: the loops are long
     steps -= x.T.copy()[:, None, :]
@@ -66,16 +81,53 @@ def _host_candidates(x: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndar
     every = np.sqrt(np.add.reduce(steps, axis=0)).T  # one coordinate after another
     first = np.argsort(every, axis=1, kind="stable")[:, :k]
     near, indices = np.take_along_axis(every, first, axis=1), np.take_along_axis(ranks, first, axis=1)
-    rounding = 4.0 * (d + 8) * 2.0**-52 * (np.sqrt(sizes) + np.sqrt(squares.max())) ** 2
     edge = _edge(np, near)
     rows, columns = _pairs(near == 0.0)
     vanished = rows[(x[rows] != points[indices[rows, columns]]).any(axis=1)]
     extreme = ((near < 1.0 / edge) & (near > 0.0)) | ~(near < edge)
-    doubtful = ~(near[:, -1] ** 2 + rounding < least[:, -1] + sizes) | extreme.any(axis=1)
+    doubtful: np.ndarray = np.any(extreme, axis=1)
     doubtful[vanished] = True
-    anew = np.flatnonzero(doubtful)
-    if len(anew):
-        near[anew], indices[anew] = smallest(distances(x[anew], points), k)
+    return near, indices, doubtful
+
+
+def _settled(
+    x: np.ndarray, points: np.ndarray, near: np.ndarray, indices: np.ndarray, doubtful: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return neighbours, those of doubtful rows measured from all points."""
+    rows, step = np.flatnonzero(doubtful), max(1, SOME_PAIRS // len(points))
+    for start in range(0, len(rows), step):
+        anew = rows[start : start + step]
+        near[anew], indices[anew] = smallest(distances(x[anew], points), near.shape[1])
+    return near, indices
+
+
+#: Pairs that are measured at a time, where many rows are.
+SOME_PAIRS = 2**21
+
+#: By how much distances of SciPy's tree may differ from sums one coordinate after another; and how many more
+#: candidates there are of rows that it leaves in doubt.
+ROUNDING, MANY_MORE = 2.0**-40, 32
+
+
+@SILENT
+def nearest_in_tree(
+    x: np.ndarray, points: np.ndarray, tree: Any, k: int, more: int = MORE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `nearest` does, to the bit: of candidates that SciPy's tree of the points finds.
+
+    Rows whose candidates are all as near, as where points are repeated, have more, and then all points.
+    """
+    c = k + more
+    if c >= len(points) or not len(x):
+        return nearest(x, points, k)
+    far, ranks = tree.query(x, c)
+    missing = ranks[:, -1] == len(points)  # at an infinite distance
+    ranks[missing] = 0
+    near, indices, doubtful = _of_ranks(x, points, ranks, k)
+    doubtful |= missing | ~(near[:, -1] * (1.0 + ROUNDING) < far[:, -1])
+    if more > MORE or not doubtful.any():
+        return _settled(x, points, near, indices, doubtful)
+    near[doubtful], indices[doubtful] = nearest_in_tree(x[doubtful], points, tree, k, MANY_MORE)
     return near, indices
 
 
