@@ -348,7 +348,7 @@ def reassign(
 #: Rows, and products of a step, up to which all steps are one call: threads would have too little to do.
 FEW_ROWS, FEW_PRODUCTS = 2**16, 2**23
 
-#: Steps that count for a search. It takes more, some sixteen, but compiling takes ten seconds: as long as some
+#: Steps that count for a search. It takes more, some sixteen, but compiling takes ten seconds: as long as
 #: hundreds of searches that are little enough for NumPy.
 STEPS = 5
 

@@ -281,7 +281,7 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
 
 
 def _nearest_of_rows(z: np.ndarray, centers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return `nearest` of rows of NumPy: a row of scores for each centre, so that every step is a long loop."""
+    """Return `nearest` of rows of NumPy: a row of scores for each centre, so that all loops are long."""
     n, squares = len(z), row_squares(centers)
     scores = (-2.0 * centers) @ z.T
     scores += squares[:, None]
@@ -292,7 +292,7 @@ def _nearest_of_rows(z: np.ndarray, centers: np.ndarray, lengths: np.ndarray) ->
     near, rows = np.divmod(np.flatnonzero(scores <= bound), max(n, 1))
     found = np.full(n, -1)
     found[rows] = near
-    if len(rows) == n and found.min(initial=0) >= 0:  # one centre within rounding of the nearest, of every row
+    if len(rows) == n and found.min(initial=0) >= 0:  # of every row one centre alone may be the nearest
         return found
     doubtful = np.flatnonzero(np.bincount(rows, minlength=n) != 1)
     found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
