@@ -148,3 +148,15 @@ def test_few_neighbours_are_those_of_compiled_code_to_the_bit(index, rng, monkey
     monkeypatch.setattr(tractable.primitives, "COMPILED_WORK", 0)
     for few, same in zip(found, index(points).query(points, 7), strict=True):
         np.testing.assert_array_equal(few, same)
+
+
+def test_naive_bayes_of_some_thousand_rows_compiles_nothing(rng, monkeypatch):
+    X, y = rng.standard_normal((1797, 64)), rng.integers(0, 10, 1797)
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    predictions(tractable.GaussianNB().fit(X, y), X)
+
+
+def test_densities_of_some_hundred_rows_compile_nothing(rng, monkeypatch):
+    X = rng.standard_normal((569, 30))
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    assert np.isfinite(tractable.KernelDensity().fit(X).score_samples(X)).all()
