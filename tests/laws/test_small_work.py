@@ -124,3 +124,26 @@ def test_densities_of_few_rows_with_missing_entries_compile_nothing(rng, monkeyp
     tractable.GaussianDensity().fit(X).score_samples(X)
     y = rng.integers(0, 5, 500)
     tractable.QuadraticDiscriminant().fit(X, y).predict_proba(X)
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns", "n_clusters"), [(1797, 64, 10), (2000, 5, 8), (3000, 5, 3)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clusters_of_some_thousand_rows_compile_nothing(
+    n_rows, n_columns, n_clusters, weighted, rng, monkeypatch
+):
+    X = rng.standard_normal((n_rows, n_columns))
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    model = tractable.KMeans(n_clusters, random_state=0)
+    predictions(model.fit(X, sample_weight=rng.random(n_rows) if weighted else None), X)
+
+
+def test_naive_bayes_of_some_thousand_rows_compiles_nothing(rng, monkeypatch):
+    X, y = rng.standard_normal((1797, 64)), rng.integers(0, 10, 1797)
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    predictions(tractable.GaussianNB().fit(X, y), X)
+
+
+def test_densities_of_some_hundred_rows_compile_nothing(rng, monkeypatch):
+    X = rng.standard_normal((569, 30))
+    monkeypatch.setattr(Kernel, "__call__", compiling)
+    assert np.isfinite(tractable.KernelDensity().fit(X).score_samples(X)).all()

@@ -87,7 +87,7 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         raise ValueError(
             f"uniforms must have shape ({n_clusters}, trials), one row a centre; got {tuple(uniforms.shape)}"
         )
-    if is_sparse(x) or not runs_compiled(x, x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / 4):
+    if is_sparse(x) or not runs_compiled(x, _seeding_work(x, uniforms)):
         return agnostic.kmeans_plus_plus(x, weights, uniforms)
     if agnostic.fewer_than_trials(x, uniforms) or _seeded_by_products(x, uniforms):
         # Distances are products about the mean, the same on any number of threads.
@@ -99,6 +99,15 @@ def kmeans_plus_plus(x: Array, weights: Array | None, n_clusters: int, uniforms:
         return seeds(x, weights, uniforms)
     w = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     return _seeded(x, w, np.asarray(uniforms, dtype=np.float64))
+
+
+def _seeding_work(x: Array, uniforms: Array) -> float:
+    """Return about how many operations count for the choice of seeds: of few rows a 32nd, of many a quarter.
+
+    Of few rows NumPy takes at most twice the time of what is compiled, and mostly the same.
+    """
+    divisor = 32 if x.shape[0] <= SEEDING_ROWS else 4
+    return x.shape[0] * (x.shape[1] + 4) * math.prod(uniforms.shape) / divisor
 
 
 def _seeded_by_products(x: np.ndarray, uniforms: Array) -> bool:
@@ -307,7 +316,7 @@ def reassign(
 
     Labels and bounds are changed in place: `upper` bounds the distance to a row's own centre, `lower` that to
     any other. Rows without a label yet have -1. A little work measures all distances, and leaves the bounds;
-    its rows may be given as `ready_rows` returns them. The work is that of about so many `steps`.
+    its rows may be given as `ready_rows` returns them. The work is that of so many `steps`.
 
     Returns
     -------
@@ -339,8 +348,9 @@ def reassign(
 #: Rows, and products of a step, up to which all steps are one call: threads would have too little to do.
 FEW_ROWS, FEW_PRODUCTS = 2**16, 2**23
 
-#: Steps that a search takes about.
-STEPS = 16
+#: Steps that count for a search. It takes more, some sixteen, but compiling takes ten seconds: as long as
+#: hundreds of searches that are little enough for NumPy.
+STEPS = 5
 
 
 def _work(x: Array, n_clusters: int) -> float:
@@ -446,7 +456,7 @@ def cluster_sums(
     """
     if is_sparse(x):
         return _sparse_cluster_sums(x, weights, shift, scale, centers, labels)
-    if not runs_compiled(x, 8 * math.prod(x.shape)):
+    if not runs_compiled(x, 2 * math.prod(x.shape)):
         return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels, ready))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 

@@ -257,17 +257,19 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
 
     `lengths` are |z|, where they are known.
     """
+    if is_numpy_array(z):
+        return _nearest_of_rows(z, centers, np.sqrt(row_squares(z)) if lengths is None else lengths)
     xp, (n, k) = namespace_of(z), (z.shape[0], centers.shape[0])
-    squares = row_squares(centers) if xp is np else xp.sum(centers * centers, axis=1)
+    squares = xp.sum(centers * centers, axis=1)
     scores = z @ (-2.0 * centers.T)
     scores += squares  # in place: memory that is new takes longer than the sum
     found = xp.argmin(scores, axis=1)
-    if not is_numpy_array(z) and n * k > MOST_DOUBTED:
+    if n * k > MOST_DOUBTED:
         return found
     longest, rounding = xp.sqrt(xp.max(squares)), (z.shape[1] + 7) * 2.0**-52
     lengths = xp.sqrt(xp.sum(z * z, axis=1)) if lengths is None else lengths
     bound = lengths * (2.0 * rounding * longest) + rounding * longest * longest
-    bound += scores[np.arange(n), found] if xp is np else xp.min(scores, axis=1)
+    bound += xp.min(scores, axis=1)
     clear = scores > bound[:, None]  # never of the nearest, nor where there is NaN
     if int(xp.count_nonzero(clear)) == n * (k - 1):
         return found
@@ -275,6 +277,25 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
     if doubtful.shape[0]:
         near = xp.argmin(squared_distances(xp.take(z, doubtful, axis=0), centers), axis=1)
         found = at(found, doubtful).set(near)
+    return found
+
+
+def _nearest_of_rows(z: np.ndarray, centers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return `nearest` of rows of NumPy: a row of scores for each centre, so that all loops are long."""
+    n, squares = len(z), row_squares(centers)
+    scores = (-2.0 * centers) @ z.T
+    scores += squares[:, None]
+    longest, rounding = np.sqrt(squares.max()), (z.shape[1] + 7) * 2.0**-52
+    bound = lengths * (2.0 * rounding * longest)
+    bound += rounding * longest * longest
+    bound += scores.min(axis=0)
+    near, rows = np.divmod(np.flatnonzero(scores <= bound), max(n, 1))
+    found = np.full(n, -1)
+    found[rows] = near
+    if len(rows) == n and found.min(initial=0) >= 0:  # of every row one centre alone may be the nearest
+        return found
+    doubtful = np.flatnonzero(np.bincount(rows, minlength=n) != 1)
+    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
     return found
 
 

@@ -79,13 +79,25 @@ def sparse_class_sums(X: Any, codes: Any, n_classes: int, weights: Any = None) -
     return indicator @ X
 
 
+#: Entries of rows from which on classes are scored one after another, in the same memory.
+LONG_LOOPS = 2**12
+
+
 @SILENT
 def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> Array:
     xp = namespace_of(x)
     x = xp.astype(x, xp.float64)
     if is_numpy_array(x):
-        z = (x[:, None, :] - means) * scales
-        found = log_norms.sum(axis=1) - 0.5 * (z * z).sum(axis=-1)
+        if x.size > LONG_LOOPS:
+            squares, z = np.empty((len(x), len(means))), np.empty_like(x)
+            for k, scale in enumerate(scales):
+                np.subtract(x, means[k], out=z)
+                z *= scale
+                np.einsum("ij,ij->i", z, z, out=squares[:, k])
+        else:
+            z = (x[:, None, :] - means) * scales
+            squares = (z * z).sum(axis=-1)
+        found = log_norms.sum(axis=1) - 0.5 * squares
         complete = not np.isnan(found).any()
         return found if complete else _diagonal_terms(x[:, None, :], means, scales, log_norms)
     each = range(means.shape[0])  # one class after the other: no array is larger than the rows
