@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+import typing
 import zlib
+from functools import cache
 from importlib import import_module
 
 # Scikit-learn's checks of other array libraries ask for this, before SciPy is imported.
@@ -18,6 +20,8 @@ import array_api_strict
 import numpy as np
 import pytest
 from _pytest.doctest import DoctestModule
+from _pytest.runner import runtestprotocol
+from array_api_strict._dtypes import DType
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -27,6 +31,28 @@ settings.register_profile("dev", max_examples=25, derandomize=True, deadline=Non
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("TRACTABLE_HYPOTHESIS", "dev"))
 
+
+def _quicken_strict_arrays():
+    """Let array-api-strict find the type of an array, and of an index, faster: it looks at each step.
+
+    Two types of entries are compared as before, but without asking whether one is NumPy's; what a protocol
+    consists of is found once, as from Python 3.12 on.
+    """
+    own, kind = DType.__eq__, DType
+
+    def equal(self, other):
+        return self._np_dtype == other._np_dtype if type(other) is kind else own(self, other)
+
+    DType.__eq__ = equal
+    if sys.version_info < (3, 12):
+        typing._get_protocol_attrs = cache(typing._get_protocol_attrs)
+
+
+_quicken_strict_arrays()
+
+#: The name of this process of tests; None where it runs them all.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+
 #: What tests import later than the library. In a new environment workers compile what they import: one begins
 #: at this end, and each reads what the other has compiled.
 LATER_IMPORTS = ("polars", "networkx", "dask.dataframe", "matplotlib.pyplot", "statsmodels.api")
@@ -35,7 +61,7 @@ LATER_IMPORTS = ("polars", "networkx", "dask.dataframe", "matplotlib.pyplot", "s
 def pytest_configure(config):
     """Say whether slow cases are asked for before any test is collected."""
     quick.ALONE = config.option.markexpr == "not slow"
-    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+    if WORKER == "gw1":
         for name in LATER_IMPORTS:
             import_module(name)
 
@@ -67,6 +93,28 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl
+def pytest_runtest_protocol(item, nextitem):
+    """Run a test in a worker, and send what it has come to: that it begins, is set up and so on is not shown.
+
+    Ten thousands of tests would otherwise send five messages each, which takes longer than most of them.
+    """
+    options = item.config.option
+    if WORKER is None or options.verbose > 0 or options.xmlpath or options.durations is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown():
+    """Close what a test has drawn."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item, call):
     """Of an expected failure keep the message: its traceback, which nobody sees, takes a second to write."""
@@ -87,14 +135,6 @@ def threads_of_blas():
 
     with threadpool_limits(limits=2, user_api="blas"):
         yield
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    """Close what a test has drawn."""
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
 
 
 class Backend:

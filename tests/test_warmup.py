@@ -9,12 +9,21 @@ from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from tractable import primitives
 from tractable.cli import app
-from tractable.primitives.compiled_options import ARRAYS, SCALARS, Kernel, entry_kernels
+from tractable.primitives.compiled_options import (
+    ARRAYS,
+    SCALARS,
+    Kernel,
+    compiled,
+    entry,
+    entry_kernels,
+    read_only,
+)
 
 FOLDER = Path(primitives.__file__).parent
 
@@ -92,6 +101,22 @@ def test_a_signature_names_the_type_of_every_argument():
 def test_a_kernel_without_a_signature_is_not_called_from_python():
     with pytest.raises(TypeError, match="has no signature"):
         Kernel(lambda n: n + 1)(2)
+
+
+@compiled()
+def entry_of(array, i):
+    return array[i]
+
+
+@entry("OUT_VECTOR DENSE_VECTOR LABELS")
+def sum_of_entries(written, read, labels):
+    return entry_of(read_only(written), 0) + entry_of(read, 1) + entry_of(read, labels[0])
+
+
+def test_arrays_of_both_sorts_and_numbers_of_any_width_are_one_compilation():
+    given = np.array([1.0, 2.0]), np.array([4.0, 8.0]), np.zeros(1, np.int32)
+    assert sum_of_entries(*given) == sum_of_entries.interpreted(*given) == 13.0
+    assert len(entry_of.dispatcher.overloads) == 1
 
 
 @pytest.fixture(scope="module")

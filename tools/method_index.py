@@ -33,8 +33,11 @@ def markers(tests: Path) -> dict[str, list[str]]:
     """The files whose `mark.spec` names each row."""
     shown = defaultdict(set)
     for path in tests.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("mark.spec"):
+        text = path.read_text(encoding="utf-8")
+        for call in ast.walk(ast.parse(text)) if "mark.spec" in text else ():
+            if not (isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "spec"):
+                continue
+            if ast.unparse(call.func).endswith("mark.spec"):
                 for argument in call.args:
                     shown[row_of(argument, path)].add(path.relative_to(tests.parent).as_posix())
     return {row: sorted(files) for row, files in shown.items()}

@@ -73,7 +73,8 @@ class Kernel:
         Kernels that it calls by their global names are compiled into it.
     signature : str
         The names of types above, as "ROWS VECTOR INT", to which alone the function is compiled; a function
-        without one is compiled to the types of each call, and other kernels alone call it.
+        without one is compiled to the types of each call, with int64 for signed whole numbers, and other
+        kernels alone call it.
     options
         Those of `numba.njit`.
 
@@ -130,7 +131,9 @@ class Kernel:
             )(function)
             with suppress(RuntimeError):  # Numba's, where it finds no folder to write to
                 made._cache = _disk_cache(function)  # noqa: SLF001  (what `cache=True` sets, with a class of its own)
-            if self.signature:
+            if not self.signature:
+                _widen_integers(made)
+            else:
                 made.compile(tuple(_type(name) for name in self.signature.split()))
                 made.disable_compile()
             return made
@@ -159,6 +162,28 @@ def entry(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Kern
     return lambda function: Kernel(
         function, signature, **{"error_model": "numpy", "fastmath": FAST, **options}
     )
+
+
+class _ReadOnly(Kernel):
+    @cached_property
+    def dispatcher(self) -> Any:
+        from numba.core.imputils import impl_ret_borrowed
+        from numba.extending import intrinsic
+
+        def cast(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            (given,), found = signature.args, signature.return_type
+            same = context.cast(builder, values[0], given, found)
+            return impl_ret_borrowed(context, builder, found, same)
+
+        def typed(_: Any, array: Any) -> Any:
+            return array.copy(readonly=True)(array), cast
+
+        return intrinsic(typed)
+
+
+#: Passes an array on as one that is only read: a kernel that is called with arrays of both sorts is compiled
+#: to both.
+read_only = _ReadOnly(lambda array: array)
 
 
 def entry_kernels() -> list[Kernel]:
@@ -228,6 +253,21 @@ def _type(name: str) -> Any:
     written = name.startswith("OUT_")
     held, n_axes, order = ARRAYS[name.removeprefix("OUT_")]
     return types.Array(getattr(types, held), n_axes, "C" if written else order, readonly=not written)
+
+
+def _widen_integers(made: Any) -> None:
+    """Compile calls with constants, and with signed numbers of fewer bits, as those with any whole number."""
+    from numba import types
+
+    own = made.get_call_template
+
+    def widened(given: Any) -> Any:
+        return types.int64 if isinstance(given, types.Integer) and given.signed else given
+
+    def template(args: Any, kws: Any) -> Any:
+        return own([widened(x) for x in args], {name: widened(x) for name, x in kws.items()})
+
+    made.get_call_template = template
 
 
 def _disk_cache(function: Callable[..., Any]) -> Any:

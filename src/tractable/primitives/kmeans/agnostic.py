@@ -138,12 +138,11 @@ def sparse_reassign(
     known = old >= 0
     w = np.ones(len(rows)) if weights is None else weights[rows]
     to_new, to_old = w * squares[rows, new], w[known] * squares[rows[known], old[known]]
-    came, went = (
-        sparse_sums(x[rows[some]], w[some], k, len(points))
-        for k, some in ((new, slice(None)), (old[known], known))
-    )
+    moves, at = np.zeros((len(points), len(rows))), np.arange(len(rows))  # as large as the squares at most
+    moves[new, at] = w
+    moves[old[known], at[known]] -= w[known]
     gain = np.maximum(to_old - to_new[known], 0.0).sum()
-    return came[0] - went[0], came[1] - went[1], float(to_new[~known].sum()), float(gain), len(rows)
+    return moves @ x[rows], moves.sum(axis=1), float(to_new[~known].sum()), float(gain), len(rows)
 
 
 def sparse_cluster_sums(

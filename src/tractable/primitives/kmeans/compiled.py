@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import FAST, compiled, entry
+from tractable.primitives.compiled_options import FAST, compiled, entry, read_only
 from tractable.primitives.compiled_tiles import tile_squares
 
 _given = "MATRIX DENSE_VECTOR DENSE_VECTOR FLOAT MATRIX"  # x, w, shift, scale, centers
@@ -290,6 +290,8 @@ def lloyd(x, w, shift, scale, centers, least, labels, costs, B):  # type: ignore
     upper, lower = np.zeros(n, np.float32), np.zeros(n, np.float32)
     half, move, drop = np.zeros(K), np.zeros(K), np.zeros(K)
     sums, counts = np.zeros((K, d)), np.zeros(K)
+    # The same memory, as `reassign` and `cluster_sums` have it.
+    here, halved, moved, dropped = read_only(centers), read_only(half), read_only(move), read_only(drop)
     labels[:] = -1
     for step in range(len(costs)):
         settled = False
@@ -311,12 +313,12 @@ def lloyd(x, w, shift, scale, centers, least, labels, costs, B):  # type: ignore
             if B:
                 _spread(centers, move, half, drop)
         cost, gain, _ = _reassign(
-            x, w, shift, scale, centers, half, move, drop, labels, upper, lower, sums, counts, B
+            x, w, shift, scale, here, halved, moved, dropped, labels, upper, lower, sums, counts, B
         )
         costs[step] = costs[step] - gain if step else cost
         if step and len(w):  # differences of weights would gather rounding
             sums[:], counts[:] = 0.0, 0.0
-            costs[step], _, _ = _cluster_sums(x, w, shift, scale, centers, labels, sums, counts)
+            costs[step], _, _ = _cluster_sums(x, w, shift, scale, here, read_only(labels), sums, counts)
         if settled:
             return step, True
     return len(costs) - 1, False
@@ -460,12 +462,12 @@ def seed_rows(x, w, uniforms):  # type: ignore[no-untyped-def]
                 apart[t, j] = QUARTER * _square(x, chosen[j], centers[t])
         best = 0
         if greedy:
-            _seeding_costs(x, w, closest, owner, centers, apart, -1, costs)
+            _seeding_costs(x, w, closest, owner, read_only(centers), read_only(apart), -1 - k, costs)
             for t in range(1, trials):
                 best = t if costs[t] < costs[best] else best
         chosen[k] = tried[best]
         one = slice(best, best + 1)
-        _seeding_costs(x, w, closest, owner, centers[one], apart[one], k, costs[:1])
+        _seeding_costs(x, w, closest, owner, read_only(centers[one]), read_only(apart[one]), k, costs[:1])
         total = costs[0]
     return chosen
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tractable.primitives.compiled_options import FAST, compiled, entry
+from tractable.primitives.compiled_options import FAST, compiled, entry, read_only
 from tractable.primitives.compiled_tiles import LOWEST, exp_tile
 
 TILE = 128
@@ -202,16 +202,16 @@ def ascend_flat(columns, weights, first, low, high, sums, masses, tol, max_iter,
     runs, w = np.empty((n_leaves, 2), np.int64), np.empty(TILE)
     step, seen, inside = np.empty(d), np.empty(d), np.empty(d)
     for r in range(len(x)):
-        a = x[r]
+        a, here = x[r], read_only(x[r])
         moved, slack, away, total = np.inf, _SLACK, np.inf, 0.0
         while steps[r] < max_iter and moved > tol:
             if away > slack:
                 for k in range(d):
                     seen[k] = a[k]
                 slack = min(_SLACK, max(_LEAST_SLACK, 2.0 * moved))
-                count, held = leaves_near_boundary(first, low, high, sums, masses, a, slack, runs, inside)
+                count, held = leaves_near_boundary(first, low, high, sums, masses, here, slack, runs, inside)
                 away = 0.0
-            total = held + flat_sums(columns, weights, runs, count, a, step, w)
+            total = held + flat_sums(columns, weights, runs, count, here, step, w)
             if total <= 0.0:
                 break
             moved = 0.0
@@ -241,18 +241,20 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
     w, bits, step = np.empty(TILE), np.empty(TILE, np.int64), np.empty(d)
     seen, none = np.empty(d), np.empty((0, 0))
     for r in range(len(x)):
-        a = x[r]
+        a, here = x[r], read_only(x[r])
         moved, away = np.inf, np.inf
-        basins[r] = _captured(modes, radii, a)
+        basins[r] = _captured(modes, radii, here)
         while steps[r] < max_iter and moved > tol and basins[r] < 0:
             if away > _SLACK:
                 for k in range(d):
                     seen[k] = a[k]
-                count = leaves_within(first, low, high, a, reach + _SLACK, runs)
-            total = gaussian_sums(columns, weights, runs, count, 0.0, 0.0, a, step, w, bits, none)
+                count = leaves_within(first, low, high, here, reach + _SLACK, runs)
+            total = gaussian_sums(columns, weights, runs, count, 0.0, 0.0, here, step, w, bits, none)
             if not total >= floor:
-                offset = nearest(columns, a, w)
-                total = gaussian_sums(columns, weights, everything, 1, offset, 0.0, a, step, w, bits, none)
+                offset = nearest(columns, here, w)
+                total = gaussian_sums(
+                    columns, weights, everything, len(everything), offset, 0.0, here, step, w, bits, none
+                )
             mass[r] = total
             moved = 0.0
             for k in range(d):
@@ -261,7 +263,7 @@ def ascend_gaussian(  # type: ignore[no-untyped-def]
             moved = np.sqrt(moved)
             away = np.sqrt(_apart(a, seen))
             steps[r] += 1
-            basins[r] = _captured(modes, radii, a)
+            basins[r] = _captured(modes, radii, here)
         if not (basins[r] >= 0 or moved <= tol):
             steps[r] = -steps[r]
 
@@ -278,7 +280,9 @@ def expand(columns, weights, first, low, high, reach, floor, tilt, x, heights, s
         mass = gaussian_sums(columns, weights, runs, count, offset, tilt, a, step, w, bits, spread)
         if not mass >= floor:
             offset = nearest(columns, a, w)
-            mass = gaussian_sums(columns, weights, everything, 1, offset, tilt, a, step, w, bits, spread)
+            mass = gaussian_sums(
+                columns, weights, everything, len(everything), offset, tilt, a, step, w, bits, spread
+            )
         heights[r] = np.log(mass) - 0.5 * offset
         for k in range(d):
             shifts[r, k] = step[k] / mass

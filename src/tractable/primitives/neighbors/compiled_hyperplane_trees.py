@@ -5,7 +5,7 @@ No `fastmath`: a point is projected by one and the same sum when a tree is grown
 
 import numpy as np
 
-from tractable.primitives.compiled_options import compiled, entry
+from tractable.primitives.compiled_options import compiled, entry, read_only
 from tractable.primitives.kmeans.compiled import seed_rows
 from tractable.primitives.neighbors.compiled import (
     in_order,
@@ -550,7 +550,7 @@ def part(x, ids, ptr, uniforms, max_iter, normals, offsets, parts, ends):  # typ
         for i in range(n):
             for c in range(d):
                 rows[i, c] = x[held[i], c] - x[held[0], c]
-        seeds = seed_rows(rows, none, uniforms[s])
+        seeds = seed_rows(read_only(rows), read_only(none), uniforms[s])
         for c in range(d):
             centers[0, c], centers[1, c] = rows[seeds[0], c], rows[seeds[1], c]
         right[:] = False
