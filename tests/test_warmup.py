@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from tractable import primitives
 from tractable.cli import app
+from tractable.primitives import compiled_options
 from tractable.primitives.compiled_options import (
     ARRAYS,
     SCALARS,
@@ -113,7 +114,11 @@ def sum_of_entries(written, read, labels):
     return entry_of(read_only(written), 0) + entry_of(read, 1) + entry_of(read, labels[0])
 
 
-def test_arrays_of_both_sorts_and_numbers_of_any_width_are_one_compilation():
+def test_arrays_of_both_sorts_and_numbers_of_any_width_are_one_compilation(monkeypatch):
+    def no_folder(_):
+        raise RuntimeError
+
+    monkeypatch.setattr(compiled_options, "_disk_cache", no_folder)  # or nothing is compiled the next time
     given = np.array([1.0, 2.0]), np.array([4.0, 8.0]), np.zeros(1, np.int32)
     assert sum_of_entries(*given) == sum_of_entries.interpreted(*given) == 13.0
     assert len(entry_of.dispatcher.overloads) == 1
