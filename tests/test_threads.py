@@ -218,6 +218,7 @@ def of_a_child(answer):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX says so of any fork
 def test_a_process_forked_while_blas_is_limited_has_its_threads(threads_of_blas):
     def limits():
         before = of_blas()
@@ -231,6 +232,7 @@ def test_a_process_forked_while_blas_is_limited_has_its_threads(threads_of_blas)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX says so of any fork
 def test_a_process_forked_while_another_thread_compiles_compiles_too():
     locked, forked = Event(), Event()
 

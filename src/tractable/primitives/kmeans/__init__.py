@@ -456,7 +456,7 @@ def cluster_sums(
     """
     if is_sparse(x):
         return _sparse_cluster_sums(x, weights, shift, scale, centers, labels)
-    if not runs_compiled(x, 2 * math.prod(x.shape)):
+    if not runs_compiled(x, 8 * math.prod(x.shape)):
         return ClusterSums(**agnostic.cluster_sums(x, weights, shift, scale, centers, labels, ready))
     from tractable.primitives.kmeans.compiled import cluster_sums as compiled
 

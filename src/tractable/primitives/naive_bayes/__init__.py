@@ -52,7 +52,7 @@ def class_moments(
     >>> weight.tolist(), mean.tolist(), scatter.tolist(), total.tolist()
     ([[2.0, 1.0], [1.0, 1.0]], [[2.0, 5.0], [7.0, 2.0]], [[2.0, 0.0], [0.0, 0.0]], [2.0, 1.0])
     """
-    if not runs_compiled(x, 2 * x.shape[0] * x.shape[1]):
+    if not runs_compiled(x, 9 * x.shape[0] * x.shape[1]):
         return agnostic.class_moments(x, codes, n_classes, weights)
     from tractable.primitives.naive_bayes.compiled import class_moments as compiled
 
@@ -176,7 +176,7 @@ def diagonal_scores(x: Array, means: Array, scales: Array, log_norms: Array) -> 
     >>> diagonal_scores(x, two, np.ones((2, 1)), np.zeros((2, 1))).tolist()
     [[0.0, -8.0], [-4.5, -0.5], [0.0, 0.0]]
     """
-    if not runs_compiled(x, 0.5 * x.shape[0] * means.shape[0] * means.shape[1]):
+    if not runs_compiled(x, 8 * x.shape[0] * means.shape[0] * means.shape[1]):
         return agnostic.diagonal_scores(x, means, scales, log_norms)
     from tractable.primitives.naive_bayes.compiled import diagonal_scores as compiled
 
