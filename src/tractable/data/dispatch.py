@@ -222,11 +222,9 @@ def _fill_uncounted(batch: Any) -> Any:
     if not bool(xp.any(uncounted)):
         return batch
     missing = xp.isnan(batch.X) & uncounted[:, None]
-    return (
-        replace(batch, X=xp.where(missing, xp.zeros_like(batch.X), batch.X))
-        if bool(xp.any(missing))
-        else batch
-    )
+    if not bool(xp.any(missing)):  # complete rows with weights of a bootstrap are not copied
+        return batch
+    return replace(batch, X=xp.where(missing, xp.zeros_like(batch.X), batch.X))
 
 
 def sample_rows(
