@@ -1,5 +1,7 @@
 """The short table of the README: a dozen rows that tell, and the one where a rival is furthest ahead."""
 
+import re
+
 from benchmarks.figures import judged, times
 from benchmarks.peers import rival
 from benchmarks.targets import counted
@@ -35,11 +37,14 @@ def front_table(known, today):
 
 
 def _where(known):
-    cpus = sorted(
-        {f"{machine['usable_cores']} cores of an {machine['cpu']}" for machine in known["machines"]}
-    )
+    cpus = sorted({f"{each['usable_cores']} cores of an {_processor(each)}" for each in known["machines"]})
     dates = sorted(row["measured"][:10] for row in known["rows"].values())
     return f", on {' or '.join(cpus)}, {dates[-1]}" if dates else ""
+
+
+def _processor(machine):
+    """Return the name of a processor without trademarks and clock rate: Intel Xeon."""
+    return re.sub(r"\((R|TM)\)| Processor| @.*", "", machine["cpu"]).strip()
 
 
 def _line(known, name, peer, words):

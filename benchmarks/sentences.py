@@ -70,8 +70,30 @@ def machines(known):
     if not dates:
         return "Nothing has been measured yet.\n"
     when = f"on {dates[0]}" if dates[0] == dates[-1] else f"between {dates[0]} and {dates[-1]}"
-    where = "\n".join(f"- {machine_line(machine)}" for machine in known["machines"])
+    where = "\n".join(f"- {machine_line(machine)}" for machine in joined_machines(known["machines"]))
     return f"Measured {when} on\n\n{where}\n"
+
+
+def joined_machines(machines):
+    """Join machines that differ in nothing but which packages, and so which copies of BLAS, were there."""
+    found = []
+    for machine in machines:
+        same = next((each for each in found if _alike(each, machine)), None)
+        if same is None:
+            found.append(dict(machine))
+        else:
+            same["packages"] = {**same["packages"], **machine["packages"]}
+            same["blas"] = ", ".join(sorted({*same["blas"].split(", "), *machine["blas"].split(", ")}))
+    return found
+
+
+def _alike(a, b):
+    """Whether two machines have the same processor and Python, and no package in two versions."""
+    facts = ("cpu", "usable_cores", "cores", "python", "sees_other_processes")
+    shared = a["packages"].keys() & b["packages"].keys()
+    return all(a[fact] == b[fact] for fact in facts) and all(
+        a["packages"][name] == b["packages"][name] for name in shared
+    )
 
 
 def lines(told, row):

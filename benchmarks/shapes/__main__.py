@@ -3,8 +3,9 @@
 Every case of `benchmarks.shapes.cases` on a grid of rows and columns, ours and scikit-learn in turns, small
 tables first. Ratios are of CPU seconds of all threads; those of wall seconds stand beside them. Each side
 counts by the least of its turns, which other users of the machine disturb least. A cell below 0.9 in both is
-lost. On a machine of many cores, `--jobs` cells are measured at a time, each on two cores of its own. With
---keep the cells go to benchmarks/shapes.json, from which `make bench-page` draws the heat map.
+lost. On a machine of many cores, `--jobs` cells are measured at a time, each on two cores of its own.
+`--rows` and `--columns` sweep other tables than those of the grid. With --keep the cells go to
+benchmarks/shapes.json, from which `make bench-page` draws the heat map.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def cells(options):
         (name, shape)
         for name, case in CASES.items()
         if any(fnmatch(name, pattern) for pattern in options.only)
-        for shape in case.shapes(ROWS, COLUMNS)
+        for shape in case.shapes(options.rows, options.columns)
     ]
     work = {(n, d, k): n * d * max(k, 1) ** 0.5 for _, (n, d, k) in asked}
     return sorted((cell for cell in asked if work[cell[1]] <= options.most), key=lambda cell: work[cell[1]])
@@ -61,6 +62,8 @@ def parse(arguments):
     parser.add_argument(
         "--most", type=float, default=2e7, help="entries of a table, times the root of groups"
     )
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help="of the tables")
+    parser.add_argument("--columns", type=int, nargs="+", default=COLUMNS, help="of the tables")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each on two cores of its own")
     parser.add_argument("--pairs", type=int, default=3, help="turns of each cell")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no cell after so many minutes")
