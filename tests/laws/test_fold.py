@@ -283,6 +283,13 @@ def test_a_slow_consumer_holds_few_results():
     results.close()
 
 
+@pytest.mark.parametrize("n", [2, 5])
+def test_as_many_tasks_run_at_once_as_there_are_threads(n):
+    for _ in range(100):  # none passes the barrier before the last is there
+        barrier = threading.Barrier(n, timeout=30)
+        assert sorted(ordered_map(lambda _, wait=barrier.wait: wait(), range(n), n)) == list(range(n))
+
+
 def test_several_callers_share_the_pool():
     found = []
 

@@ -40,7 +40,7 @@ from tractable.value import replace, value
 #: Rows and entries of a block, at most; and rows of one whose design matrix is made.
 BLOCK, BLOCK_ENTRIES, DESIGN_BLOCK = 2**16, 2**21, 2**12
 #: Fewer rows are that many blocks, for as many threads, but none has fewer entries than these.
-BLOCKS, SHARED_ENTRIES = 16, 2**18
+BLOCKS, SHARED_ENTRIES = 16, 2**19
 #: Rows, and entries of the design matrix, up to which a table in memory is standardized once; and so is one
 #: of more rows whose loss runs no compiled code.
 HELD_ROWS, HELD_ENTRIES = 2**12, 2**20
