@@ -417,3 +417,20 @@ def test_kernels_by_name_are_refused_where_they_are_unknown_or_have_no_gamma():
     for theirs in (sklearn.kernel_ridge.KernelRidge, sklearn.decomposition.KernelPCA):
         with pytest.raises(ValueError, match="kernel='cosine' has no equal here"):
             tractable.adopt(theirs(kernel="cosine"))
+
+
+@pytest.mark.parametrize("bandwidth", [0.003, 0.1, 1.0, 1e4])
+@pytest.mark.parametrize("case", ["plain", "far", "outlier", "weights", "copies", "33 columns"])
+def test_moments_of_lines_have_the_digits_of_differences(case, bandwidth, rng):
+    X = rng.standard_normal((80, 33 if case == "33 columns" else 3))
+    y = np.column_stack([np.sin(X[:, 0]), 1e6 + X[:, 1] ** 2])
+    if case == "far":
+        X += 1e6
+    elif case == "outlier":
+        X[0] *= 1e5
+    elif case == "copies":
+        X[40:] = X[:40]
+    weights = rng.integers(1, 4, len(X)).astype(float) if case == "weights" else None
+    fit = LocalLinear(bandwidth).fit(X, y, sample_weight=weights)
+    new = np.vstack([X[:20], X[:20] + 0.02 * rng.standard_normal((20, X.shape[1]))])
+    np.testing.assert_allclose(fit.predict(new), fit.equivalent_kernel(new) @ y, rtol=1e-8, atol=1e-8)

@@ -1,6 +1,6 @@
 """Local smoothers: the weight of every target in the mean, or in the line, about a point."""
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,12 @@ BLOCK = 2**16
 #: rounding. Each column is in bandwidths, or in units of its range where that is less, and directions are
 #: beside the one in which the rows spread most.
 FLAT = 1e-3
+
+#: Columns up to which moments of lines are formed: of more, their products are more work than the rows are.
+MOST_COLUMNS = 32
+
+#: A spread below the second moment over this number has less than half of its digits.
+HALF_THE_DIGITS = 1e7
 
 #: A column whose range is less than this beside its largest entry varies by rounding.
 ROUNDING = 1e-10
@@ -48,7 +54,7 @@ class LocalSmoother:
         weights = self.weights(queries, own)
         if self.degree == 0:
             return weights
-        return _local_lines(weights, (self.points[None, :, :] - queries[:, None, :]) / self._units())
+        return _local_lines(weights, (self.points[None, :, :] - queries[:, None, :]) / self.units)
 
     @SILENT
     def weights(self, queries: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
@@ -57,22 +63,26 @@ class LocalSmoother:
         In logarithms: far from all rows the nearest one has all the weight, as it has of a window without an
         end in the limit. Where no row is within the reach of a window the nearest ones have it.
         """
-        squares = squared_distances(queries, self.points)
-        log_counts = np.broadcast_to(np.log(self.counts), squares.shape)
-        if own is not None:
-            left = np.maximum(self.counts[own] - 1.0, 0.0)
-            log_counts = log_counts.copy()
-            log_counts[np.arange(len(own)), own] = np.log(left)
+        squares, log_counts = squared_distances(queries, self.points), np.log(self.counts)
         logs = self.window.log_profile(squares) + log_counts
+        if own is not None:
+            itself = np.arange(len(own)), own
+            one_less = np.log(np.maximum(self.counts[own] - 1.0, 0.0)) - log_counts[own]
+            logs[itself] += one_less
         top = np.max(logs, axis=1, keepdims=True)
         alone = ~np.isfinite(top[:, 0])
         if np.any(alone):
-            distances = np.where(np.isfinite(log_counts[alone]), squares[alone], np.inf)
+            counted = np.broadcast_to(log_counts, squares.shape).copy()
+            if own is not None:
+                counted[itself] += one_less
+            distances = np.where(np.isfinite(counted[alone]), squares[alone], np.inf)
             nearest = distances == np.min(distances, axis=1, keepdims=True)
-            logs[alone] = np.where(nearest, log_counts[alone], -np.inf)
+            logs[alone] = np.where(nearest, counted[alone], -np.inf)
             top[alone] = np.max(logs[alone], axis=1, keepdims=True)
-        found = np.exp(logs - top)
-        return found / np.sum(found, axis=1, keepdims=True)
+        logs -= top
+        found = np.exp(logs, out=logs)
+        found /= np.sum(found, axis=1, keepdims=True)
+        return found
 
     def fitted(self, queries: np.ndarray, y: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Return S y, (m, t), block by block of queries on all cores.
@@ -86,11 +96,17 @@ class LocalSmoother:
         own : array (m,), optional
             The rows that the queries are, each left out.
         """
+        moments = _LineMoments.of(self, y) if 0 < self.degree * self.points.shape[1] <= MOST_COLUMNS else None
 
         def product(rows: slice) -> np.ndarray:
-            return self(queries[rows], None if own is None else own[rows]) @ y
+            block, left_out = queries[rows], None if own is None else own[rows]
+            if moments is None:
+                return self(block, left_out) @ y
+            return moments.fitted(block, left_out)
 
-        return np.concatenate([np.empty((0, y.shape[1])), *ordered_map(product, self._blocks(len(queries)))])
+        width = len(self.points) * (1 if self.degree == 0 or moments else 2 * self.points.shape[1])
+        blocks = even_blocks(len(queries), max(1, BLOCK // width))
+        return np.concatenate([np.empty((0, y.shape[1])), *ordered_map(product, blocks)])
 
     def left_out_error(self, y: np.ndarray) -> float:
         """Return the mean squared error of rows that are left out, averaged over targets (n, t)."""
@@ -98,15 +114,58 @@ class LocalSmoother:
         errors = np.mean((self.fitted(self.points, y, every) - y) ** 2, axis=1)
         return float(self.counts @ errors / np.sum(self.counts))
 
-    def _units(self) -> np.ndarray:
+    @cached_property
+    def units(self) -> np.ndarray:
         """Return the units of the columns, (d,), in which spreads are judged; lines do not depend on them."""
         ranges = np.ptp(self.points, axis=0)
         varies = ranges > ROUNDING * np.max(np.abs(self.points), axis=0)
         return np.where(varies, np.minimum(ranges, 1.0), 1.0)
 
-    def _blocks(self, m: int) -> list[slice]:
-        width = len(self.points) * (1 if self.degree == 0 else 2 * self.points.shape[1])
-        return even_blocks(m, max(1, BLOCK // width))
+
+@value
+class _LineMoments:
+    """What weighted lines about many queries are computed from, by one product with their weights.
+
+    With the rows u_i and targets y_i about their means, a row of W [u, u uᵀ, y, u y] has the moments of the
+    rows under the weights of one query, and the covariances C of u and s of u with y follow: the line at the
+    query z is ȳ - (ū - z)ᵀ C⁻¹ s. Differences of moments lose digits where the rows within reach are few
+    beside all; queries that would lose more than half of them are computed from the differences themselves.
+    """
+
+    smoother: LocalSmoother
+    y: np.ndarray  # (n, t)
+    centre: np.ndarray  # (d,)
+    offset: np.ndarray  # (t,)
+    features: np.ndarray  # (n, d + d (d + 1) / 2 + t + d t)
+
+    @classmethod
+    def of(cls, smoother: LocalSmoother, y: np.ndarray) -> "_LineMoments":
+        """Return the rows and products of columns and targets."""
+        centre, offset = np.mean(smoother.points, axis=0), np.mean(y, axis=0)
+        u, centred = (smoother.points - centre) / smoother.units, y - offset
+        i, j = np.triu_indices(u.shape[1])
+        crossed = (u[:, :, None] * centred[:, None, :]).reshape(len(u), -1)
+        features = np.hstack([u, u[:, i] * u[:, j], centred, crossed])
+        return cls(smoother=smoother, y=y, centre=centre, offset=offset, features=features)
+
+    def fitted(self, queries: np.ndarray, own: np.ndarray | None) -> np.ndarray:
+        """Return S y of a block of queries, (m, t)."""
+        d, t = len(self.centre), len(self.offset)
+        i, j = np.triu_indices(d)
+        means = self.smoother.weights(queries, own) @ self.features
+        mean, products, target, crossed = np.split(means, np.cumsum([d, len(i), t]), axis=1)
+        second = np.empty((len(queries), d, d))
+        second[:, i, j] = second[:, j, i] = products
+        sizes = np.max(products[:, i == j], axis=1, keepdims=True)
+        covariance = second - mean[:, :, None] * mean[:, None, :]
+        step, least = _steps(covariance, mean - (queries - self.centre) / self.smoother.units)
+        cross = crossed.reshape(-1, d, t) - mean[:, :, None] * target[:, None, :]
+        found = self.offset + target - np.einsum("md,mdt->mt", step, cross)
+        (lossy,) = np.nonzero(least * HALF_THE_DIGITS < np.ravel(sizes))
+        some = max(1, BLOCK // (2 * d * len(self.y)))
+        for rows in np.split(lossy, range(some, len(lossy), some)):
+            found[rows] = self.smoother(queries[rows], None if own is None else own[rows]) @ self.y
+        return found
 
 
 def _local_lines(weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -118,12 +177,17 @@ def _local_lines(weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     mean = np.einsum("mn,mnd->md", weights, gaps)
     centred = gaps - mean[:, None, :]
     covariance = np.swapaxes(weights[:, :, None] * centred, 1, 2) @ centred
+    step, _ = _steps(covariance, mean)
+    return weights * (1.0 - np.einsum("mnd,md->mn", centred, step))
+
+
+def _steps(covariance: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return C⁻¹ ū of every query, (m, d), in the directions with spread, and the least of these spreads."""
     values, vectors = np.linalg.eigh(covariance)
     spread = values > FLAT**2 * np.maximum(values[:, -1:], 1.0)
     along = np.einsum("mdk,md->mk", vectors, mean)
     slope = np.where(spread, along / np.where(spread, values, 1.0), 0.0)
-    step = np.einsum("mdk,mk->md", vectors, slope)
-    return weights * (1.0 - np.einsum("mnd,md->mn", centred, step))
+    return np.einsum("mdk,mk->md", vectors, slope), np.min(np.where(spread, values, np.inf), axis=1)
 
 
 def search_bandwidth(smoother: LocalSmoother, y: np.ndarray, lengths: np.ndarray) -> BandwidthSearch:
