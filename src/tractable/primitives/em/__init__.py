@@ -13,7 +13,7 @@ from tractable.arrays.devices import beside
 from tractable.arrays.grouping import sorted_by_pattern
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives import as_double, parameters_beside_rows, runs_compiled
-from tractable.primitives.em import agnostic
+from tractable.primitives.em import agnostic, matrices
 from tractable.primitives.threads import ordered_map
 from tractable.value import value
 
@@ -130,9 +130,12 @@ def mixture_pass(
     >>> sums.round(6).tolist()
     [[1.0, -20.0], [1.0, 20.0]]
     """
-    K, P = natural.shape
-    if not runs_compiled(x, 8 * x.shape[0] * (K + P)):
+    if not is_numpy_array(x):
         return agnostic.mixture_pass(as_double(x), weights, shift, scale, natural, kind)
+    K, P = natural.shape
+    # Products of matrices take as long in NumPy: compiled code saves time between them, which many hide.
+    if not runs_compiled(x, x.shape[0] * (64 + K + min(P, 256))):
+        return matrices.mixture_pass(x, weights, shift, scale, natural, kind)
     from tractable.primitives.em.compiled import mixture_pass as compiled
 
     # The small-matrix kernels of BLAS copy nothing while m·n·k stays below a million.
@@ -190,24 +193,24 @@ def whitened_pass(
     >>> sums.tolist()
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    diagonal = whiteners.ndim == 2
-    if not diagonal and x.shape[1] >= MANY_COLUMNS and is_numpy_array(x):
-        from tractable.primitives.em.wide import whitened_pass as wide
+    (n, d), K, diagonal = x.shape, means.shape[0], whiteners.ndim == 2
+    given = (shift, scale, means, whiteners, log_constants)
+    if not is_numpy_array(x):
+        rows = as_double(x)
+        if diagonal:
+            return agnostic.whitened_diagonal_pass(rows, weights, *given)
+        return agnostic.whitened_pass(rows, weights, *given, white)
+    # Products of matrices take as long in NumPy: what compiled code saves is the time of other operations.
+    small = not runs_compiled(x, 32 * n * (K + 2) + n * K * d // 4)
+    if small or (d >= MANY_COLUMNS and not diagonal):
+        sums, evidence = matrices.whitened_pass(x, weights, *given, white)
+    else:
+        from tractable.primitives.em import compiled
 
-        sums, evidence = wide(x, weights, shift, scale, means, whiteners, log_constants, white)
-        return packed(sums), evidence
-    width = x.shape[1] * (1 if diagonal else 1 + x.shape[1] / 2)
-    if not runs_compiled(x, 4 * x.shape[0] * means.shape[0] * width):
-        given = (as_double(x), weights, shift, scale, means, whiteners, log_constants)
-        return agnostic.whitened_diagonal_pass(*given) if diagonal else agnostic.whitened_pass(*given, white)
-    from tractable.primitives.em import compiled
-
-    n, d = x.shape
-    ready = (x, weights, shift, scale, means, whiteners, log_constants)
-    if diagonal:
-        return compiled.whitened_diagonal_pass(*ready, _block(n, d))
-    sums, evidence = compiled.whitened_pass(*ready, white, _block(n, d))
-    return packed(sums), evidence
+        if diagonal:
+            return compiled.whitened_diagonal_pass(x, weights, *given, _block(n, d))
+        sums, evidence = compiled.whitened_pass(x, weights, *given, white, _block(n, d))
+    return (sums if diagonal else packed(sums)), evidence
 
 
 def _block(n: int, d: int) -> int:
