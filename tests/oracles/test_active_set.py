@@ -51,6 +51,21 @@ def test_the_minimum_is_that_of_coordinate_descent(n, p, ridge, positive):
 
 
 @pytest.mark.parametrize("positive", [False, True])
+def test_where_most_columns_are_in_use_the_signs_of_least_squares_are_the_first_guess(positive):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 90))
+    truth = rng.uniform(1.0, 2.0, 90) * np.where(np.arange(90) % 3 == 0, -1.0, 1.0)
+    problem, columns = problems(X, X @ truth + rng.standard_normal(400))
+    given = 4.0, 0.0, 1e-10 * problem.square
+    coefs, gap, n_steps = active_set(problem, *given, positive=positive)
+    expected, _, one_by_one = active_set(columns, *given, positive=positive)
+    np.testing.assert_allclose(coefs, expected, atol=1e-10)
+    assert gap <= 1e-10 * problem.square
+    assert (coefs >= 0.0).all() if positive else (np.sign(coefs) == np.sign(truth)).all()
+    assert n_steps <= (one_by_one if positive else 3)
+
+
+@pytest.mark.parametrize("positive", [False, True])
 @pytest.mark.parametrize(("n", "p", "alpha"), [(30, 250, 0.02), (20, 300, 0.1), (50, 1500, 0.02)])
 def test_systems_of_rows_have_the_optimality_conditions(n, p, alpha, positive):
     X, y = table(n, p)

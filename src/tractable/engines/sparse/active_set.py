@@ -69,6 +69,7 @@ def active_set(
     fraction = ENTRANCE if problem.n_columns > FEW else 0.0
     active, signs, n_steps, gap = np.empty(0, dtype=np.int64), np.empty(0), 0, None
     some, gram, seen = None, None, set()
+    start = _first_guess(problem, start, penalty, ridge, positive)
     if start is not None and start.any():
         active = np.flatnonzero(start)
         signs, left = np.sign(start[active]), np.zeros_like(moment)  # none enters before the first solution
@@ -109,6 +110,24 @@ def active_set(
     coefs = np.zeros(problem.n_columns)
     coefs[active] = solved
     return coefs, float(gap), n_steps
+
+
+#: Where more than this fraction of the columns are above the penalty most are in use, as a rule, with their
+#: signs of least squares.
+MOST = 0.5
+
+
+def _first_guess(
+    problem: SparseProblem, start: np.ndarray | None, penalty: float, ridge: float, positive: bool
+) -> np.ndarray | None:
+    """Return coefficients with the signs to begin with: the start, or those of least squares, or None."""
+    few = not (problem.formed and FEW < problem.n_columns <= problem.rank)
+    if start is not None or few:
+        return start
+    if np.count_nonzero(size_of(positive)(problem.moment) > penalty) <= MOST * problem.n_columns:
+        return None
+    found = _solve(problem.gram, ridge, problem.moment)
+    return found if found is None or not positive else np.maximum(found, 0.0)
 
 
 #: Duality gaps, relative to |y|²: where one of at least the first is asked for, coordinate descent ends

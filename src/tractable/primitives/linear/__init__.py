@@ -279,7 +279,7 @@ def _upright(factor: np.ndarray) -> np.ndarray:
 
 #: Columns up to which the moments of a block are compiled: the products of more are symmetric to NumPy, half
 #: of the operations.
-COMPILED_COLUMNS = 64
+COMPILED_COLUMNS = 32
 
 #: Bytes of the rows that are centred at a time: they stay in the cache of a core.
 CENTRED_BYTES = 2**16
@@ -433,8 +433,9 @@ def _products_about(
 #: has their digits, but for so many times the rounding of a number.
 INFLATION = 50.0
 
-#: The largest variance inflation 1 / (1 - R²) of a target, whose residuals lose so many times rounding.
-TARGET_INFLATION = 1e4
+#: The largest variance inflation 1 / (1 - R²) of a target, whose residuals lose so many times rounding, over
+#: that of the columns.
+TARGET_INFLATION = 200.0
 
 
 def safe_factor(
@@ -472,8 +473,8 @@ def safe_factor(
     with blas_for_rows(len(scatter)):
         # Its transpose, which is in the order of Fortran, is the same matrix.
         lower, info = lapack.dpotrf(correlations.T, lower=1, clean=1, overwrite_a=1)
-        pivots = lower.diagonal()
-        if info != 0 or not pivots.min() > 0.0 or (pivots[d:] ** 2 * TARGET_INFLATION < 1.0).any():
+        pivots, unexplained = lower.diagonal(), TARGET_INFLATION * inflation * lower.diagonal()[d:] ** 2
+        if info != 0 or not pivots.min() > 0.0 or (unexplained < 1.0).any():
             return None
         if not inflation * lapack.dpocon(lower[:d, :d], 1.0, uplo="L")[0] >= 1.0:
             return None
