@@ -202,6 +202,7 @@ COVARIANCES = [
     Row("Full-strong", lambda: Full(matrix=STRONG)),
     Row("Full-scales", lambda: Full(matrix=[[1e-200, 0.5], [0.5, 1e200]])),
     Row("Full-jittered", lambda: Full.jittered(np.ones((3, 3)) + np.diag([1.0, 0.0, 0.0]))),
+    Row("Full-jittered-batch", lambda: Full.jittered(np.stack([np.ones((2, 2)), np.eye(2)]))),
     Row("Diagonal", lambda: Diagonal(variances=[4.0, 0.25, 1.0])),
     Row("Diagonal-batch", lambda: Diagonal(variances=[[[1.0, 2.0]], [[3.0, 0.1]]])),
     Row("Diagonal-scales", lambda: Diagonal(variances=[1e-200, 1e200])),

@@ -8,7 +8,7 @@ from scipy.special import log_expit, log_softmax, logsumexp, softmax
 
 from quick import some
 from tractable import BayesianLogisticRegression
-from tractable.engines.glm import losses
+from tractable.engines.glm import integrals, losses
 from tractable.engines.glm.integrals import (
     limit_rows,
     log_expected_probit,
@@ -34,6 +34,15 @@ def exact(link, mean, stddev):
 def test_a_sigmoid_on_average(mean, stddev):
     found = float(np.exp(log_expected_sigmoid(np.array([mean]), np.array([stddev])))[0])
     assert abs(found - float(exact(lambda a: 1 / (1 + mpmath.exp(-a)), mean, stddev))) < 1e-13
+
+
+@pytest.mark.parametrize("stddev", [0.0, 0.3, 2.0, 50.0])
+def test_the_bound_is_at_most_twice_a_sigmoid_on_average(stddev):
+    mean = np.linspace(-200.0, 200.0, 401)
+    ratio = integrals._log_expected_bound(mean, np.full(401, stddev))
+    ratio = ratio - log_expected_sigmoid(mean, np.full(401, stddev))
+    assert (ratio >= -1e-12).all()
+    assert (ratio <= np.log(2.0) + 1e-12).all()
 
 
 @pytest.mark.parametrize("stddev", [0.0, 0.5, 3.0])

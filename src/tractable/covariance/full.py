@@ -41,7 +41,7 @@ class Full(Covariance):
     (array([[0.5]]), array([[4.]]))
     """
 
-    _ndims: ClassVar[dict[str, int]] = {"matrix": 2, "cholesky": 2}
+    _ndims: ClassVar[dict[str, int]] = {"matrix": 2, "cholesky": 2, "jitter": 1}
 
     matrix: Array = None
     cholesky: Array = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tractable.arrays.batched import as_reals, batch_index, one_vectors
 from tractable.arrays.namespace import Array, as_float_array, freeze, namespace_of
-from tractable.value import parameters
+from tractable.value import parameters, replace
 
 
 def checked_variances(name: str, x: Any) -> Array:
@@ -243,21 +243,32 @@ class Covariance(ABC):
 
     def expand(self, batch_shape: tuple[int, ...]) -> Self:
         """Return the same matrices repeated to a batch shape."""
-        return self._each(
-            lambda x, n: namespace_of(x).broadcast_to(x, batch_shape + tuple(x.shape[x.ndim - n :]))
-        )
+        return self.expanded_item(batch_shape, ())
 
     def __getitem__(self, index: Any) -> Self:
         """Return some of the batch."""
-        whole = self.expand(self.batch_shape)
-        return whole._each(lambda x, n: x[batch_index(index, n)])  # noqa: SLF001
+        return self.expanded_item(self.batch_shape, index)
+
+    def expanded_item(self, batch_shape: tuple[int, ...], index: Any) -> Self:
+        """Return some of the matrices repeated to a batch shape, and check no others.
+
+        Examples
+        --------
+        >>> from tractable.covariance import Full
+        >>> Full(matrix=[[[2.0]], [[3.0]]]).expanded_item((5, 2), (0, 1)).dense().tolist()
+        [[3.0]]
+        """
+
+        def item(x: Array, n: int) -> Array:
+            whole = namespace_of(x).broadcast_to(x, batch_shape + tuple(x.shape[x.ndim - n :]))
+            return whole[batch_index(index, n)]
+
+        return self._each(item)
 
     def _each(self, change: Callable[[Array, int], Array]) -> Self:
         """Rebuild with every array parameter changed, given the array and how many axes are not batch."""
-        given = parameters(self)
-        return type(self)(
-            **{k: change(x, self._ndims[k]) if k in self._ndims else x for k, x in given.items()}
-        )
+        arrays = {k: x for k, x in parameters(self).items() if k in self._ndims and hasattr(x, "ndim")}
+        return replace(self, **{k: change(x, self._ndims[k]) for k, x in arrays.items()})
 
     def __add__(self, other: Any) -> "Covariance":
         """Return Σ₁ + Σ₂, the covariance of a sum of independent vectors; structured where it can be."""

@@ -123,7 +123,7 @@ class Elliptical(VectorDistribution):
 
     def __getitem__(self, index: Any) -> Self:
         shared = not self.structure.batch_shape
-        structure = self.structure if shared else self.structure.expand(self.batch_shape)[index]
+        structure = self.structure if shared else self.structure.expanded_item(self.batch_shape, index)
         arrays = {k: x[batch_index(index, self.parameter_ndims[k])] for k, x in self._arrays().items()}
         return type(self)(**{**parameters(self), **arrays, self._structure_name: structure})
 

@@ -149,6 +149,8 @@ def batch_is_a_loop(c: Any, rng: np.random.Generator) -> None:
         one, here = c[i], (slice(None), *i)
         assert one.batch_shape == ()
         np.testing.assert_allclose(one.dense(), c.dense()[i], rtol=1e-14)
+        added: Any = getattr(c, "jitter", 0.0)
+        np.testing.assert_array_equal(getattr(one, "jitter", 0.0), added[i] if np.ndim(added) else added)
         np.testing.assert_allclose(one.mahalanobis(z[here]), c.mahalanobis(z)[here], rtol=_slack(c))
         np.testing.assert_allclose(one.mahalanobis(z[0][i]), c.mahalanobis(z[0][i])[i], rtol=_slack(c))
     wide = c.expand((2, *c.batch_shape))

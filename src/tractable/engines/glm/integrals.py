@@ -7,6 +7,7 @@ The predictive integrals of a Gaussian (Laplace) posterior, as logarithms: two c
 import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,17 @@ def log_expected_sigmoid(mean: Array, stddev: Array) -> Array:
     found = _piecewise(rules, near, stddev) + log_factor
     found = xp.where(mean > 0.0, xp.log1p(-xp.exp(xp.clip(found, max=0.0))), found)
     return xp.reshape(found, shape)
+
+
+def _log_expected_bound(mean: Array, stddev: Array) -> Array:
+    """Return log E[min(1, e^a)] of a ~ N(mean, stddev²), which is log-concave in the mean.
+
+    σ(a) is between half of min(1, e^a) and all of it.
+    """
+    xp = namespace_of(mean, stddev)
+    s = xp.clip(stddev, min=TINY)
+    ratio = mean / s
+    return xp.logaddexp(log_ndtr(ratio), mean + 0.5 * s * s + log_ndtr(-ratio - s))
 
 
 def log_expected_probit(mean: Array, stddev: Array) -> Array:
@@ -223,19 +235,20 @@ def _first_of_three(center: Array, spread: Array) -> Array:
     slope = xp.sum(q * r, axis=1) / s
     rest = xp.abs(q[:, 0] * r[:, 1] - q[:, 1] * r[:, 0]) / s
 
-    def logs(z: Array, i: Array | None = None) -> Array:
-        own = (m, s, mu, slope, rest)
-        m_i, s_i, mu_i, slope_i, rest_i = own if i is None else (xp.take(x, i) for x in own)
+    def logs(z: Array, own: Any = (m, s, mu, slope, rest), expected: Any = log_expected_sigmoid) -> Array:
+        m_i, s_i, mu_i, slope_i, rest_i = own
         soft = log1p_exp(m_i + s_i * z)
-        return log_expected_sigmoid(soft - mu_i - slope_i * z, rest_i) - soft - 0.5 * z * z
+        return expected(soft - mu_i - slope_i * z, rest_i) - soft - 0.5 * z * z
 
-    mode = golden_section(logs, -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
-    largest = logs(mode)
+    # Where the integrand is large, a bound that is at most twice as large tells.
+    bound = partial(logs, expected=_log_expected_bound)
+    mode = golden_section(bound, -2.0 * s - 1.0, 2.0 * s + 1.0, 36)
+    highest, largest = bound(mode), logs(mode)
 
     def end(side: float) -> Array:
         """Return where the integrand has fallen by DEPTH: at most 9 away from its mode, as a normal."""
         near, far = (xp.full_like(mode, math.log(distance)) for distance in (1e-7, 9.0))
-        fallen = bisect(lambda t: ~(logs(mode + side * xp.exp(t)) > largest - DEPTH), near, far, max_iter=16)
+        fallen = bisect(lambda t: ~(bound(mode + side * xp.exp(t)) > highest - DEPTH), near, far, max_iter=16)
         return mode + side * xp.exp(fallen)
 
     low, high = end(-1.0), end(1.0)
@@ -251,7 +264,8 @@ def _first_of_three(center: Array, spread: Array) -> Array:
     tolerance = xp.clip(64.0 * float(np.finfo(float).eps) * size, min=TOLERANCE)
 
     def relative(z: Array, i: Array) -> Array:
-        return xp.exp(logs(z, i) - xp.take(largest, i))
+        own = [xp.take(x, i) for x in (m, s, mu, slope, rest)]
+        return xp.exp(logs(z, own) - xp.take(largest, i))
 
     found = integrate(relative, xp.sort(breaks.T, axis=1), rtol=tolerance, n_nodes=N_NODES)
     return largest + xp.log(found.value) - 0.5 * LOG_2PI
