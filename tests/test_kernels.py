@@ -369,9 +369,10 @@ def test_bad_parameters_are_refused(make, message):
         make()
 
 
-def test_memory_of_a_gradient_is_that_of_blocks(rng):
+def test_memory_of_a_gradient_is_that_of_blocks(rng, monkeypatch):
     import tracemalloc
 
+    monkeypatch.setenv("TRACTABLE_NUM_THREADS", "2")
     n = 2000
     x, W = rng.standard_normal((n, 5)), np.ones((n, n))
     kernel = 1.5 * RBF(np.ones(5)) * RationalQuadratic(2.0) + White(0.1)

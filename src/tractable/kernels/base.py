@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tractable.engines.state_space import MarkovTerm
     from tractable.kernels.fourier_features import FourierFeatures
 
-#: Entries of a block of rows of a kernel matrix. What is computed on the way to a matrix, or to a sum over
-#: its entries, is of this size and stays in the cache.
-BLOCK = 2**16
+#: Rows of a block of a kernel matrix: the interpreter, and what is computed of the columns alone, take as
+#: long as some of them. Blocks of few columns have more, and of many columns fewer: what a cache holds.
+ROWS, LEAST_ROWS, LEAST_ENTRIES, MOST_ENTRIES = 96, 32, 2**16, 3 * 2**17
 
 #: Rows whose matrix is made for its diagonal.
 _FEW = 32
@@ -177,9 +177,9 @@ class Kernel(ABC):
 
         def contract(rows: slice) -> np.ndarray:
             a, e = rows.start, rows.stop
-            block = weights[rows, :e]
             # An entry below the diagonal stands for the one above it too.
-            block = xp.tril(block, k=a) + xp.tril(block, k=a - 1)
+            block, square = 2.0 * weights[rows, :e], weights[rows, a:e]
+            block[:, a:] = xp.tril(square) + xp.tril(square, k=-1)
             return kernel.pullback(x[rows, :], x[:e, :], a)[1](block)
 
         return sum(by_blocks(contract, n, n, x) if n_theta else [], np.zeros(n_theta))
@@ -580,7 +580,8 @@ def one_number(numbers: Any, name: str) -> float:
 
 def by_blocks(of: Callable[[slice], T], n: int, m: int, x: Array) -> list[T]:
     """Return what a function gives for each block of rows of a matrix (n, m), on all cores or the device."""
-    return map_matrix_rows(SILENT(of), n, m, x, BLOCK)
+    entries = max(LEAST_ENTRIES, min(ROWS * m, MOST_ENTRIES), LEAST_ROWS * m)
+    return map_matrix_rows(SILENT(of), n, m, x, entries)
 
 
 def on_diagonal(matrix: Array, numbers: Any, same: int | None) -> Array:

@@ -20,7 +20,7 @@ from tractable.arrays.namespace import Array, is_numpy_array, is_torch_array, na
 from tractable.primitives.threads import blas_for_rows, ordered_map
 
 #: Rows of a block that is worked on by one thread, and the fewest and most rows of a matrix that is shared.
-HOST_BLOCK, LEAST_ROWS, MOST_ROWS = 512, 1280, 4096
+HOST_BLOCK, LEAST_ROWS, MOST_ROWS = 512, 960, 4096
 
 #: Rows or columns of a product that a thread takes at least, and how many parts are made of more.
 LEAST_PART, PARTS = 128, 16

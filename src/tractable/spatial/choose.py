@@ -8,6 +8,7 @@ import numpy as np
 
 from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import either_seed_name
+from tractable.primitives import few_pairs
 from tractable.spatial.brute import Brute
 from tractable.spatial.checks import as_rows, as_seed
 from tractable.spatial.index import Index
@@ -33,6 +34,10 @@ SAMPLED = 8192
 
 #: Points a tree is tried on.
 PROBES = 16
+
+#: Nanoseconds that a scan by products takes for a row before it measures points, in NumPy and in compiled
+#: code, which a block of so many rows decides; a tree takes 5 for a point, and 0.17 for each of its columns.
+BY_NUMPY, COMPILED, SHARED_ROWS = 3400.0, 2400.0, 256
 
 #: How many times as many points as are worthwhile a tree of a sample is to expect, so that none of all points
 #: is tried: it expects too many where neighbours are fewer than the points that one of the sample stands for.
@@ -72,7 +77,7 @@ def choose_index(points: Any, metric: Metric | str = "euclidean", *, k: int = 10
     rows = as_rows("points", points, missing=metric.missing)
     if not KDTree.serves(metric) or rows.shape[1] > MANY or len(rows) <= SCANNED:
         return Brute(points, metric)
-    few, worthwhile = rows.shape[1] <= FEW, _most_measured(len(rows), metric)
+    few, worthwhile = rows.shape[1] <= FEW, _most_measured(rows, metric)
     step = len(rows) // SCANNED
     if not few and step > 1 and _expected_measured(rows, step, metric, k) > SURE * worthwhile:
         if len(rows) <= SAMPLED:
@@ -98,13 +103,17 @@ def _relative_cost(metric: Metric) -> float:
     return 1.0 / 12.0 if metric.form == "euclidean" else 0.25
 
 
-def _most_measured(n: int, metric: Metric) -> float:
-    """Return how many of n points a tree may measure for a row and be no slower than a scan.
+def _most_measured(rows: np.ndarray, metric: Metric) -> float:
+    """Return how many of the points a tree may measure for a row and be no slower than a scan.
 
-    A scan costs a row about what the tree takes for six hundred points, and then its share of each. A tree
-    that measures most of its points is never the faster one: it opens all of its nodes as well.
+    A scan costs a row what the tree takes for some hundred points, and then its share of each. A tree that
+    measures most of its points is never the faster one: it opens all of its nodes as well.
     """
-    return min(0.6 * n, 600.0 + _relative_cost(metric) * n)
+    n, d = rows.shape
+    before = 600.0
+    if metric.form == "euclidean":
+        before = (BY_NUMPY if few_pairs(rows[:SHARED_ROWS], rows) else COMPILED) / (5.0 + 0.17 * d)
+    return min(0.6 * n, before + _relative_cost(metric) * n)
 
 
 def _mean_measured(tree: KDTree, k: int) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, device, is_numpy_array, is_torch_array, namespace_of
 from tractable.primitives import SILENT
+from tractable.primitives.threads import even_blocks
 
 
 @SILENT
@@ -14,8 +15,16 @@ def nearest(
 ) -> tuple[Array, Array]:
     if form == "euclidean" and _by_products(x, points, k):
         return _host_candidates(x, points, k)
-    return smallest(distances(x, points, form, order), k)
+    if not is_numpy_array(x):
+        return smallest(distances(x, points, form, order), k)
+    near, indices = np.empty((len(x), k)), np.empty((len(x), k), np.int64)
+    for part in even_blocks(len(x), max(1, CACHED // len(points))):
+        near[part], indices[part] = smallest(distances(x[part], points, form, order), k)
+    return near, indices
 
+
+#: Distances that stay in the cache of a core: pages of larger arrays are also given back, and cleared again.
+CACHED = 2**16
 
 #: Columns, and differences of coordinates, from which on candidates are chosen by products; and how many more
 #: of them there are than neighbours.
