@@ -61,7 +61,7 @@ test: style ## set up, then lint, types, layers, doctests, README and the laws
 quick-tests: $(VENV)/dev.stamp
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
 
-test-all: lint ## the same with the heavier checks and wide, random Hypothesis examples
+test-all: lint $(VENV)/dev.stamp ## the same with the heavier checks and wide, random Hypothesis examples
 	@TRACTABLE_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-tensors: $(VENV)/tensors.stamp ## the laws of devices on tensors of torch, and arrays of JAX, on the host: installs both
