@@ -54,7 +54,7 @@ class LocalSmoother:
         weights = self.weights(queries, own)
         if self.degree == 0:
             return weights
-        return _local_lines(weights, (self.points[None, :, :] - queries[:, None, :]) / self.units)
+        return _local_lines(weights, (self.points[None, :, :] - queries[:, None, :]) / self.scales)
 
     @SILENT
     def weights(self, queries: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
@@ -115,8 +115,8 @@ class LocalSmoother:
         return float(self.counts @ errors / np.sum(self.counts))
 
     @cached_property
-    def units(self) -> np.ndarray:
-        """Return the units of the columns, (d,), in which spreads are judged; lines do not depend on them."""
+    def scales(self) -> np.ndarray:
+        """Return the scales of the columns, (d,), in which spreads are judged; lines do not depend on them."""
         ranges = np.ptp(self.points, axis=0)
         varies = ranges > ROUNDING * np.max(np.abs(self.points), axis=0)
         return np.where(varies, np.minimum(ranges, 1.0), 1.0)
@@ -142,7 +142,7 @@ class _LineMoments:
     def of(cls, smoother: LocalSmoother, y: np.ndarray) -> "_LineMoments":
         """Return the rows and products of columns and targets."""
         centre, offset = np.mean(smoother.points, axis=0), np.mean(y, axis=0)
-        u, centred = (smoother.points - centre) / smoother.units, y - offset
+        u, centred = (smoother.points - centre) / smoother.scales, y - offset
         i, j = np.triu_indices(u.shape[1])
         crossed = (u[:, :, None] * centred[:, None, :]).reshape(len(u), -1)
         features = np.hstack([u, u[:, i] * u[:, j], centred, crossed])
@@ -158,7 +158,7 @@ class _LineMoments:
         second[:, i, j] = second[:, j, i] = products
         sizes = np.max(products[:, i == j], axis=1, keepdims=True)
         covariance = second - mean[:, :, None] * mean[:, None, :]
-        step, least = _steps(covariance, mean - (queries - self.centre) / self.smoother.units)
+        step, least = _steps(covariance, mean - (queries - self.centre) / self.smoother.scales)
         cross = crossed.reshape(-1, d, t) - mean[:, :, None] * target[:, None, :]
         found = self.offset + target - np.einsum("md,mdt->mt", step, cross)
         (lossy,) = np.nonzero(least * HALF_THE_DIGITS < np.ravel(sizes))
