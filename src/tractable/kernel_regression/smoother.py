@@ -116,7 +116,7 @@ class LocalSmoother:
 
     @cached_property
     def scales(self) -> np.ndarray:
-        """Return the scales of the columns, (d,), in which spreads are judged; lines do not depend on them."""
+        """Return the scales of the columns, (d,), in which spreads are judged; no line depends on them."""
         ranges = np.ptp(self.points, axis=0)
         varies = ranges > ROUNDING * np.max(np.abs(self.points), axis=0)
         return np.where(varies, np.minimum(ranges, 1.0), 1.0)
