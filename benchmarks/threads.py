@@ -25,19 +25,37 @@ from benchmarks.machine import machine, machine_line
 from tractable.data.blocks import reduce_blocks
 from tractable.engines import fold
 from tractable.primitives.threads import default_threads, even_blocks
-from tractable.statistics import Moments
+from tractable.statistics import (
+    Bins,
+    ByClass,
+    ColumnSummary,
+    Counts,
+    DiagonalMoments,
+    Directions,
+    Extremes,
+    FourthMoments,
+    IncompleteMoments,
+    LinearFactor,
+    LogMoments,
+    Moments,
+    ScatterFactor,
+    Totals,
+)
 
 KEPT = Path(__file__).parent / "threads.json"
 COLUMNS = 16
+MISSING = 0.02  # of the entries
 LEAST_SECONDS = 0.1  # a turn repeats short calls until it is about as long as this
 
 
 class Table(NamedTuple):
-    """Rows with a target and with classes."""
+    """Rows with a target and with classes, the same with missing entries, and rows of whole numbers."""
 
     X: np.ndarray
     y: np.ndarray
     classes: np.ndarray
+    incomplete: np.ndarray
+    whole: np.ndarray
 
 
 def table(n_rows):
@@ -46,7 +64,9 @@ def table(n_rows):
     X = rng.standard_normal((n_rows, COLUMNS))
     predictor = X @ rng.standard_normal(COLUMNS)
     classes = (predictor + rng.logistic(size=n_rows) > 0).astype(int)
-    return Table(X=X, y=predictor + rng.standard_normal(n_rows), classes=classes)
+    y = predictor + rng.standard_normal(n_rows)
+    incomplete = np.where(rng.random(X.shape) < MISSING, np.nan, X)
+    return Table(X=X, y=y, classes=classes, incomplete=incomplete, whole=rng.integers(1, 6, X.shape))
 
 
 def read(data):
@@ -64,9 +84,27 @@ def mixture(data):
     return tractable.GaussianMixture(10, means_init=data.X[:10], max_iter=3, tol=0.0).fit(data.X)
 
 
+def bins(data):
+    """Ten bins of each of three columns."""
+    return fold(Bins(edges=[np.linspace(-3.0, 3.0, 11)] * 3).of, data.X[:, :3])
+
+
 JOBS = {
     "read": read,
     "moments": lambda data: fold(Moments.of, data.X),
+    "DiagonalMoments": lambda data: fold(DiagonalMoments.of, data.X),
+    "IncompleteMoments": lambda data: fold(IncompleteMoments.of, data.incomplete),
+    "FourthMoments": lambda data: fold(FourthMoments.of, data.X),
+    "LogMoments": lambda data: fold(LogMoments.of, data.whole),
+    "ByClass": lambda data: fold(ByClass.of, data.X, data.classes),
+    "ScatterFactor": lambda data: fold(ScatterFactor.of, data.X),
+    "LinearFactor": lambda data: fold(LinearFactor.of, data.X, data.y),
+    "ColumnSummary": lambda data: fold(ColumnSummary.of, data.incomplete),
+    "Extremes": lambda data: fold(Extremes.of, data.X),
+    "Directions": lambda data: fold(Directions.of, data.X),
+    "Counts": lambda data: fold(Counts.of, data.whole),
+    "Totals": lambda data: fold(Totals.of, data.whole),
+    "BinCounts": bins,
     "LinearRegression": lambda data: tractable.LinearRegression().fit(data.X, data.y),
     "Ridge": lambda data: tractable.Ridge().fit(data.X, data.y),
     "BayesianRidge": lambda data: tractable.BayesianRidge().fit(data.X, data.y),
@@ -139,9 +177,9 @@ def scaled(job, data, counts, turns):
                 taken = measure(job, data, repeats)
                 found[threads].append((taken.wall, taken.cpu))
     finally:
-        os.environ.pop("TRACTABLE_NUM_THREADS") if before is None else os.environ.update(
-            TRACTABLE_NUM_THREADS=before
-        )
+        os.environ.pop("TRACTABLE_NUM_THREADS", None)
+        if before is not None:
+            os.environ["TRACTABLE_NUM_THREADS"] = before
     return {threads: min(samples) for threads, samples in found.items()}
 
 

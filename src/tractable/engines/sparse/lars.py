@@ -32,6 +32,8 @@ FIRST = 64
 #: Fraction of its length that a column may add to those in use and still be passed over: the root of what
 #: `append_row` takes for rounding. Its correlation with the residual may be above the penalty by as much.
 PASSED = 3.2e-7
+#: The most corrections of where a column enters.
+CORRECTIONS = 3
 #: Multiple of what rounding leaves unknown by which a correlation shows that the path is wrong.
 SLACK = 100.0
 
@@ -211,17 +213,21 @@ class LarsState:
         """Return the column that enters next, and at which fall of the penalty, by the coefficients there.
 
         Of nearly dependent columns the direction has few digits. Where the correlation of a column is beyond
-        the penalty at the knot that it gives, the knot is where the line through both correlations meets it.
+        the penalty at the knot that it gives, or that of the entering one short of it, the lines through the
+        correlations here and at that knot tell the next.
         """
-        penalty = self.penalty - entry
-        rhs = self.problem.moment[self.active] - penalty * self.sign[self.active]
-        w = solve_rows(self.factor, rhs, len(self.active))
-        q = self.problem.moment - self._along(w)
-        side = 1.0 if self.positive else np.where(q < 0.0, -1.0, 1.0)
-        beyond = np.where(free, side * q - penalty - self.ties, -np.inf)
-        j = int(np.argmax(beyond))
-        before = self.penalty - (side * self.q)[j]
-        return (j, entry * before / (before + beyond[j])) if beyond[j] > 0.0 < before else (entering, entry)
+        for _ in range(CORRECTIONS):
+            penalty = self.penalty - entry
+            rhs = self.problem.moment[self.active] - penalty * self.sign[self.active]
+            q = self.problem.moment - self._along(solve_rows(self.factor, rhs, len(self.active)))
+            side = 1.0 if self.positive else np.where(q < 0.0, -1.0, 1.0)
+            apart = np.where(free, side * q - penalty, -np.inf)
+            known = (apart <= self.ties).all() and apart[entering] >= -self.ties[entering]
+            if known or not TIE * self.penalty < entry < np.inf:
+                break
+            slopes = (self.q - q) / entry
+            entering, entry = first_to_enter(self.q, slopes, free, self.penalty, self.positive)
+        return entering, entry
 
     def _tied(self, side: Any) -> np.ndarray:
         """Return which correlations are at the penalty, or at its negative, to rounding."""
