@@ -302,3 +302,19 @@ def test_several_callers_share_the_pool():
     for each in threads:
         each.join()
     assert found == [19900] * 6
+
+
+def test_callers_that_come_at_once_start_the_threads_of_one_pool():
+    n, barrier = 19, threading.Barrier(8)  # no other test asks for so many threads
+
+    def caller():
+        barrier.wait()
+        assert sum(ordered_map(lambda i: i, range(200), n)) == 19900
+
+    before = sum(each.name.startswith("tractable") for each in threading.enumerate())
+    callers = [threading.Thread(target=caller) for _ in range(8)]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    assert sum(each.name.startswith("tractable") for each in threading.enumerate()) == before + n

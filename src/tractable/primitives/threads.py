@@ -284,7 +284,19 @@ class _Pool:
                 task()
 
 
-_pool = cache(_Pool)
+class _Pools:
+    """The pools of this process, one for each number of threads."""
+
+    def __init__(self) -> None:
+        self.lock, self.known = threading.Lock(), dict[int, _Pool]()
+
+    def __call__(self, n_threads: int) -> _Pool:
+        """Return the pool of so many threads."""
+        with self.lock:
+            return self.known.get(n_threads) or self.known.setdefault(n_threads, _Pool(n_threads))
+
+
+_pool = _Pools()
 
 
 class _BlasGuard:
@@ -403,7 +415,7 @@ def _controls(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
 
 def _after_fork() -> None:
     """A child has none of the parent's threads and may have caught its locks held: begin anew."""
-    _pool.cache_clear()
+    _pool.__init__()  # type: ignore[misc]
     if _guard.limits:
         _guard._set(sys.maxsize)  # noqa: SLF001  (nothing in the child would lift the limits)
     _guard.__init__()  # type: ignore[misc]
