@@ -161,6 +161,21 @@ def test_equal_and_dependent_columns_have_one_optimal_answer(rng):
     assert len(same.support_) == 1
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("alpha", [1e-9, 1e-12])
+@pytest.mark.parametrize("options", [{}, {"precompute": False}, {"positive": True}])
+def test_columns_that_differ_by_rounding_are_as_good_as_one(options, alpha, rng):
+    X = rng.standard_normal((100, 6))
+    y = X @ [1.0, -1.0, 2.0, 0.5, -0.5, 1.5] + rng.standard_normal(100)
+    one = Lasso(alpha, **options).fit(X, y)
+    for apart in (1e-6, 1e-7, 1e-8):
+        twice = np.hstack([X, X + apart * rng.standard_normal(X.shape)])
+        model = Lasso(alpha, **options).fit(twice, y)
+        least = objective(X, y, one.coef_, alpha)
+        assert objective(twice, y, model.coef_, alpha) <= least * (1.0 + 1e-6)
+        assert not options.get("positive") or (model.coef_ >= 0.0).all()
+
+
 @pytest.mark.parametrize("model", [Lasso(1e-6), Lasso(1e-6, precompute=False), LassoLars(1e-6)])
 def test_constant_columns_and_targets_get_nothing(rng, model):
     X, y = table(rng)

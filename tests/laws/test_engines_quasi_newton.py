@@ -295,15 +295,17 @@ def test_breaches_may_be_judged_by_the_caller():
     assert not never.converged
 
 
+@pytest.mark.parametrize("positive", [False, True])
 @pytest.mark.parametrize("n_sweeps", [0, 1, 7])
-def test_compiled_sweeps_equal_the_obvious_ones(n_sweeps, rng):
+def test_compiled_sweeps_equal_the_obvious_ones(n_sweeps, positive, rng):
     A = rng.standard_normal((12, 8))
     hessian = A.T @ A
     hessian[5], hessian[:, 5] = 0.0, 0.0
     slope, price, x = rng.standard_normal(8), rng.uniform(0.0, 1.0, 8), rng.standard_normal(8)
     kept = x.copy(), slope.copy()
-    u, q = coordinate_sweeps(hessian, slope, price, x, n_sweeps)
-    expected = obvious(hessian, slope, price, x, n_sweeps)
+    u, q = coordinate_sweeps(hessian, slope, price, x, n_sweeps, positive=positive)
+    expected = obvious(hessian, slope, price, x, n_sweeps, positive)
+    assert not (positive and n_sweeps) or (np.delete(u, 5) >= 0.0).all()
     np.testing.assert_allclose(u, expected[0], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(q, expected[1], rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(q, slope + hessian @ (u - x), rtol=1e-10, atol=1e-11)
@@ -311,7 +313,8 @@ def test_compiled_sweeps_equal_the_obvious_ones(n_sweeps, rng):
     np.testing.assert_array_equal(x, kept[0])
     np.testing.assert_array_equal(slope, kept[1])
     strict = [array_api_strict.asarray(part) for part in (hessian, slope, price, x)]
-    np.testing.assert_allclose(np.asarray(coordinate_sweeps(*strict, n_sweeps)[0]), u, rtol=1e-10, atol=1e-12)
+    swept = coordinate_sweeps(*strict, n_sweeps, positive=positive)[0]
+    np.testing.assert_allclose(np.asarray(swept), u, rtol=1e-10, atol=1e-12)
 
 
 def test_read_only_arrays_are_swept(rng):

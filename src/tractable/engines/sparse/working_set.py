@@ -6,6 +6,7 @@ import numpy as np
 
 from tractable.engines.sparse.active_set import (
     MOST_COLUMNS,
+    ROUNDING,
     active_set,
     crowded,
     descent,
@@ -14,7 +15,7 @@ from tractable.engines.sparse.active_set import (
     same_active_set,
 )
 from tractable.engines.sparse.problem import ColumnProblem, Size, SparseProblem, duality_gaps, size_of
-from tractable.primitives.sparse import SignedSupport, solve_lasso
+from tractable.primitives.sparse import SignedSupport, coordinate_sweeps, solve_lasso
 from tractable.primitives.threads import single_threaded_blas
 from tractable.value import value
 
@@ -25,6 +26,8 @@ FEW = 1000
 INTERPRETED = 45
 #: The most penalties solved before the conditions of the other columns are checked.
 PENALTIES_AT_ONCE = 16
+#: Rounds of coordinate descent between two looks at the objective.
+SWEEPS = 50
 #: Ratio of the penalties that lead from the largest to the first that was asked for.
 PENALTY_RATIO = 0.7
 
@@ -199,6 +202,10 @@ def _solve(
             wanted |= (size(left[:, at:]) > penalties[here + at : part.stop]).any(axis=1)
         mended = work.take(wanted) and failed
         done = good + (failed and not mended)
+        if done > good:
+            one = penalties[here + at], steps.ridges[here + at]
+            found[:, at] = work.descend(found[:, at], *one, positive, max_iter)
+            left[:, at], gaps[at] = duality_gaps(problem, work.some, work.which, found[:, at], *one, size)
         path.coefs[work.which[: len(found)], here : here + done] = found[:, :done]
         path.gaps[here : here + done], path.n_iter[here : here + done] = gaps[:done], n_iter[:done]
         work.resume(found[:, at], steps.ridges[here + at], afresh=failed)
@@ -273,6 +280,29 @@ class WorkingSet:
             self.state.restart(self.gram, self.moment, w, ridge)
         else:
             self.state.refresh(self.gram, self.moment)
+
+    def descend(
+        self, w: np.ndarray, penalty: float, ridge: float, positive: bool, max_iter: int
+    ) -> np.ndarray:
+        """Lower the objective by coordinate descent from w, or from zero where the objective is lower.
+
+        Of columns that are equal to rounding, steps on signed supports exchange one for the other.
+        """
+        hessian, moment = self.gram + ridge * np.eye(len(w)), self.moment
+        weights = np.full(len(w), penalty)
+
+        def objective(w: np.ndarray, slope: np.ndarray) -> float:
+            return float(0.5 * w @ (slope - moment) + penalty * np.abs(w).sum())
+
+        slope = hessian @ w - moment
+        if not objective(w, slope) < 0.0:
+            w, slope = np.zeros_like(w), -moment
+        for _ in range(0, max_iter, SWEEPS):
+            before = objective(w, slope)
+            w, slope = coordinate_sweeps(hessian, slope, weights, w, SWEEPS, positive=positive)
+            if not before - objective(w, slope) > ROUNDING * self.problem.square:
+                break
+        return w
 
     def solve(
         self, penalties: np.ndarray, ridges: np.ndarray, tol: float, positive: bool, max_iter: int

@@ -285,7 +285,13 @@ def _empty_state(moment: np.ndarray) -> SignedSupport:
 
 
 def coordinate_sweeps(
-    hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int
+    hessian: Array,
+    slope: Array,
+    penalty_weights: Array,
+    x: Array,
+    n_sweeps: int,
+    *,
+    positive: bool = False,
 ) -> tuple[Array, Array]:
     """Lower slopeᵀ(u - x) + ½ (u - x)ᵀ H (u - x) + Σ_j λ_j |u_j|, one coordinate after the other.
 
@@ -297,6 +303,8 @@ def coordinate_sweeps(
         The gradient at the start x, and λ.
     n_sweeps : int
         The most rounds over all coordinates; it ends before where nothing moves.
+    positive : bool
+        Whether negative coordinates are forbidden.
 
     Returns
     -------
@@ -311,10 +319,11 @@ def coordinate_sweeps(
     array([2., 0.])
     """
     if not is_numpy_array(hessian):
-        return agnostic.coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps)
+        return agnostic.coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps, positive)
     from tractable.primitives.sparse.compiled import coordinate_sweeps as kernel
 
-    return kernel.for_work(500 * len(slope) ** 2)(hessian, slope, penalty_weights, x, n_sweeps)
+    work = 500 * len(slope) ** 2
+    return kernel.for_work(work)(hessian, slope, penalty_weights, x, n_sweeps, positive)
 
 
 def column_descent(

@@ -132,7 +132,7 @@ def duality_gap(
 
 
 def coordinate_sweeps(
-    hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int
+    hessian: Array, slope: Array, penalty_weights: Array, x: Array, n_sweeps: int, positive: bool
 ) -> tuple[Array, Array]:
     xp = namespace_of(hessian)
     u, q = xp.asarray(x, copy=True), xp.asarray(slope, copy=True)
@@ -142,7 +142,8 @@ def coordinate_sweeps(
             if not bool(a > 0):
                 continue
             correlation = a * u[j] - q[j]
-            rest = xp.sign(correlation) * xp.clip(xp.abs(correlation) - penalty_weights[j], 0.0, None) / a
+            size = correlation if positive else xp.abs(correlation)
+            rest = xp.sign(correlation) * xp.clip(size - penalty_weights[j], 0.0, None) / a
             q = q + (rest - u[j]) * hessian[j, :]
             u[j] = rest
     return u, q

@@ -277,8 +277,8 @@ def _gap(moment, square, penalty, ridge, positive, w, q):  # type: ignore[no-unt
     return primal + 0.5 * dual_scale * dual_scale * rest - dual_scale * (square - fit), primal
 
 
-@entry("MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT", fastmath=False)
-def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ignore[no-untyped-def]
+@entry("MATRIX DENSE_VECTOR DENSE_VECTOR DENSE_VECTOR INT BOOL", fastmath=False)
+def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps, positive):  # type: ignore[no-untyped-def]
     u, q = x.copy(), slope.copy()
     for _ in range(n_sweeps):
         moved = False
@@ -287,7 +287,7 @@ def coordinate_sweeps(hessian, slope, penalty_weights, x, n_sweeps):  # type: ig
             if a <= 0.0:
                 continue
             correlation = a * u[j] - q[j]
-            rest = max(abs(correlation) - penalty_weights[j], 0.0) / a
+            rest = max((correlation if positive else abs(correlation)) - penalty_weights[j], 0.0) / a
             step = (rest if correlation > 0.0 else -rest) - u[j]
             if step != 0.0:
                 moved = True
