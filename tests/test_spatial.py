@@ -135,6 +135,9 @@ def test_numbers_whose_squares_are_none():
             index([[1e160], [0.0]])
         with pytest.raises(ValueError, match="points has values so small"):
             index([[1e-160], [0.0]])
+    for name in ("points", "X"):
+        with pytest.raises(ValueError, match=f"{name} has values so large"):
+            as_index(np.array([[1e160], [0.0]]), name=name)
     with pytest.raises(ValueError, match="points has values so large"):
         Brute([[1e149], [-1e149]], Mahalanobis(covariance=[[1e-4]]))
     with pytest.raises(ValueError, match="x has values so large"):

@@ -12,6 +12,7 @@ from tractable.statistics import DiagonalMoments, Moments
     [
         (Full, "exactly one of matrix and cholesky"),
         (lambda: Full(matrix=np.eye(2), cholesky=np.eye(2)), "exactly one of matrix and cholesky"),
+        (lambda: Full(matrix=np.eye(2), jitter=0.1), "jitter is told beside cholesky"),
         (lambda: Full(matrix=np.empty((0, 0))), "matrix must be square"),
         (lambda: Full(matrix=[[1.0, 2.0], [2.0, 1.0]]), "matrix must be positive definite"),
         (lambda: Full(matrix=[np.eye(2), -np.eye(2)]), "matrix must be positive definite.*index"),

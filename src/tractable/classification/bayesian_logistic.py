@@ -44,6 +44,7 @@ from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
 from tractable.inference import wald_interval
 from tractable.primitives import as_double
 from tractable.primitives.linear import triangle
+from tractable.primitives.threads import blas_for_products
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value
@@ -242,7 +243,8 @@ class BayesianLogisticRegression(ClassifierMixin, Estimator):
     def _activation(self, z: Array) -> tuple[Array, Array]:
         """Return mean and standard deviation of the linear predictor of two classes."""
         mode, root = beside((self._mode_[0], self._root_), z)
-        return z @ mode, namespace_of(z).linalg.vector_norm(z @ root, axis=1)
+        with blas_for_products(z.shape[0] * root.shape[0] * root.shape[1]):
+            return z @ mode, namespace_of(z).linalg.vector_norm(z @ root, axis=1)
 
     def _activations(self, z: Array) -> tuple[Array, Array]:
         """Return the means (n, c) of the linear predictors and roots (n, c, c) of their covariances."""

@@ -11,7 +11,7 @@ from tractable.arrays.linalg import (
     log_det_cholesky,
     solve_triangular,
 )
-from tractable.arrays.namespace import Array, any_true, device, freeze, is_numpy_array, namespace_of
+from tractable.arrays.namespace import Array, any_true, device, freeze, is_numpy_array, namespace_of, to_numpy
 from tractable.covariance.structure import Covariance, check_jitter, checked_factor, other_dims
 from tractable.primitives.linear import squared_mahalanobis
 from tractable.value import made, set_fields, value
@@ -51,6 +51,8 @@ class Full(Covariance):
         if (self.matrix is None) == (self.cholesky is None):
             raise ValueError("give exactly one of matrix and cholesky")
         if self.cholesky is None:
+            if to_numpy(self.jitter).any():
+                raise ValueError("jitter is told beside cholesky: a matrix is factorised as it is")
             matrix = as_reals("matrix", self.matrix)
             _check_square("matrix", matrix)
             set_fields(self, cholesky=freeze(cholesky(matrix)), matrix=freeze(_symmetric(matrix)))

@@ -105,7 +105,7 @@ class NearestNeighborDensity(Estimator):
         """
         rows = check_stored_rows(self, X, sample_weight=sample_weight)
         self._check(rows)
-        self.index_ = as_index(rows.data, self.metric, self.index)
+        self.index_ = as_index(rows.data, self.metric, self.index, name="X")
         self.sample_weight_, self.n_samples_fit_ = rows.weights, len(rows.data)
         self.n_infinite_ = int(np.sum(_held(rows) >= self.n_neighbors))
         if self.n_infinite_:

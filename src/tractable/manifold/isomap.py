@@ -129,7 +129,8 @@ class Isomap(Embedding):
         self._check_parameters()
         rows = self._store(X, sample_weight)
         k = self._n_joined()
-        self.index_ = as_index(self.rows_, self.metric, self.index, k=k, random_state=self.random_state)
+        seed = self.random_state
+        self.index_ = as_index(self.rows_, self.metric, self.index, k=k, random_state=seed, name="X")
         edges = symmetric(self._neighbours(k), len(self.rows_))
         edges, self.n_connected_components_ = joined(edges, self.rows_, as_metric(self.metric))
         self.landmarks_ = self._choose_landmarks()

@@ -213,7 +213,7 @@ class TSNE(Embedding):
         if auto and not exact and len(rows) > MANY and RandomizedForest.serves(metric):
             return RandomizedForest(rows, metric, random_state=as_seed(rng))
         k = min(len(rows), int(REACH * self.perplexity_) + 1)
-        return as_index(rows, metric, index, k=k, random_state=rng)
+        return as_index(rows, metric, index, k=k, random_state=rng, name="X")
 
     def _joint(self, exact: bool) -> JointProbabilities:
         """Return the probabilities of pairs of distinct rows: of all, or of neighbours."""

@@ -171,7 +171,7 @@ class _Space:
     def nearest(self, k: int) -> np.ndarray:
         """Return the k nearest others of each row, (n, k)."""
         if self.metric is not None:
-            return as_index(self.rows, self.metric, k=k).graph(k)[1]
+            return as_index(self.rows, self.metric, k=k, name="X").graph(k)[1]
         return self._by_blocks(lambda _, block: np.argsort(block, axis=1, kind="stable")[:, :k])
 
     def scores(self, near: np.ndarray) -> np.ndarray:

@@ -225,7 +225,8 @@ class NeighborSearch(Estimator):
             raise ValueError("X must have an observed entry: all are missing")
         if isinstance(metric, FunctionMetric):
             metric(x[:1], x[:1])  # refused now, and not at the first search
-        self.index_ = as_index(x, metric, self.index, k=k, random_state=self.random_state)
+        seed = self.random_state
+        self.index_ = as_index(x, metric, self.index, k=k, random_state=seed, name="X")
 
     def _asked(self, X: Any) -> np.ndarray:
         """Check rows whose neighbours are searched."""

@@ -143,6 +143,7 @@ def as_index(
     *,
     k: int = 10,
     random_state: Any = None,
+    name: str = "points",
 ) -> Index:
     """Return an index of points: by name, or made by what is given.
 
@@ -160,6 +161,8 @@ def as_index(
         How many neighbours will be asked for, where the index is chosen.
     random_state : None, int, RandomState or Generator
         Where it is given, it is passed on to an index that takes one.
+    name : str
+        What to call the points in an error.
 
     Examples
     --------
@@ -169,11 +172,9 @@ def as_index(
     3
     """
     seed = None if random_state is None else as_seed(random_state)
-    if (
-        isinstance(points, np.ndarray) and points.dtype.kind == "f"
-    ):  # the rows of an estimator, which calls them X
-        check_squarable("X", points, nonzero=True)
-        as_metric(metric).rows("X", points[:1])
+    if isinstance(points, np.ndarray) and points.dtype.kind == "f":
+        check_squarable(name, points, nonzero=True)
+        as_metric(metric).rows(name, points[:1])
     if isinstance(index, str) and index == "auto":
         return choose_index(points, metric, k=k)
     make: Any = INDEXES.get(index) if isinstance(index, str) else index

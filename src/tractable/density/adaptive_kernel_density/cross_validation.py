@@ -167,7 +167,7 @@ def sample_point_scores(
     unique: UniqueRows, x: np.ndarray, tried: np.ndarray, shrinkage: float
 ) -> list[np.ndarray]:
     """Return the log densities of rows under windows of each number of neighbours, by one search."""
-    windows = window_covariances(unique, as_index(unique.points), tried, shrinkage)
+    windows = window_covariances(unique, as_index(unique.points, name="X"), tried, shrinkage)
     return [sample_point(x, unique, covariances) for covariances in windows]
 
 
@@ -182,7 +182,7 @@ def balloon_scores(
     probes, n = probes_of(unique), len(x)
     every = np.concatenate([x, probes.points])
     most = min(int(tried[-1]), int(unique.weights.sum()))
-    near = nearest_counted(as_index(unique.points), every, most, unique.weights)
+    near = nearest_counted(as_index(unique.points, name="X"), every, most, unique.weights)
     windows = (local_covariances(every, unique.points, near.first(k), shrinkage) for k in tried)
     found = (balloon(every, unique, covariances) for covariances in windows)
     return [2.0 * np.exp(logs[:n]) - np.exp(probes.log_integral(2.0 * logs[n:])) for logs in found]

@@ -141,7 +141,7 @@ class AdaptiveKernelDensity(DensityMixin, Estimator):
             raise ValueError(
                 f"X must have two different rows at least, got n_samples = {len(rows.data)} of one value"
             )
-        self.index_ = as_index(self._unique_rows_.points)
+        self.index_ = as_index(self._unique_rows_.points, name="X")
         self.n_neighbors_ = self._chosen() if chosen else int(self.n_neighbors)
         self.normalized_ = _is_distribution(self)
         if self.normalized_:

@@ -14,6 +14,8 @@ from tractable.primitives import SILENT, runs_compiled
 from tractable.primitives.linear import agnostic
 from tractable.primitives.threads import (
     FEW_COLUMNS,
+    LEAST_PRODUCTS,
+    blas_for_products,
     blas_for_rows,
     even_rows,
     ordered_map,
@@ -301,9 +303,11 @@ def moments(x: Array, weights: Array | None = None) -> tuple[Array, Array, Array
     >>> float(weight), mean.tolist(), scatter.tolist()
     (2.0, [1.0, 2.0], [[2.0, 2.0], [2.0, 2.0]])
     """
-    if not _sums_compiled(x, x.shape[1]):
+    n, d = x.shape
+    if _sums_compiled(x, d):
+        return _compiled_moments(x, x[:, :0], weights)
+    with single_threaded_blas(d <= FEW_COLUMNS and n * d * d > LEAST_PRODUCTS):
         return agnostic.moments(x, weights)
-    return _compiled_moments(x, x[:, :0], weights)
 
 
 #: Rows that are worth a block to themselves, at most, and the products of their columns, or the entries where
@@ -669,7 +673,8 @@ def squared_mahalanobis(x: Array, mean: Array, lower: Array) -> Array:
     array([2.])
     """
     if not runs_compiled(x, 4 * x.shape[0] * x.shape[-1]) or x.shape[-1] > LARGEST_COMPILED:
-        return agnostic.squared_mahalanobis(x, mean, lower)
+        with blas_for_products(x.shape[0] * x.shape[-1] ** 2):
+            return agnostic.squared_mahalanobis(x, mean, lower)
     from tractable.primitives.linear.compiled import squared_mahalanobis as compiled
 
     return compiled(x, mean, lower).astype(np.result_type(x, lower), copy=False)
