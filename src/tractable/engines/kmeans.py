@@ -37,6 +37,7 @@ from tractable.primitives.kmeans import (
     lloyd,
     movement_of,
     n_trials,
+    nearest_centers,
     ready_rows,
     reassign,
 )
@@ -315,8 +316,8 @@ class FarthestStep(AssignStep):
 
     @beside_rows
     def __call__(self, block: Any) -> Farthest:  # type: ignore[override]
-        given = block.X, block.weights, *_scaling(self.standardizer), self.centers
-        found = cluster_sums(*given, assign(*given).labels)
+        given = *_scaling(self.standardizer), self.centers
+        found = cluster_sums(block.X, block.weights, *given, nearest_centers(block.X, *given))
         row = block.X[[found.row]].toarray()[0] if is_sparse(block.X) else block.X[found.row, :]
         return Farthest(distance=found.away, row=self.standardizer.transform(row))
 

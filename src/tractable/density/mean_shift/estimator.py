@@ -23,7 +23,7 @@ from tractable.base.stored_rows import check_held_columns, check_stored_rows, to
 from tractable.data.blocks import map_rows
 from tractable.density.mean_shift.modes import Modes, assign_to_modes, flat_modes, gaussian_modes
 from tractable.primitives import squared_distances
-from tractable.primitives.kmeans import assign
+from tractable.primitives.kmeans import nearest_centers
 from tractable.primitives.mean_shift import KernelField, kernel_field
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import column_scales, scott, silverman, window_factor
@@ -335,7 +335,7 @@ def nearest(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
     if len(x) * centers.size <= FEW_STEPS:
         return np.argmin(squared_distances(x, centers), axis=1)
     origin = np.zeros(x.shape[1])
-    return map_rows(lambda rows: assign(rows, None, origin, 1.0, centers).labels, x)
+    return map_rows(lambda rows: nearest_centers(rows, origin, 1.0, centers), x)
 
 
 def counted(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -40,13 +40,15 @@ from tractable.engines.kmeans import (
     distance_standardizer,
 )
 from tractable.primitives import as_double, squared_distances
-from tractable.primitives.kmeans import assign
+from tractable.primitives.kmeans import clearly_nearest, nearest_centers
 from tractable.primitives.sparse_rows import sparse_squared_distances
+from tractable.primitives.threads import blas_for_products
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import value
 
-#: Rows whose distances to all centres are measured at once.
-FEW_ROWS = 64
+#: Distances of rows to centres that are measured at once, and steps of them, one a column, that take less
+#: time by differences than by products.
+FEW_DISTANCES, FEW_STEPS = 2**17, 2**14
 #: A centre is clearly the nearest where no other is within this part more of its squared distance.
 CLEARLY = 1e-6
 
@@ -213,13 +215,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
         """Return the cluster of each row, that of the nearest centre, (n_samples,)."""
         check_fitted(self)
         x = self._columns(X)
-        labels = self._clearly_nearest(x) if is_numpy_array(x) and len(x) <= FEW_ROWS else None
-        if labels is not None:
-            return labels
-        standardizer = self._center_standardizer()
-        centers = standardizer.transform(self._host_centers())
-        nearest = NearestCenter(centers=np.ascontiguousarray(centers), standardizer=standardizer)
-        return nearest(x) if is_sparse(x) else map_rows(beside(nearest, x), x)
+        if not is_numpy_array(x) or x.shape[0] * len(self.cluster_centers_) > FEW_DISTANCES:
+            return self._nearest(x)
+        labels, doubtful = self._clearly_nearest(x)
+        if len(doubtful):
+            labels[doubtful] = self._nearest(x[doubtful])
+        return labels
 
     @by_blocks
     @keeps_float32
@@ -265,13 +266,24 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     def _host_centers(self) -> np.ndarray:
         return to_numpy(self.cluster_centers_)
 
-    def _clearly_nearest(self, x: np.ndarray) -> np.ndarray | None:
-        """Return the labels of a few rows, where rounding of the columns' scale could change none of them."""
-        squares = cdist(x, self.cluster_centers_, "sqeuclidean")
-        labels = squares.argmin(axis=1)
+    def _nearest(self, x: Any) -> Any:
+        """Return the labels of rows, whatever their scale."""
+        standardizer = self._center_standardizer()
+        centers = standardizer.transform(self._host_centers())
+        nearest = NearestCenter(centers=np.ascontiguousarray(centers), standardizer=standardizer)
+        return nearest(x) if is_sparse(x) else map_rows(beside(nearest, x), x)
+
+    def _clearly_nearest(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels, and which rows' label rounding or the scale of the columns leaves in doubt."""
+        centers = self._host_centers()
+        if x.shape[0] * centers.size > FEW_STEPS:
+            with blas_for_products(x.shape[0] * centers.size):
+                labels, doubtful = clearly_nearest(as_double(x), centers)
+            return labels.astype(np.int32), doubtful
+        squares = cdist(x, centers, "sqeuclidean")
         least = squares.min(axis=1, keepdims=True)
         near = np.count_nonzero(squares <= (1.0 + CLEARLY) * least, axis=1)
-        return labels.astype(np.int32) if np.all(near == 1) else None
+        return squares.argmin(axis=1).astype(np.int32), np.flatnonzero(near != 1)
 
     def _center_standardizer(self) -> Standardizer:
         """Return the scale of distances to the fitted centres."""
@@ -378,4 +390,4 @@ class NearestCenter:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         shift, scale = self.standardizer.shift, float(self.standardizer.scale[0])
-        return assign(x, None, shift, scale, self.centers).labels
+        return nearest_centers(x, shift, scale, self.centers)

@@ -10,6 +10,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, is_torch_array, namespace_of
 from tractable.primitives import runs_compiled, squared_distances
 from tractable.primitives.kmeans import agnostic, device
+from tractable.primitives.kmeans.agnostic import clearly_nearest
 from tractable.primitives.threads import even_blocks, ordered_map, single_threaded_blas
 from tractable.value import value
 
@@ -20,6 +21,7 @@ __all__ = [
     "ClusterSums",
     "Movement",
     "assign",
+    "clearly_nearest",
     "cluster_sums",
     "distance_sums",
     "is_small",
@@ -27,6 +29,7 @@ __all__ = [
     "lloyd",
     "movement_of",
     "n_trials",
+    "nearest_centers",
     "ready_rows",
     "reassign",
     "seeding_probabilities",
@@ -299,6 +302,20 @@ def assign(x: Array, weights: Array | None, shift: Array, scale: float, centers:
     return Assignment(labels=labels, sums=sums, counts=counts, cost=cost)
 
 
+def nearest_centers(x: Array, shift: Array, scale: float, centers: Array) -> Array:
+    """Return which centre is nearest to each row, as `assign` does, whose parameters these are.
+
+    Examples
+    --------
+    >>> nearest_centers(np.array([[0.0], [1.0], [9.0]]), np.zeros(1), 1.0, np.array([[0.0], [9.0]])).tolist()
+    [0, 0, 1]
+    """
+    if is_numpy_array(x) and not runs_compiled(x, _work(x, len(centers))):
+        rows = agnostic.ReadyRows.of(x, shift, scale)
+        return agnostic.nearest_of_ready(rows, centers).astype(np.int32)
+    return assign(x, None, shift, scale, centers).labels
+
+
 def reassign(
     x: np.ndarray,
     weights: np.ndarray | None,
@@ -309,7 +326,7 @@ def reassign(
     labels: np.ndarray,
     upper: np.ndarray,
     lower: np.ndarray,
-    ready: tuple[np.ndarray, np.ndarray] | None = None,
+    ready: agnostic.ReadyRows | None = None,
     steps: int = 1,
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
     """Give rows to their nearest centres where bounds on their distances leave it open.
@@ -332,7 +349,7 @@ def reassign(
     if is_sparse(x):
         return _sparse_reassigned(x, weights, shift, scale, centers, movement, labels, upper, lower)
     if not runs_compiled(x, steps * _work(x, len(centers))):
-        ready = agnostic.standardized_rows(x, shift, scale) if ready is None else ready
+        ready = agnostic.ReadyRows.of(x, shift, scale) if ready is None else ready
         return agnostic.reassign(ready, weights, centers, labels)
     from tractable.primitives.kmeans.compiled import reassign as compiled
 
@@ -421,19 +438,17 @@ def lloyd(
     return None if steps < 0 else (centers, labels, costs[: steps + 1], settled)
 
 
-def ready_rows(
-    x: Array, shift: np.ndarray, scale: float, n_clusters: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return few rows as `STEPS` of `reassign` measure them, and their lengths; None where as they are.
+def ready_rows(x: Array, shift: np.ndarray, scale: float, n_clusters: int) -> agnostic.ReadyRows | None:
+    """Return few rows as `STEPS` of `reassign` measure them; None where as they are.
 
     Examples
     --------
-    >>> ready_rows(np.array([[3.0, 4.0]]), np.zeros(2), 2.0, 8)
-    (array([[6., 8.]]), array([10.]))
+    >>> ready_rows(np.array([[3.0, 4.0]]), np.zeros(2), 2.0, 8).z
+    array([[6., 8.]])
     """
     if not is_numpy_array(x) or runs_compiled(x, STEPS * _work(x, n_clusters)):
         return None
-    return agnostic.standardized_rows(x, shift, scale)
+    return agnostic.ReadyRows.of(x, shift, scale)
 
 
 def cluster_sums(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_extra import at
@@ -166,11 +166,29 @@ def sparse_sums(x: Any, weights: Any, labels: np.ndarray, n_clusters: int) -> tu
     return (indicators @ csr_array(x)).toarray(), np.bincount(labels, w, minlength=n_clusters)
 
 
+class ReadyRows(NamedTuple):
+    """Rows z = (x - shift) scale, and rows [z, 1] in single precision with their lengths."""
+
+    z: np.ndarray  # (n, d)
+    single: np.ndarray  # (n, d + 1), float32
+    lengths: np.ndarray  # (n,), float32
+
+    @classmethod
+    @SILENT
+    def of(cls, x: np.ndarray, shift: np.ndarray, scale: float) -> "ReadyRows":
+        """Return the rows of x."""
+        z = standardized_rows(x, shift, scale)
+        single = np.ones((len(z), z.shape[1] + 1), np.float32)
+        single[:, :-1] = z
+        return cls(z=z, single=single, lengths=np.sqrt(row_squares(single)))
+
+
 @SILENT
-def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (x - shift) scale, and their lengths."""
-    z = (np.asarray(x, dtype=np.float64) - shift) * scale
-    return z, np.sqrt(row_squares(z))
+def standardized_rows(x: np.ndarray, shift: np.ndarray, scale: float) -> np.ndarray:
+    """Return rows (x - shift) scale."""
+    z = np.asarray(x, dtype=np.float64) - shift
+    z *= scale
+    return z
 
 
 @SILENT
@@ -185,7 +203,7 @@ def lloyd(
     least: float,
 ) -> tuple[np.ndarray, np.ndarray, bool] | None:
     """Return centres, costs and whether they settled; labels are written. See `primitives.kmeans.lloyd`."""
-    rows = standardized_rows(x, shift, scale)
+    rows = ReadyRows.of(x, shift, scale)
     labels[:] = -1
     sums, counts, cost, _, _ = _reassign(rows, weights, centers, labels)
     costs, settled = [cost], False
@@ -198,18 +216,17 @@ def lloyd(
         more, added, _, gain, _ = _reassign(rows, weights, centers, labels)
         sums, counts, cost = sums + more, counts + added, cost - gain
         if weights is not None:  # differences of weights would gather rounding
-            apart, sums, counts = _of_clusters(rows[0], weights, centers, labels)
+            apart, sums, counts = _of_clusters(rows.z, weights, centers, labels)
             cost = weights @ apart
         costs.append(cost)
     return centers, np.array(costs), settled
 
 
 def _reassign(
-    rows: tuple[np.ndarray, np.ndarray], weights: Any, centers: np.ndarray, labels: np.ndarray
+    rows: ReadyRows, weights: Any, centers: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, float, int]:
-    """Give rows, as `standardized_rows` returns them, to their nearest centres; labels change in place."""
-    z, lengths = rows
-    found = nearest(z, centers, lengths)
+    """Give rows to their nearest centres; labels change in place."""
+    z, found = rows.z, nearest_of_ready(rows, centers)
     changed = (found != labels).nonzero()[0]
     if not len(changed):
         return np.zeros(centers.shape), np.zeros(len(centers)), 0.0, 0.0, 0
@@ -251,13 +268,13 @@ def row_squares(z: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", z, z)
 
 
-def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
-    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences.
-
-    `lengths` are |z|, where they are known.
-    """
+def nearest(z: Array, centers: Array) -> Array:
+    """Return argmin_k |z - c_k|², by |c_k|² - 2 c_k·z where rounding leaves no doubt, else by differences."""
     if is_numpy_array(z):
-        return _nearest_of_rows(z, centers, np.sqrt(row_squares(z)) if lengths is None else lengths)
+        found, doubtful = clearly_nearest(z, centers)
+        if len(doubtful):
+            found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
+        return found
     xp, (n, k) = namespace_of(z), (z.shape[0], centers.shape[0])
     squares = xp.sum(centers * centers, axis=1)
     scores = z @ (-2.0 * centers.T)
@@ -266,7 +283,7 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
     if n * k > MOST_DOUBTED:
         return found
     longest, rounding = xp.sqrt(xp.max(squares)), (z.shape[1] + 7) * 2.0**-52
-    lengths = xp.sqrt(xp.sum(z * z, axis=1)) if lengths is None else lengths
+    lengths = xp.sqrt(xp.sum(z * z, axis=1))
     bound = lengths * (2.0 * rounding * longest) + rounding * longest * longest
     bound += xp.min(scores, axis=1)
     clear = scores > bound[:, None]  # never of the nearest, nor where there is NaN
@@ -279,23 +296,39 @@ def nearest(z: Array, centers: Array, lengths: Array | None = None) -> Array:
     return found
 
 
-def _nearest_of_rows(z: np.ndarray, centers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return `nearest` of rows of NumPy: a row of scores for each centre, so that all loops are long."""
-    n, squares = len(z), row_squares(centers)
-    scores = (-2.0 * centers) @ z.T
+@SILENT
+def clearly_nearest(z: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return argmin_k |z - c_k|², and the rows where rounding of |c_k|² - 2 c_k·z leaves it in doubt."""
+    squares = row_squares(centers)
+    scores = (-2.0 * centers) @ z.T  # a row for each centre, so that all loops are long
     scores += squares[:, None]
     longest, rounding = np.sqrt(squares.max()), (z.shape[1] + 7) * 2.0**-52
-    bound = lengths * (2.0 * rounding * longest)
+    bound = np.sqrt(row_squares(z)) * (2.0 * rounding * longest)
     bound += rounding * longest * longest
-    bound += scores.min(axis=0)
-    near, rows = np.divmod(np.flatnonzero(scores <= bound), max(n, 1))
+    return _least(scores, bound)
+
+
+@SILENT
+def nearest_of_ready(rows: ReadyRows, centers: np.ndarray) -> np.ndarray:
+    """Return `nearest`, by |c_k|² - 2 c_k·z in single precision where that leaves no doubt."""
+    points = np.empty((len(centers), centers.shape[1] + 1), np.float32)
+    points[:, :-1], points[:, -1] = -2.0 * centers, row_squares(centers)
+    rounding = (points.shape[1] + 8) * 2.0**-23 * np.sqrt(row_squares(points).max())
+    found, doubtful = _least(points @ rows.single.T, rows.lengths * np.float32(rounding))
+    if len(doubtful):
+        found[doubtful] = nearest(rows.z[doubtful], centers)
+    return found
+
+
+def _least(scores: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of the least of the scores (K, n) of each row, and rows with others as small."""
+    n = scores.shape[1]
+    near, rows = np.divmod(np.flatnonzero(scores <= scores.min(axis=0) + rounding), max(n, 1))
     found = np.full(n, -1)
     found[rows] = near
-    if len(rows) == n and found.min(initial=0) >= 0:  # of every row one centre alone may be the nearest
-        return found
-    doubtful = np.flatnonzero(np.bincount(rows, minlength=n) != 1)
-    found[doubtful] = np.argmin(squared_distances(z[doubtful], centers), axis=1)
-    return found
+    if len(rows) == n and found.min(initial=0) >= 0:
+        return found, np.empty(0, np.int64)
+    return found, np.flatnonzero(np.bincount(rows, minlength=n) != 1)
 
 
 @SILENT
@@ -304,7 +337,7 @@ def cluster_sums(
 ) -> dict[str, Any]:
     xp = namespace_of(x)
     if xp is np:
-        z = (standardized_rows(x, shift, scale) if ready is None else ready)[0]
+        z = standardized_rows(x, shift, scale) if ready is None else ready.z
         distances, sums, counts = _of_clusters(z, weights, centers, labels)
     else:
         z = (xp.astype(x, xp.float64) - shift) * scale
