@@ -211,7 +211,7 @@ def lloyd(
         if not counts.min() > 0.0:
             return None
         means = sums / counts[:, None]
-        squares = row_squares(means - centers)
+        squares = np.sum((means - centers) ** 2, axis=1)  # as steps one by one add them
         centers, cost, settled = means, costs[-1] - counts @ squares, bool(squares.sum() <= least)
         more, added, _, gain, _ = _reassign(rows, weights, centers, labels)
         sums, counts, cost = sums + more, counts + added, cost - gain
