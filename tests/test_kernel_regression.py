@@ -434,3 +434,13 @@ def test_moments_of_lines_have_the_digits_of_differences(case, bandwidth, rng):
     fit = LocalLinear(bandwidth).fit(X, y, sample_weight=weights)
     new = np.vstack([X[:20], X[:20] + 0.02 * rng.standard_normal((20, X.shape[1]))])
     np.testing.assert_allclose(fit.predict(new), fit.equivalent_kernel(new) @ y, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("bandwidth", [0.7, "loo"])
+@pytest.mark.parametrize("model", [NadarayaWatson, LocalLinear])
+def test_far_from_the_origin_no_digit_is_lost(model, bandwidth, rng):
+    far = rng.standard_normal((60, 3)) + 1e9
+    near, y = far - 1e9, np.sin(far[:, 0] - 1e9)  # exact: the rows are on one grid
+    new = far[:10] + rng.standard_normal((10, 3))
+    found = model(bandwidth).fit(far, y).predict(new)
+    np.testing.assert_allclose(found, model(bandwidth).fit(near, y).predict(new - 1e9), rtol=1e-9)

@@ -16,7 +16,7 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.distributions import Mixture, Normal
-from tractable.kernel_regression.smoother import LocalSmoother, search_bandwidth
+from tractable.kernel_regression.smoother import LocalSmoother, origin_of, search_bandwidth
 from tractable.smoothing import check_window
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import window_factor
@@ -57,7 +57,8 @@ class LocalRegressor(RegressorMixin, Estimator):
         lengths = self._lengths(x, rows.weights)
         if isinstance(self.bandwidth, str):
             scale = power_of_two(float(np.max(np.abs(targets))))
-            smoother = LocalSmoother(points=x / lengths, counts=counts, window=window, degree=self._degree)
+            points = (x - origin_of(x)) / lengths
+            smoother = LocalSmoother(points=points, counts=counts, window=window, degree=self._degree)
             self.search_ = search_bandwidth(smoother, targets.reshape(len(x), -1) / scale, lengths)
             lengths = self.search_.bandwidth
         self.bandwidth_ = lengths
@@ -72,7 +73,7 @@ class LocalRegressor(RegressorMixin, Estimator):
         rows = check_held_columns(self, X)
         y = self.targets_.reshape(len(self.targets_), -1)
         scale = power_of_two(float(np.max(np.abs(y))))
-        found = scale * self._smoother.fitted(rows / self.bandwidth_, y / scale)
+        found = scale * self._smoother.fitted(self._in_bandwidths(rows), y / scale)
         return found.reshape(len(rows), *self.targets_.shape[1:])
 
     @of_held_rows
@@ -87,13 +88,17 @@ class LocalRegressor(RegressorMixin, Estimator):
             Rows.
         """
         check_fitted(self)
-        return self._smoother(check_held_columns(self, X) / self.bandwidth_)
+        return self._smoother(self._in_bandwidths(check_held_columns(self, X)))
+
+    def _in_bandwidths(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows less the origin, over the bandwidth."""
+        return (rows - origin_of(self.X_fit_)) / self.bandwidth_
 
     @property
     def _smoother(self) -> LocalSmoother:
         weights = self.sample_weight_
         return LocalSmoother(
-            points=self.X_fit_ / self.bandwidth_,
+            points=self._in_bandwidths(self.X_fit_),
             counts=np.ones(len(self.X_fit_)) if weights is None else weights,
             window=check_window(self.kernel),
             degree=self._degree,
@@ -116,7 +121,7 @@ class LocalRegressor(RegressorMixin, Estimator):
     def _check_reach(self) -> None:
         """Refuse bandwidths in whose units the rows cannot be squared."""
         with np.errstate(over="ignore"):
-            if not np.all(np.abs(self.X_fit_ / self.bandwidth_) < 1e150):
+            if not np.all(np.abs(self._in_bandwidths(self.X_fit_)) < 1e150):
                 raise ValueError("bandwidth is too small for X: distances over it overflow")
 
 

@@ -33,11 +33,19 @@ COARSE = np.arange(-5.0, 5.5, 0.5)
 FINE = np.array([-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4])
 
 
+def origin_of(x: np.ndarray) -> np.ndarray:
+    """Return a row of x, (d,), with zeros for columns that vary by rounding.
+
+    Rows less it have the digits of their differences, which rows over a bandwidth far from zero have not.
+    """
+    return np.where(np.ptp(x, axis=0) > ROUNDING * np.max(np.abs(x), axis=0), x[0], 0.0)
+
+
 @value
 class LocalSmoother:
     """Rows in units of a bandwidth, how often each counts, and the degree of the local polynomial, 0 or 1."""
 
-    points: np.ndarray  # (n, d), over the bandwidth
+    points: np.ndarray  # (n, d), less an origin, over the bandwidth
     counts: np.ndarray  # (n,)
     window: Window
     degree: int
