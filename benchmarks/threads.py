@@ -4,7 +4,7 @@ Every job runs on 1, 2, 4, … and all threads that this process may use, in tur
 a row. A figure is the least wall time of its turns, and the speed-up the time of one thread over it. Where
 the CPU seconds of all threads grow with their number, they wait for each other. `read` is a plain sum of the
 array in blocks, at the speed of memory: nothing that looks at every row is faster. With --keep the figures go
-to benchmarks/threads.json, from which `make bench-page` draws a table.
+to benchmarks/threads.json, from which `make bench-page` draws a table for each machine.
 """
 
 import argparse
@@ -161,8 +161,15 @@ def main(arguments=None):
                 str(threads): float(f"{wall:.3g}") for threads, (wall, _) in found.items()
             }
     if options.keep:
-        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        others = [each for each in known() if each["machine"] != kept["machine"]]
+        text = json.dumps([*others, kept], indent=1, ensure_ascii=False) + "\n"
+        KEPT.write_text(text, encoding="utf-8")
     return 0
+
+
+def known():
+    """Return the figures that are kept, of each machine."""
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
 
 
 def scaled(job, data, counts, turns):
@@ -185,11 +192,16 @@ def scaled(job, data, counts, turns):
 
 def section():
     """Return the section of the page of results, from what was kept."""
-    if not KEPT.exists():
-        return f"{INTRODUCTION}\nNot measured.\n"
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    tables = "\n".join(machine_table(each) for each in known()) or "Not measured.\n"
+    return f"{INTRODUCTION}\n{tables}\n{BOUND}\n"
+
+
+def machine_table(kept):
+    """Return the figures of one machine, and which targets they meet."""
     counts = list(next(iter(kept["seconds"].values())))
     lines = [
+        f"{kept['rows']:,} × {COLUMNS} rows. {kept['machine']}",
+        "",
         f"| job | one thread | {' | '.join(f'{threads} threads' for threads in counts[1:])} |",
         f"|---|---|{'---|' * len(counts[1:])}",
     ]
@@ -197,8 +209,7 @@ def section():
         ups = (f"{seconds['1'] / seconds[threads]:.1f} ×" for threads in counts[1:])
         alone = float(f"{1e3 * seconds['1']:.3g}")
         lines.append(f"| {name} | {alone:,g} ms | {' | '.join(ups)} |")
-    words = f"{kept['rows']:,} × {COLUMNS} rows. {kept['machine']}"
-    return f"{INTRODUCTION}\n{words}\n\n" + "\n".join(lines) + f"\n\n{judged(kept['seconds'])}\n"
+    return "\n".join([*lines, "", judged(kept["seconds"]), ""])
 
 
 def judged(seconds):
@@ -208,18 +219,14 @@ def judged(seconds):
         for threads, least in targets.items():
             if str(threads) in seconds.get(name, {}):
                 found = seconds[name]["1"] / seconds[name][str(threads)]
-                sentence = f"{name} on {threads} threads {found:.1f} × ({least:g})"
+                sentence = f"{name} on {threads} threads {found:.3g} × ({least:g})"
                 (met if found >= least else missed).append(sentence)
     last = max(seconds["read"], key=int)
     reads = seconds["moments"][last] / seconds["read"][last]
-    sentence = f"moments on {last} threads {reads:.1f} times the time to read ({READS:g} at most)"
+    sentence = f"moments on {last} threads {reads:.3g} times the time to read ({READS:g} at most)"
     (met if reads <= READS else missed).append(sentence)
     return (
-        f"Asked for, in brackets, and met: {'; '.join(met) or 'none'}. "
-        f"Missed: {'; '.join(missed) or 'none'}. "
-        "What bounds them on many threads: each thread begins some 0.1 ms after the one before, as it takes "
-        "the lock of the interpreter, so the last of sixteen begins a pass of 2 to 4 ms after 1.5; and "
-        "sixteen cores at work are each a quarter slower than one alone."
+        f"Asked for, in brackets, and met: {'; '.join(met) or 'none'}. Missed: {'; '.join(missed) or 'none'}."
     )
 
 
@@ -230,6 +237,12 @@ How many times sooner fits end on several threads than on one, each the least of
 sum of the array, at the speed of memory, which bounds what reads the rows once: the moments, and the linear
 models. `python -m benchmarks.threads --keep` measures your machine.
 """
+
+BOUND = (
+    "What bounds them on many threads: each thread begins some 0.1 ms after the one before, as it takes "
+    "the lock of the interpreter, so the last of sixteen begins a pass of 2 to 4 ms after 1.5; and "
+    "sixteen cores at work are each a quarter slower than one alone."
+)
 
 
 if __name__ == "__main__":

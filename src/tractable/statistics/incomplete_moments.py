@@ -7,7 +7,7 @@ import numpy as np
 from tractable.arrays.devices import beside
 from tractable.arrays.grouping import by_pattern
 from tractable.arrays.linalg import diagonals
-from tractable.arrays.namespace import Array, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
 from tractable.primitives.linear import (
     class_moments,
     grouped_centred_rows,
@@ -151,9 +151,11 @@ class IncompleteMoments(Statistic):
 
     def _merged(self, other: "IncompleteMoments") -> "IncompleteMoments":
         """Merge pattern by pattern."""
-        parts = dict(self.parts)
-        for observed, part in other.parts.items():
-            parts[observed] = parts[observed] + part if observed in parts else part
+        parts, shared = dict(self.parts), [observed for observed in other.parts if observed in self.parts]
+        parts.update(other.parts)
+        for some in _of_one_length(shared):
+            first, second = ([each.parts[observed] for observed in some] for each in (self, other))
+            parts.update(zip(some, _sums(first, second), strict=True))
         return IncompleteMoments(dim=self.dim, parts=parts)
 
     def moved(self, step: Array) -> "IncompleteMoments":
@@ -187,17 +189,74 @@ def _frozen_moments(weight: np.ndarray, mean: np.ndarray, scatter: np.ndarray) -
     return made(Moments, weight=weight, mean=mean, scatter=scatter)
 
 
+def _of_one_length(patterns: list[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+    """Return patterns in lists of those that observe as many columns."""
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for observed in patterns:
+        found.setdefault(len(observed), []).append(observed)
+    return list(found.values())
+
+
+def _sums(first: list[Moments], second: list[Moments]) -> list[Moments]:
+    """Return the sums of moments of as many columns, pair by pair; those of many pairs at once."""
+    many = len(first) >= MANY_PATTERNS and len(first) * first[0].dim ** 2 <= MOST_ENTRIES
+    plain = all(type(part.mean) is np.ndarray and part.centred_rows is None for part in first + second)
+    if not (many and plain):
+        return [a + b for a, b in zip(first, second, strict=True)]
+    return (_batch(first) + _batch(second)).unstacked()
+
+
+def _batch(parts: list[Moments]) -> Moments:
+    """Return moments of as many columns as one batch."""
+    weight = np.array([part.weight for part in parts], dtype=np.float64)
+    mean, scatter = np.stack([part.mean for part in parts]), np.stack([part.scatter for part in parts])
+    return _frozen_moments(weight, mean, scatter)
+
+
+#: Rows of a pattern that are few, patterns that are worth a batch, and entries of one, at most.
+FEW_ROWS, MANY_PATTERNS, MOST_ENTRIES = 64, 8, 2**20
+
+
 def _parts(x: Array, w: Array | None) -> dict[tuple[int, ...], Moments]:
     xp = namespace_of(x)
     if bool(xp.any(xp.isinf(x))):
         raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
-    parts = {}
-    for pattern, members in by_pattern(~to_numpy(xp.isnan(x))):
-        observed = np.flatnonzero(pattern)
-        rows, columns = beside((members, observed), x)
-        block = xp.take(xp.take(x, rows, axis=0), columns, axis=1)
-        own = None if w is None else xp.take(w, rows, axis=0)
-        part = Moments.of(block, own)
-        check_squares(xp.linalg.diagonal(part.scatter), block, part.mean, own)
-        parts[tuple(observed.tolist())] = part
-    return parts
+    groups = by_pattern(~to_numpy(xp.isnan(x)))
+    columns = [tuple(np.flatnonzero(pattern).tolist()) for pattern, _ in groups]
+    few = [group for group in groups if len(group[1]) <= FEW_ROWS] if is_numpy_array(x) else []
+    found: dict[tuple[int, ...], Moments] = {}
+    step = MOST_ENTRIES // max(1, x.shape[1] ** 2)
+    for start in range(0, len(few) if min(step, len(few)) >= MANY_PATTERNS else 0, step):
+        found |= _parts_of_few_rows(x, w, few[start : start + step])
+    for observed, (_, members) in zip(columns, groups, strict=True):
+        if observed not in found:
+            rows, some = beside((members, np.array(observed, dtype=np.int64)), x)
+            block = xp.take(xp.take(x, rows, axis=0), some, axis=1)
+            own = None if w is None else xp.take(w, rows, axis=0)
+            part = Moments.of(block, own)
+            check_squares(xp.linalg.diagonal(part.scatter), block, part.mean, own)
+            found[observed] = part
+    return {observed: found[observed] for observed in columns}
+
+
+def _parts_of_few_rows(
+    x: np.ndarray, w: np.ndarray | None, groups: list[tuple[np.ndarray, np.ndarray]]
+) -> dict[tuple[int, ...], Moments]:
+    """Return the moments of patterns, from one batch; none where squares need a look of their own."""
+    patterns = np.stack([pattern for pattern, _ in groups])
+    order = np.concatenate([members for _, members in groups])
+    sizes = np.array([len(members) for _, members in groups])
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.where(patterns.repeat(sizes, axis=0), x[order], 0.0)
+    weight, mean, scatter = grouped_moments(rows, edges, None if w is None else w[order])
+    found: dict[tuple[int, ...], Moments] = {}
+    if not keeps_squares(diagonals(scatter), rows, mean, edges):
+        return found
+    observed = patterns.sum(axis=1)
+    for m in np.unique(observed):
+        k = np.flatnonzero(observed == m)[:, None]
+        columns = np.nonzero(patterns[k[:, 0]])[1].reshape(len(k), m)
+        products = scatter[k[:, :, None], columns[:, :, None], columns[:, None, :]]
+        batch = _frozen_moments(weight[k[:, 0]], mean[k, columns], products)
+        found.update(zip(map(tuple, columns.tolist()), batch.unstacked(), strict=True))
+    return found
