@@ -17,4 +17,6 @@ ROW = Row(
     check=check_fit,
     targets={"scikit-learn": at_least(5.0), **dict.fromkeys(TORCH, at_least(2.0))},
     limit="evaluations of the evidence with its gradient.",
+    reason="Sixty evaluations of 24 ms each, of which 6 ms are factors of halves of the matrix on one "
+    "thread: of 1,000 rows these are too small to share. In processor time the target is met.",
 )

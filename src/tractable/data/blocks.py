@@ -149,13 +149,22 @@ def map_rows(
     with single_threaded_blas():
         if len(x) <= step:
             return function(x)
-        out, starts = np.empty(0), range(0, len(x), step)
-        parts = ordered_map(lambda start: function(x[start : start + step]), starts, n_threads)
-        for start, part in zip(starts, parts, strict=True):
+        out: list[np.ndarray] = []  # the result, once the first block tells its form
+
+        def fill(start: int) -> np.ndarray | None:
+            part = function(x[start : start + step])
             if not start:
-                out = np.empty((len(x), *part.shape[1:]), dtype=part.dtype)
-            out[start : start + step] = part
-    return out
+                out.append(np.empty((len(x), *part.shape[1:]), dtype=part.dtype))
+            if not out:
+                return part
+            out[0][start : start + step] = part
+            return None
+
+        starts = range(0, len(x), step)
+        for start, part in zip(starts, ordered_map(fill, starts, n_threads), strict=True):
+            if part is not None:  # of a block that was done before the first
+                out[0][start : start + step] = part
+    return out[0]
 
 
 #: Bytes of working memory that a byte of rows may need: products of columns, responsibilities.

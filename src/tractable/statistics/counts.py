@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.grouping import weighted_counts
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.statistics.rows import Statistic, as_weights, as_whole_numbers, counts
 from tractable.value import value
@@ -144,7 +145,7 @@ class Totals(Statistic):
         one = counts(as_weights(weights, x), x)
         xp = namespace_of(x)
         rows = xp.reshape(x, (x.shape[0], int(np.prod(x.shape[1:]))))
-        return cls(weight=xp.sum(one), total=xp.reshape(one @ rows, tuple(x.shape[1:])))
+        return cls(weight=xp.sum(one), total=xp.reshape(product(one, rows), tuple(x.shape[1:])))
 
     @property
     def dim(self) -> int:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.statistics.rows import Statistic, as_rows, as_weights, counts
 from tractable.value import value
@@ -46,10 +47,12 @@ class Directions(Statistic):
         one = counts(as_weights(weights, x), x)
         weight = xp.sum(one)
         part = one / xp.where(weight > 0.0, weight, xp.ones_like(weight))
-        rough = xp.atan2(part @ xp.sin(x), part @ xp.cos(x))
+        rough = xp.atan2(product(part, xp.sin(x)), product(part, xp.cos(x)))
         # About a direction near the mean: what is left of it is small, and exact.
-        turned = cls(weight=weight, direction=rough, variance=part @ (2.0 * xp.sin(0.5 * (x - rough)) ** 2))
-        return _about_mean(turned, part @ xp.sin(x - rough))
+        turned = cls(
+            weight=weight, direction=rough, variance=product(part, 2.0 * xp.sin(0.5 * (x - rough)) ** 2)
+        )
+        return _about_mean(turned, product(part, xp.sin(x - rough)))
 
     @property
     def dim(self) -> int:

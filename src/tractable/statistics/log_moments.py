@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.arrays.saddle_point import deviance
 from tractable.statistics.extremes import Extremes
@@ -136,7 +137,7 @@ class UnitLogMoments(MeanStatistic):
         one = counts(as_weights(weights, x), x)
         part = _summary(x, one)
         gaps = _other_deviance(part["mean"], x)
-        return cls(other_gap=one @ gaps / or_one(part["weight"], namespace_of(x)), **part)
+        return cls(other_gap=product(one, gaps) / or_one(part["weight"], namespace_of(x)), **part)
 
     def _merged(self, other: "UnitLogMoments") -> "UnitLogMoments":
         """Merge: gaps add up with the deviances of the means from the common one."""
@@ -271,7 +272,7 @@ class LogExcess(MeanStatistic):
             known, xp.log(x) - xp.log(xp.where(low < xp.inf, low, xp.ones_like(low))), xp.zeros_like(x)
         )
         total = xp.sum(one)
-        return cls(weight=total, low=low, mean=one @ excess / or_one(total, xp))
+        return cls(weight=total, low=low, mean=product(one, excess) / or_one(total, xp))
 
     def _merged(self, other: "LogExcess") -> "LogExcess":
         """Merge: the excess over the lower of the least entries grows by the logarithm of their ratio."""
@@ -292,7 +293,7 @@ def _mean(x: Array, one: Array) -> dict[str, Array]:
     xp = namespace_of(x)
     total = xp.sum(one)
     with np.errstate(over="ignore"):
-        mean = one @ x / or_one(total, xp)
+        mean = product(one, x) / or_one(total, xp)
     if not bool(xp.all(xp.isfinite(mean))):
         raise ValueError("X has values so large that their sum overflows; rescale its columns")
     return {"weight": total, "mean": mean}
@@ -301,7 +302,10 @@ def _mean(x: Array, one: Array) -> dict[str, Array]:
 def _summary(x: Array, one: Array) -> dict[str, Array]:
     """Return the weight, the mean and the mean deviance from it, which is the log gap."""
     found = _mean(x, one)
-    return {**found, "gap": one @ _deviance(found["mean"], x) / or_one(found["weight"], namespace_of(x))}
+    return {
+        **found,
+        "gap": product(one, _deviance(found["mean"], x)) / or_one(found["weight"], namespace_of(x)),
+    }
 
 
 def _deviance(mean: Array, x: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.limits import power_of_two, too_large
+from tractable.arrays.linalg import product
 from tractable.arrays.namespace import Array, is_sparse, namespace_of
 from tractable.primitives.linear import diagonal_moments, moments, rows_worth_merging
 from tractable.primitives.sparse_rows import sparse_moments
@@ -233,18 +234,18 @@ class DiagonalMoments(MeanStatistic):
         if bool(xp.any(xp.isinf(x))):
             raise ValueError("X contains infinity; remove the rows or mark the entries as missing (NaN)")
         counted = xp.astype(seen, x.dtype)
-        weight = one @ counted
+        weight = product(one, counted)
         safe = or_one(weight, xp)
         filled = xp.where(seen, x, xp.zeros_like(x))
-        mean = one @ filled / safe
+        mean = product(one, filled) / safe
         centred = xp.where(seen, x - mean, xp.zeros_like(x))
-        remainder = one @ centred / safe
+        remainder = product(one, centred) / safe
         return cls(
             weight=weight,
             mean=mean + remainder,
-            scatter=one @ (centred * centred) - weight * remainder * remainder,
+            scatter=product(one, centred * centred) - weight * remainder * remainder,
             total=total,
-            unseen=one @ xp.astype(~xp.any(seen, axis=1), one.dtype),
+            unseen=product(one, xp.astype(~xp.any(seen, axis=1), one.dtype)),
         )
 
     def moved(self, step: Array) -> "DiagonalMoments":
@@ -313,8 +314,9 @@ class FourthMoments(Statistic):
         check_squares(xp.linalg.diagonal(moments.scatter), x, moments.mean, w)
         scale = _scale(_deviations(on_host(moments)))
         u = (x - moments.mean) * beside(over(1.0, scale), x)
-        once = u if w is None else u * w[:, None]
-        third, fourth = on_host(((u * once).T @ u, (u * once).T @ (u * u)))
+        squares = u * u
+        weighted = squares if w is None else squares * w[:, None]
+        third, fourth = on_host((product(weighted.T, u), product(weighted.T, squares)))
         return cls(moments=on_host(moments), scale=scale, third=third, fourth=fourth)
 
     @property

@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tractable.arrays.devices import beside, on_host
 from tractable.arrays.grouping import by_pattern
-from tractable.arrays.linalg import diagonals
+from tractable.arrays.linalg import diagonals, product
 from tractable.arrays.namespace import is_foreign_array, namespace_of, to_numpy
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
@@ -268,7 +268,7 @@ class LinearScores:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of rows, (n, K)."""
         own = beside(self, x) if is_foreign_array(x) else self
-        return map_rows(lambda rows: (rows - own.center) @ own.coef.T + own.offset, x)
+        return map_rows(lambda rows: product(rows - own.center, own.coef.T) + own.offset, x)
 
 
 def linear_scores(
