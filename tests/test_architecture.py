@@ -214,6 +214,13 @@ def test_a_model_loads_what_it_needs_and_no_more():
     assert loaded & set(HEAVY) <= loaded_by("import sklearn.base")
 
 
+def test_products_in_statistics_release_the_interpreter_lock():
+    """NumPy's `@` keeps it, and blocks on other threads wait: `tractable.arrays.linalg.product` does not."""
+    for path in (SOURCE / "statistics").glob("*.py"):
+        operators = [node.op for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.BinOp)]
+        assert not any(isinstance(each, ast.MatMult) for each in operators), path.name
+
+
 def test_numba_kernels_follow_the_rules():
     """Cached, free of the interpreter lock, never parallel: threads come from the fold."""
     for path in (SOURCE / "primitives").rglob("compiled*.py"):

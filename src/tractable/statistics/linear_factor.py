@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import column_lengths
+from tractable.arrays.linalg import column_lengths, product
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.primitives.linear import (
     INFLATION,
@@ -225,7 +225,7 @@ class LinearFactor:
 
     def moments(self) -> Moments:
         """Return the moments of the columns [X, Y]; squares the condition."""
-        return Moments(weight=self.weight, mean=self.mean, scatter=self.factor.T @ self.factor)
+        return Moments(weight=self.weight, mean=self.mean, scatter=product(self.factor.T, self.factor))
 
     def uncentred(self) -> Array:
         """Return the factor of [X, Y] about the origin, for models without an intercept."""

@@ -244,4 +244,4 @@ class ColumnSummary(Statistic):
             mean = np.where(self.moments.weight > 0, self.moments.mean, standardizer.shift)
             reach = np.maximum(self.high - mean, mean - self.low) * standardizer.scale
         reach = np.nan_to_num(reach, nan=0.0, neginf=0.0)
-        return float(reach @ reach)
+        return float(np.dot(reach, reach))
