@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import as_reals
-from tractable.arrays.linalg import column_squares, jitters, solve_triangular, try_cholesky
+from tractable.arrays.linalg import column_squares, jitters, product, solve_triangular, try_cholesky
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.data.blocks import map_matrix_rows, tree_sum
 from tractable.engines.fold import fold
@@ -94,8 +94,8 @@ class InducingSums:
                 white = white * root[rows]
             return cls(
                 weight=float(xp.sum(w[rows])),
-                gram=white @ white.T,  # of one array with itself, which takes half the time
-                targets=white @ (root[rows] * gaps),
+                gram=product(white, white.T),  # of one array with itself, which takes half the time
+                targets=product(white, root[rows] * gaps),
                 square=float(w[rows] @ gaps**2),
                 trace=float(w[rows] @ kernel.diagonal(some)),
             )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tractable.arrays.linalg import product
 from tractable.engines.glm.losses import LossExpansion, Scaling
 from tractable.statistics.rows import counts
 from tractable.value import parameters, value
@@ -253,7 +254,7 @@ def expand_rows(
     p, size = len(coef), len(coef) + int(learn_dispersion)
     total, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
     for part, z in tiles(x, scaling, p):
-        eta = z @ coef
+        eta = product(z, coef)
         own, e, one = y[part], exposure[part], None if w is None else w[part]
         found = family.terms(eta, own, e)
         bend = found.curvature if curvature == "observed" else family.expected_curvature(eta, e)
@@ -261,8 +262,8 @@ def expand_rows(
         if one is not None:
             slope, value, bend = one * slope, one * value, one * bend
         total += float(np.sum(value))
-        gradient[:p] += slope @ z
-        hessian[:p, :p] += (z * bend[:, None]).T @ z
+        gradient[:p] += product(slope, z)
+        hessian[:p, :p] += product((z * bend[:, None]).T, z)
         if learn_dispersion and isinstance(family, NegativeBinomialFamily):
             first, second, mixed = family.dispersion_terms(eta, own, e)
             rising = _of_counts(lambda v: np.stack(log_rising(v, family.dispersion), axis=-1), own)
@@ -270,7 +271,7 @@ def expand_rows(
             total -= float(count @ rising[:, 0])
             gradient[p] += count @ (first - rising[:, 1])
             hessian[p, p] += count @ (second - rising[:, 2])
-            hessian[:p, p] += (count * mixed) @ z
+            hessian[:p, p] += product(count * mixed, z)
     hessian[p:, :p] = hessian[:p, p:].T
     return LossExpansion(value=total, gradient=gradient, curvature=hessian)
 
@@ -307,7 +308,7 @@ class FamilyFit:
         x, y, exposure, w = split_rows(x, targets, weights)
         sums, information = np.zeros(4), np.zeros((len(coef), len(coef)))
         for part, z in tiles(x, scaling, len(coef)):
-            eta, own = z @ coef, y[part]
+            eta, own = product(z, coef), y[part]
             mean = family.mean(eta, exposure[part])
             one = np.ones(len(own)) if w is None else w[part]
             square = (own - mean) ** 2
@@ -318,7 +319,7 @@ class FamilyFit:
                 one @ (mean * mean),
             ]
             bend = one * family.expected_curvature(eta, exposure[part])
-            information += (z * bend[:, None]).T @ z
+            information += product((z * bend[:, None]).T, z)
         saturated = float(counts(w, y) @ family.saturated(y))
         deviance, pearson, excess, squares = (float(part) for part in sums)
         return cls(

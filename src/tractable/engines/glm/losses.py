@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.error_function import log_ndtr
+from tractable.arrays.linalg import product
 from tractable.arrays.log_space import HALF_LOG_2PI, log_sum_exp, sigmoid, softmax
 from tractable.arrays.namespace import Array, device, is_sparse, namespace_of, to_numpy
 from tractable.primitives.glm import softmax_curvature, softmax_expansion, softmax_loss
@@ -323,7 +324,7 @@ class Probit:
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, _ = probit_loss(margin)
         w = counts(weights, margin)
-        return w @ loss, ((w * sign * slope) @ z)[None, :]
+        return w @ loss, product(w * sign * slope, z)[None, :]
 
     def curvature(self, x: Any, codes: Any, weights: Any, scaling: Scaling, coef: np.ndarray) -> np.ndarray:
         """Return the Hessian, Σ w h (h + m) z zᵀ with the hazard h = φ(m) / Φ(m) of the margin m.
@@ -348,7 +349,7 @@ class Probit:
         z, sign, margin = self._margins(x, codes, scaling, coef)
         loss, slope, curvature = probit_loss(margin)
         w = counts(weights, margin)
-        return w @ loss, ((w * sign * slope) @ z)[None, :], (w * curvature * z.T) @ z
+        return w @ loss, product(w * sign * slope, z)[None, :], product(w * curvature * z.T, z)
 
     def expand_rows(
         self, eta: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
@@ -371,7 +372,7 @@ class Probit:
         z, codes, coef
             As for `Logit.mean_curvature`.
         """
-        eta = z @ coef[0, :]
+        eta = product(z, coef[0, :])
         return probit_loss((2.0 * namespace_of(eta).astype(codes, eta.dtype) - 1.0) * eta)[2]
 
     def residuals(
@@ -410,7 +411,7 @@ class Probit:
 
     def _margins(self, x: Any, codes: Any, scaling: Scaling, coef: np.ndarray) -> tuple[np.ndarray, ...]:
         z = design(x, scaling, coef.shape[1])
-        eta = z @ coef[0, :]
+        eta = product(z, coef[0, :])
         sign = 2.0 * namespace_of(eta).astype(codes, eta.dtype) - 1.0
         return z, sign, sign * eta
 

@@ -44,13 +44,13 @@ class RegressionMixture:
 
     def means(self, x: np.ndarray) -> np.ndarray:
         """Return f_k(x), (n, K)."""
-        return self.intercept + x @ self.coef.T
+        return self.intercept + product(x, self.coef.T)
 
     def log_weights(self, x: np.ndarray) -> np.ndarray:
         """Return log π_k(x), (n, K)."""
         if self.gate.shape[1] == 1:
             return np.broadcast_to(log_softmax(self.gate[:, 0]), (len(x), len(self.gate)))
-        return log_softmax(self.gate[:, 0] + x @ self.gate[:, 1:].T)
+        return log_softmax(self.gate[:, 0] + product(x, self.gate[:, 1:].T))
 
     def log_joint(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return log π_k(x) N(y | f_k(x), σ_k²), (n, K), stored by columns: sums over k run along rows."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.devices import beside_rows
+from tractable.arrays.linalg import product
 from tractable.arrays.log_space import log_sum_exp
 from tractable.arrays.namespace import namespace_of
 from tractable.covariance.shapes import CovarianceShape, whiteners
@@ -84,7 +85,11 @@ class StudentTEStep:
         params, diagonal = self.params, self.whiteners.ndim == 2
         student = ScaleMixture(dof=params.dof, dim=z.shape[1])
         away = z - params.locations[:, None, :]  # (K, n, d)
-        white = away * self.whiteners[:, None, :] if diagonal else away @ xp.matrix_transpose(self.whiteners)
+        if diagonal:
+            white = away * self.whiteners[:, None, :]
+        else:
+            whiteners = xp.matrix_transpose(self.whiteners)
+            white = xp.stack([product(away[k, ...], whiteners[k, ...]) for k in range(away.shape[0])])
         squared = xp.sum(white * white, axis=2)
         joint = self.constants[:, None] - student.log_fall(squared)
         evidence = log_sum_exp(joint, axis=0)
@@ -93,14 +98,12 @@ class StudentTEStep:
             evidence, r = evidence * weights, r * weights
         u, more = student.precisions(squared)
         ru = r * u
+        each = [(away[k, ...], ru[k, ...]) for k in range(ru.shape[0])]
         return StudentTSums(
             precisions=student.sums(r, u, more),
-            first=(ru[:, None, :] @ away)[:, 0, :],
+            first=xp.stack([product(w, a) for a, w in each]),
             second=xp.stack(
-                [
-                    w @ (a * a) if diagonal else a.T @ (a * w[:, None])
-                    for a, w in ((away[k, ...], ru[k, ...]) for k in range(ru.shape[0]))
-                ]
+                [product(w, a * a) if diagonal else product(a.T, a * w[:, None]) for a, w in each]
             ),
             objective=float(xp.sum(evidence)),
             squared=xp.sum(ru * squared, axis=1),
