@@ -17,8 +17,9 @@ from tractable.engines.glm.losses import LossExpansion, Scaling
 from tractable.statistics.rows import counts
 from tractable.value import parameters, value
 
-#: Rows of a block whose standardised columns stay in cache.
-TILE = 1024
+#: Entries of the standardised columns of a part of a block, which stay in cache, and its fewest and most
+#: rows: of fewer, threads wait for each other's interpreter.
+TILE_ENTRIES, LEAST_ROWS, MOST_ROWS = 2**16, 512, 4096
 #: The largest logarithm of a mean: its square is a number.
 MOST_LOG_MEAN = 340.0
 #: Whole numbers up to this size are counted in a table, on which special functions are evaluated.
@@ -353,10 +354,11 @@ def split_rows(x: Any, targets: Any, weights: Any) -> tuple[Any, np.ndarray, np.
 def tiles(x: Any, scaling: Scaling, width: int) -> Any:
     """Yield slices of rows with their standardised columns, behind ones where there is an intercept."""
     shift, scale = scaling
-    held = np.ones((min(TILE, len(x)), width))
+    rows = max(LEAST_ROWS, min(MOST_ROWS, TILE_ENTRIES // max(1, width)))
+    held = np.ones((min(rows, len(x)), width))
     first = width - x.shape[1]
-    for start in range(0, len(x), TILE):
-        part = slice(start, start + TILE)
+    for start in range(0, len(x), rows):
+        part = slice(start, start + rows)
         z = held[: len(x[part])]
         np.subtract(x[part], shift, out=z[:, first:])
         z[:, first:] *= scale
