@@ -18,6 +18,8 @@ import tractable
 from tractable import GaussianDensity, MultivariateNormal
 from tractable.arrays import to_numpy
 from tractable.density import DegenerateCovarianceWarning
+from tractable.statistics import IncompleteMoments, Moments
+from tractable.testing.statistic_laws import assert_same_statistic
 
 
 @pytest.fixture
@@ -431,3 +433,21 @@ def test_rows_of_weight_zero_do_not_say_how_far_columns_vary():
 
     found = DiagonalMoments.of(X, weights=[1.0, 1.0, 1.0, 0.0])
     assert found.scatter[0] == 0.0
+
+
+@pytest.mark.parametrize("n_columns", [1, 5, 64, 300, 1030])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_patterns_in_batches_are_those_of_each(n_columns, weighted, rng):
+    x = rng.standard_normal((150, n_columns)) + 3.0
+    x[:, : min(n_columns, 7)][rng.random((150, min(n_columns, 7))) < 0.3] = np.nan
+    w = rng.uniform(0.5, 2.0, 150) if weighted else None
+    parts = [
+        IncompleteMoments.of(x[rows], None if w is None else w[rows]) for rows in np.split(np.arange(150), 2)
+    ]
+    found = (parts[0] + parts[1]).parts
+    seen = ~np.isnan(x)
+    for pattern in np.unique(seen, axis=0):
+        rows, columns = np.flatnonzero((seen == pattern).all(axis=1)), np.flatnonzero(pattern)
+        expected = Moments.of(x[np.ix_(rows, columns)], None if w is None else w[rows])
+        assert_same_statistic(found[tuple(columns.tolist())], expected, rtol=1e-12, atol=1e-12)
+    assert len(found) == len(np.unique(seen, axis=0))

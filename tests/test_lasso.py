@@ -233,6 +233,9 @@ def test_too_few_steps_are_warned_about(rng):
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         model = Lasso(1e-4, max_iter=1, tol=1e-14).fit(X, y)
     assert not model.converged_
+    with pytest.warns(ConvergenceWarning, match="raise max_iter") as told:
+        lasso_path(X, y, alphas=[1e-4], max_iter=1, tol=1e-14)
+    assert told[0].filename == __file__
 
 
 def test_other_array_libraries_give_the_same_answer(rng, backend):

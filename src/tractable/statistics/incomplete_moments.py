@@ -226,8 +226,9 @@ def _parts(x: Array, w: Array | None) -> dict[tuple[int, ...], Moments]:
     few = [group for group in groups if len(group[1]) <= FEW_ROWS] if is_numpy_array(x) else []
     found: dict[tuple[int, ...], Moments] = {}
     step = MOST_ENTRIES // max(1, x.shape[1] ** 2)
-    for start in range(0, len(few) if min(step, len(few)) >= MANY_PATTERNS else 0, step):
-        found |= _parts_of_few_rows(x, w, few[start : start + step])
+    if min(step, len(few)) >= MANY_PATTERNS:
+        for start in range(0, len(few), step):
+            found |= _parts_of_few_rows(x, w, few[start : start + step])
     for observed, (_, members) in zip(columns, groups, strict=True):
         if observed not in found:
             rows, some = beside((members, np.array(observed, dtype=np.int64)), x)

@@ -19,8 +19,8 @@ from tractable.linear_model.rows import (
     linear_predictor,
 )
 from tractable.linear_model.sparse.columns import Columns, column_names
-from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support, warn_gap
-from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path
+from tractable.linear_model.sparse.estimator import check_precompute, sparse_coef, support
+from tractable.linear_model.sparse.path import LassoPath, alpha_grid, solve_path, warn_gap
 from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
 
 #: Entries of rows up to which no time is spent in products of columns.

@@ -1,13 +1,11 @@
 """The lasso and the elastic net."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays import Array, namespace_of
 from tractable.arrays.namespace import to_numpy
@@ -27,7 +25,7 @@ from tractable.data import SparseSource
 from tractable.linear_model.bayes.gibbs import linear_sampler
 from tractable.linear_model.rows import check_factor, factor_of_unchecked, linear_factor, linear_predictor
 from tractable.linear_model.sparse.columns import Columns
-from tractable.linear_model.sparse.path import solve_path
+from tractable.linear_model.sparse.path import solve_path, warn_gap
 from tractable.primitives.linear import INFLATION
 from tractable.statistics import LinearFactor
 
@@ -368,13 +366,3 @@ class Lasso(ElasticNet):
         for name, given in (("scale", scale), ("noise_variance", noise_variance), ("n_samples", n_samples)):
             check_number(name, given, above=0.0)
         return cls(alpha=noise_variance / (n_samples * scale), **options)
-
-
-def warn_gap(gap: float) -> None:
-    """Warn of a fit whose duality gap is not below its tolerance; called by `_report`."""
-    warnings.warn(
-        f"the duality gap {gap:.2g} is above tol times the mean squared target; "
-        "raise max_iter or tol, or bring the columns to similar scales",
-        ConvergenceWarning,
-        stacklevel=5,
-    )

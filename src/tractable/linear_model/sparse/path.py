@@ -1,10 +1,12 @@
 """The lasso for a whole grid of penalties."""
 
+import warnings
 from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.limits import LARGEST, check_coefficients
 from tractable.arrays.namespace import Array, device, is_numpy_array, namespace_of, to_numpy
@@ -142,7 +144,21 @@ def lasso_path(
     else:
         grid = np.sort(check_penalties("alphas", alphas))[::-1]
     options: dict[str, Any] = {"l1_ratio": l1_ratio, "positive": positive, "tol": tol, "max_iter": max_iter}
-    return LassoPath.of(columns, grid, names, precompute=precompute, **options)
+    path = LassoPath.of(columns, grid, names, precompute=precompute, **options)
+    square = float(namespace_of(columns.Y).sum((columns.Y / columns.weight**0.5) ** 2))
+    if not (path.dual_gaps <= tol * square).all():
+        warn_gap(path.dual_gaps.max(), stacklevel=3)
+    return path
+
+
+def warn_gap(gap: float, *, stacklevel: int = 5) -> None:
+    """Warn of a solution whose duality gap is not below its tolerance; at that level, by `_report`."""
+    warnings.warn(
+        f"the duality gap {gap:.2g} is above tol times the mean squared target; "
+        "raise max_iter or tol, or bring the columns to similar scales",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
 
 
 #: Penalties below this fraction of the largest correlation are within reach of its rounding.
