@@ -16,7 +16,7 @@ from tractable.base import (
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.distributions import Mixture, Normal
-from tractable.kernel_regression.smoother import LocalSmoother, origin_of, search_bandwidth
+from tractable.kernel_regression.smoother import LocalSmoother, search_bandwidth
 from tractable.smoothing import check_window
 from tractable.smoothing.rows import as_lengths
 from tractable.smoothing.rules import window_factor
@@ -49,20 +49,17 @@ class LocalRegressor(RegressorMixin, Estimator):
         sample_weight : array of shape (n_samples,) or column name, optional
             How often each row counts.
         """
-        window = check_window(self.kernel)
+        check_window(self.kernel)
         rows = check_stored_rows(self, X, y, sample_weight, supervised=True)
         x = rows.data
         targets = check_targets(self, rows.y, x)
-        counts = np.ones(len(x)) if rows.weights is None else rows.weights
-        lengths = self._lengths(x, rows.weights)
+        self.bandwidth_ = self._lengths(x, rows.weights)
+        self.X_fit_, self.targets_, self.sample_weight_ = x, targets, rows.weights
         if isinstance(self.bandwidth, str):
             scale = power_of_two(float(np.max(np.abs(targets))))
-            points = (x - origin_of(x)) / lengths
-            smoother = LocalSmoother(points=points, counts=counts, window=window, degree=self._degree)
-            self.search_ = search_bandwidth(smoother, targets.reshape(len(x), -1) / scale, lengths)
-            lengths = self.search_.bandwidth
-        self.bandwidth_ = lengths
-        self.X_fit_, self.targets_, self.sample_weight_ = x, targets, rows.weights
+            y = targets.reshape(len(x), -1) / scale
+            self.search_ = search_bandwidth(self._smoother, y, self.bandwidth_)
+            self.bandwidth_ = self.search_.bandwidth
         self._check_reach()
         return self
 
@@ -73,7 +70,8 @@ class LocalRegressor(RegressorMixin, Estimator):
         rows = check_held_columns(self, X)
         y = self.targets_.reshape(len(self.targets_), -1)
         scale = power_of_two(float(np.max(np.abs(y))))
-        found = scale * self._smoother.fitted(self._in_bandwidths(rows), y / scale)
+        smoother = self._smoother
+        found = scale * smoother.fitted((rows - smoother.origin) / self.bandwidth_, y / scale)
         return found.reshape(len(rows), *self.targets_.shape[1:])
 
     @of_held_rows
@@ -88,17 +86,15 @@ class LocalRegressor(RegressorMixin, Estimator):
             Rows.
         """
         check_fitted(self)
-        return self._smoother(self._in_bandwidths(check_held_columns(self, X)))
-
-    def _in_bandwidths(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows less the origin, over the bandwidth."""
-        return (rows - origin_of(self.X_fit_)) / self.bandwidth_
+        rows, smoother = check_held_columns(self, X), self._smoother
+        return smoother((rows - smoother.origin) / self.bandwidth_)
 
     @property
     def _smoother(self) -> LocalSmoother:
         weights = self.sample_weight_
-        return LocalSmoother(
-            points=self._in_bandwidths(self.X_fit_),
+        return LocalSmoother.of(
+            self.X_fit_,
+            self.bandwidth_,
             counts=np.ones(len(self.X_fit_)) if weights is None else weights,
             window=check_window(self.kernel),
             degree=self._degree,
@@ -121,7 +117,7 @@ class LocalRegressor(RegressorMixin, Estimator):
     def _check_reach(self) -> None:
         """Refuse bandwidths in whose units the rows cannot be squared."""
         with np.errstate(over="ignore"):
-            if not np.all(np.abs(self._in_bandwidths(self.X_fit_)) < 1e150):
+            if not np.all(np.abs(self._smoother.points) < 1e150):
                 raise ValueError("bandwidth is too small for X: distances over it overflow")
 
 

@@ -33,22 +33,25 @@ COARSE = np.arange(-5.0, 5.5, 0.5)
 FINE = np.array([-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4])
 
 
-def origin_of(x: np.ndarray) -> np.ndarray:
-    """Return a row of x, (d,), with zeros for columns that vary by rounding.
-
-    Rows less it have the digits of their differences, which rows over a bandwidth far from zero have not.
-    """
-    return np.where(np.ptp(x, axis=0) > ROUNDING * np.max(np.abs(x), axis=0), x[0], 0.0)
-
-
 @value
 class LocalSmoother:
     """Rows in units of a bandwidth, how often each counts, and the degree of the local polynomial, 0 or 1."""
 
-    points: np.ndarray  # (n, d), less an origin, over the bandwidth
+    points: np.ndarray  # (n, d), less the origin, over the bandwidth
+    origin: np.ndarray  # (d,)
     counts: np.ndarray  # (n,)
     window: Window
     degree: int
+
+    @classmethod
+    def of(cls, x: np.ndarray, lengths: np.ndarray, **options: Any) -> "LocalSmoother":
+        """Return the smoother of rows x and a bandwidth of each column.
+
+        The origin is a row: those less it have the digits of their differences, which rows over a bandwidth
+        far from zero have not. It is zero for columns that vary by rounding.
+        """
+        origin = np.where(_varies(x), x[0], 0.0)
+        return cls(points=(x - origin) / lengths, origin=origin, **options)
 
     def narrowed(self, factor: float) -> "LocalSmoother":
         """Return the smoother of a bandwidth that many times as wide."""
@@ -125,9 +128,12 @@ class LocalSmoother:
     @cached_property
     def scales(self) -> np.ndarray:
         """Return the scales of the columns, (d,), in which spreads are judged; no line depends on them."""
-        ranges = np.ptp(self.points, axis=0)
-        varies = ranges > ROUNDING * np.max(np.abs(self.points), axis=0)
-        return np.where(varies, np.minimum(ranges, 1.0), 1.0)
+        return np.where(_varies(self.points), np.minimum(np.ptp(self.points, axis=0), 1.0), 1.0)
+
+
+def _varies(x: np.ndarray) -> np.ndarray:
+    """Return which columns vary by more than rounding, (d,)."""
+    return np.ptp(x, axis=0) > ROUNDING * np.max(np.abs(x), axis=0)
 
 
 @value
