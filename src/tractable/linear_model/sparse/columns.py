@@ -9,7 +9,7 @@ import numpy as np
 
 from tractable.arrays.limits import power_of_two
 from tractable.arrays.linalg import column_lengths, product
-from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of
+from tractable.arrays.namespace import Array, is_numpy_array, is_sparse, namespace_of, to_numpy
 from tractable.base import Estimator, ModelTags, check_columns, check_rows
 from tractable.base.by_blocks import by_blocks
 from tractable.base.validation import check_names, refuse_foreign
@@ -103,6 +103,11 @@ class Columns:
     def n_targets(self) -> int:
         """Number of targets."""
         return int(self.Y.shape[1])
+
+    @property
+    def mean_squares(self) -> np.ndarray:
+        """Mean squares of the targets, (t,), of which a tolerance is a fraction."""
+        return to_numpy(namespace_of(self.Y).sum((self.Y / self.weight**0.5) ** 2, axis=0))
 
     def problem(self, target: int = 0, *, precompute: bool | None = None, once: bool = False) -> Any:
         """Return the least-squares problem of one target: by its Gram matrix, or by its columns.

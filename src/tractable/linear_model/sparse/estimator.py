@@ -264,10 +264,9 @@ class ElasticNet(SparseModel):
         ]
         self._set_coef(columns, [path.coefs[:, 0] for path in paths])
         gaps, n_iter = np.array([p.gaps[0] for p in paths]), np.array([p.n_iter[0] for p in paths])
-        squares = to_numpy(namespace_of(columns.Y).sum((columns.Y / columns.weight**0.5) ** 2, axis=0))
         self.dual_gap_: Any = float(gaps[0]) if columns.flat else gaps
         self.n_iter_: Any = int(n_iter[0]) if columns.flat else n_iter
-        self.converged_ = bool((gaps <= self.tol * squares).all())
+        self.converged_ = bool((gaps <= self.tol * columns.mean_squares).all())
 
     def _report(self) -> None:
         if not self.converged_:

@@ -145,8 +145,7 @@ def lasso_path(
         grid = np.sort(check_penalties("alphas", alphas))[::-1]
     options: dict[str, Any] = {"l1_ratio": l1_ratio, "positive": positive, "tol": tol, "max_iter": max_iter}
     path = LassoPath.of(columns, grid, names, precompute=precompute, **options)
-    square = float(namespace_of(columns.Y).sum((columns.Y / columns.weight**0.5) ** 2))
-    if not (path.dual_gaps <= tol * square).all():
+    if not (path.dual_gaps <= tol * columns.mean_squares).all():
         warn_gap(path.dual_gaps.max(), stacklevel=3)
     return path
 
