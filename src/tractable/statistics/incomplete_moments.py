@@ -29,6 +29,9 @@ from tractable.value import made, value
 #: Columns from which on scatters that are larger than the rows are held by these.
 WIDE = 64
 
+#: Rows of a pattern that are few, patterns that are worth a batch, and entries of one, at most.
+FEW_ROWS, MANY_PATTERNS, MOST_ENTRIES = 64, 8, 2**20
+
 
 @value
 class IncompleteMoments(Statistic):
@@ -118,11 +121,7 @@ class IncompleteMoments(Statistic):
             squares = np.add.reduceat(rows * rows, edges[:-1], axis=0)
             kept = keeps_squares(squares, x, mean, edges)
             return Moments.of_centred_rows(total, mean, rows, edges.tolist()) if kept else None
-        if not sums_groups(x):
-            return None
-        found = grouped_moments(x, edges, weights)
-        # Else entries are missing, or squares were lost: `of` says what is wrong, if anything.
-        return _frozen_moments(*found) if keeps_squares(diagonals(found[2]), x, found[1], edges) else None
+        return _grouped_moments(x, edges, weights) if sums_groups(x) else None
 
     @classmethod
     def each_of(cls, moments: Moments) -> "tuple[IncompleteMoments, ...]":
@@ -189,6 +188,15 @@ def _frozen_moments(weight: np.ndarray, mean: np.ndarray, scatter: np.ndarray) -
     return made(Moments, weight=weight, mean=mean, scatter=scatter)
 
 
+def _grouped_moments(x: np.ndarray, edges: np.ndarray, weights: np.ndarray | None) -> Moments | None:
+    """Return the moments of groups of rows as one batch.
+
+    None where entries are missing, or squares were lost: `of` says what is wrong, if anything.
+    """
+    found = grouped_moments(x, edges, weights)
+    return _frozen_moments(*found) if keeps_squares(diagonals(found[2]), x, found[1], edges) else None
+
+
 def _of_one_length(patterns: list[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
     """Return patterns in lists of those that observe as many columns."""
     found: dict[int, list[tuple[int, ...]]] = {}
@@ -211,10 +219,6 @@ def _batch(parts: list[Moments]) -> Moments:
     weight = np.array([part.weight for part in parts], dtype=np.float64)
     mean, scatter = np.stack([part.mean for part in parts]), np.stack([part.scatter for part in parts])
     return _frozen_moments(weight, mean, scatter)
-
-
-#: Rows of a pattern that are few, patterns that are worth a batch, and entries of one, at most.
-FEW_ROWS, MANY_PATTERNS, MOST_ENTRIES = 64, 8, 2**20
 
 
 def _parts(x: Array, w: Array | None) -> dict[tuple[int, ...], Moments]:
@@ -249,15 +253,15 @@ def _parts_of_few_rows(
     sizes = np.array([len(members) for _, members in groups])
     edges = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.where(patterns.repeat(sizes, axis=0), x[order], 0.0)
-    weight, mean, scatter = grouped_moments(rows, edges, None if w is None else w[order])
+    every = _grouped_moments(rows, edges, None if w is None else w[order])
     found: dict[tuple[int, ...], Moments] = {}
-    if not keeps_squares(diagonals(scatter), rows, mean, edges):
+    if every is None:
         return found
     observed = patterns.sum(axis=1)
     for m in np.unique(observed):
         k = np.flatnonzero(observed == m)[:, None]
         columns = np.nonzero(patterns[k[:, 0]])[1].reshape(len(k), m)
-        products = scatter[k[:, :, None], columns[:, :, None], columns[:, None, :]]
-        batch = _frozen_moments(weight[k[:, 0]], mean[k, columns], products)
+        scatter = every.scatter[k[:, :, None], columns[:, :, None], columns[:, None, :]]
+        batch = _frozen_moments(every.weight[k[:, 0]], every.mean[k, columns], scatter)
         found.update(zip(map(tuple, columns.tolist()), batch.unstacked(), strict=True))
     return found
