@@ -49,6 +49,15 @@ class LocalSmoother:
 
         The origin is a row: those less it have the digits of their differences, which rows over a bandwidth
         far from zero have not. It is zero for columns that vary by rounding.
+
+        Parameters
+        ----------
+        x : array (n, d)
+            Rows.
+        lengths : array (d,)
+            The bandwidth.
+        **options
+            The other fields.
         """
         origin = np.where(_varies(x), x[0], 0.0)
         return cls(points=(x - origin) / lengths, origin=origin, **options)
