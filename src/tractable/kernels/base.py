@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Rows of a block of a kernel matrix: the interpreter, and what is computed of the columns alone, take as
 #: long as some of them. Blocks of few columns have more, and of many columns fewer: what a cache holds.
-ROWS, LEAST_ROWS, LEAST_ENTRIES, MOST_ENTRIES = 96, 32, 2**16, 3 * 2**17
+ROWS, LEAST_ROWS, LEAST_ENTRIES, MOST_ENTRIES = 48, 32, 2**16, 3 * 2**17
 
 #: Rows whose matrix is made for its diagonal.
 _FEW = 32
