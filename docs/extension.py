@@ -16,7 +16,7 @@ import tractable
 logger = logging.getLogger(__name__)
 
 #: Packages that users do not call: what estimators are made of, and the command.
-INTERNAL = ("base", "cli", "primitives")
+INTERNAL = ("base", "cli", "inference", "primitives")
 #: Pages of the guide that the page of a name lists.
 MOST_PAGES = 6
 #: A name, with or without a prefix, and perhaps a method or attribute and arguments: `tractable.KMeans(3)`.

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy.stats import chi2, f
 
 import tractable
-from tractable.inference import CollinearityWarning
+from tractable.regression_tables import CollinearityWarning
 
 POISSON, LOG, INVERSE = (
     sm.families.Poisson(),

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 import tractable
 from tractable.classification.logistic import SeparableClassesWarning
-from tractable.inference import CollinearityWarning
+from tractable.regression_tables import CollinearityWarning
 
 #: Tables, and what of their targets is a class.
 TABLES = {

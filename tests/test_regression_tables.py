@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from statsmodels.stats.outliers_influence import variance_inflation_factor
 
 import tractable
-from tractable.inference import CollinearityWarning
+from tractable.regression_tables import CollinearityWarning
 
 #: Tables of numbers with a target, by name.
 TABLES = [

@@ -470,7 +470,7 @@ class TestTable:
         X = rng.standard_normal((60, 2))
         X = np.column_stack([X, X[:, 0] + X[:, 1]])
         y = X[:, 0] + rng.standard_normal(60)
-        with pytest.warns(tractable.inference.CollinearityWarning):
+        with pytest.warns(tractable.regression_tables.CollinearityWarning):
             found = RobustRegression("huber").fit(X, y).summary()
         assert np.isinf(found.std_errors).tolist() == [False, True, True, True]
         with pytest.raises(ValueError, match="too few rows"):

@@ -238,14 +238,14 @@ PUBLIC: dict[str, str] = {
     "TableColumns": "tractable.data",
     "scan": "tractable.data",
     "predict_to": "tractable.data",
-    # inference
+    # regression tables
     "FormulaFit": "tractable.linear_model",
     "fit_formula": "tractable.linear_model",
-    "HypothesisTest": "tractable.inference",
-    "Influence": "tractable.inference",
-    "NestedComparison": "tractable.inference",
-    "RegressionSummary": "tractable.inference",
-    "compare_nested": "tractable.inference",
+    "HypothesisTest": "tractable.regression_tables",
+    "Influence": "tractable.regression_tables",
+    "NestedComparison": "tractable.selection",
+    "RegressionSummary": "tractable.regression_tables",
+    "compare_nested": "tractable.selection",
     # verbs
     "sample_posterior": "tractable.base",
     "d_separated": "tractable.graph",
@@ -285,6 +285,7 @@ PACKAGES = (
     "persistence",
     "plotting",
     "primitives",
+    "regression_tables",
     "report",
     "sampling",
     "selection",

@@ -26,6 +26,7 @@ from tractable import neighbors as neighbors
 from tractable import persistence as persistence
 from tractable import plotting as plotting
 from tractable import primitives as primitives
+from tractable import regression_tables as regression_tables
 from tractable import sampling as sampling
 from tractable import selection as selection
 from tractable import smoothing as smoothing
@@ -148,11 +149,6 @@ from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
-from tractable.inference import HypothesisTest as HypothesisTest
-from tractable.inference import Influence as Influence
-from tractable.inference import NestedComparison as NestedComparison
-from tractable.inference import RegressionSummary as RegressionSummary
-from tractable.inference import compare_nested as compare_nested
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson
@@ -248,9 +244,14 @@ from tractable.persistence import checkpoint as checkpoint
 from tractable.persistence import load as load
 from tractable.persistence import save as save
 from tractable.plotting.plot import plot as plot
+from tractable.regression_tables import HypothesisTest as HypothesisTest
+from tractable.regression_tables import Influence as Influence
+from tractable.regression_tables import RegressionSummary as RegressionSummary
 from tractable.report import report_on as report_on
+from tractable.selection import NestedComparison as NestedComparison
 from tractable.selection import bias_variance as bias_variance
 from tractable.selection import choose_parameters as choose_parameters
+from tractable.selection import compare_nested as compare_nested
 from tractable.selection import dependence_of_rows as dependence_of_rows
 from tractable.selection import learning_curve as learning_curve
 from tractable.selection import log_score as log_score

@@ -5,7 +5,7 @@ import pytest
 
 from catalogue import ESTIMATORS, cross
 from tractable import LinearRegression, PoissonRegression
-from tractable.inference import RegressionSummary
+from tractable.regression_tables import RegressionSummary
 from tractable.testing import regression_table_laws
 from tractable.testing.regression_table_laws import REGRESSION_TABLE_LAWS
 from tractable.value import parameters, replace

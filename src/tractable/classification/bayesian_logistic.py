@@ -41,10 +41,10 @@ from tractable.engines.glm.integrals import (
 )
 from tractable.engines.glm.laplace import LaplaceApproximation, laplace, laplace_evidence
 from tractable.engines.glm.losses import LINKS, LossExpansion, probit_loss
-from tractable.inference import wald_interval
 from tractable.primitives import as_double
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_products
+from tractable.regression_tables import wald_interval
 from tractable.sampling import PosteriorSampler, nuts
 from tractable.statistics import DiagonalMoments, Standardizer
 from tractable.value import replace, value

@@ -12,7 +12,7 @@ from tractable.base.parameters import check_number
 from tractable.base.scores import rows_in_memory
 from tractable.base.validation import check_weights
 from tractable.engines import LeastSquares, least_squares
-from tractable.inference import Influence
+from tractable.regression_tables import Influence
 from tractable.statistics import LinearFactor, column_varies
 from tractable.statistics.rows import counts
 from tractable.value import replace, value

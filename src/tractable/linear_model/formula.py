@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tractable.data.frames import is_frame
-from tractable.inference import RegressionSummary
+from tractable.regression_tables import RegressionSummary
 from tractable.value import value
 
 #: How formulaic marks a category of reference and of sum coding.

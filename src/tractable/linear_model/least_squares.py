@@ -31,7 +31,16 @@ from tractable.distributions import StudentT
 from tractable.engines import LeastSquares, fold, least_squares
 from tractable.engines.least_squares import SOLVERS, reduced_rows, refine
 from tractable.engines.nonnegative import nonnegative_least_squares
-from tractable.inference import (
+from tractable.linear_model.noise_floor import without_rounding
+from tractable.linear_model.rows import (
+    LinearFit,
+    as_floats,
+    check_factor,
+    checked_factor,
+    refuse_positive,
+)
+from tractable.linear_model.sparse_rows import solve_sparse
+from tractable.regression_tables import (
     ROBUST,
     Influence,
     RegressionSummary,
@@ -44,15 +53,6 @@ from tractable.inference import (
     squared_factor,
     wald_interval,
 )
-from tractable.linear_model.noise_floor import without_rounding
-from tractable.linear_model.rows import (
-    LinearFit,
-    as_floats,
-    check_factor,
-    checked_factor,
-    refuse_positive,
-)
-from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.value import replace, value
 
 

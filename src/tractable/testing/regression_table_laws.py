@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.inference import RegressionSummary
+from tractable.regression_tables import RegressionSummary
 from tractable.testing.assertions import check_laws, laws_above, refused
 from tractable.testing.estimator_laws import cloned, learn, quiet
 

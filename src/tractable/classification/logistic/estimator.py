@@ -40,7 +40,8 @@ from tractable.data.frames import split_frame
 from tractable.engines import NewtonResult, fold
 from tractable.engines.glm import Logit, Probit
 from tractable.engines.least_squares import NotComputedError
-from tractable.inference import (
+from tractable.primitives import as_double
+from tractable.regression_tables import (
     ROBUST,
     Influence,
     RegressionSummary,
@@ -53,7 +54,6 @@ from tractable.inference import (
     weighted_condition_number,
     weighted_inflation,
 )
-from tractable.primitives import as_double
 
 #: Without a penalty the tolerance is at most this: where the search leads then shows whether it would end.
 TOL_UNPENALISED = 1e-12

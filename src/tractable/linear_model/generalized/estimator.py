@@ -41,16 +41,6 @@ from tractable.engines.glm.families import (
 from tractable.engines.glm.laplace import mapped_covariance
 from tractable.engines.newton import NewtonResult
 from tractable.engines.quadrature import gauss_hermite
-from tractable.inference import (
-    ROBUST,
-    Influence,
-    RegressionSummary,
-    check_covariance_type,
-    coefficient_names,
-    wald_interval,
-    weighted_condition_number,
-    weighted_inflation,
-)
 from tractable.linear_model.generalized.inference import RowScores, robust_covariance
 from tractable.linear_model.generalized.problem import (
     LOG_DISPERSION,
@@ -63,6 +53,16 @@ from tractable.linear_model.generalized.problem import (
     separating_direction,
     summarize_targets,
     without_columns,
+)
+from tractable.regression_tables import (
+    ROBUST,
+    Influence,
+    RegressionSummary,
+    check_covariance_type,
+    coefficient_names,
+    wald_interval,
+    weighted_condition_number,
+    weighted_inflation,
 )
 from tractable.statistics import Standardizer
 from tractable.value import replace, value

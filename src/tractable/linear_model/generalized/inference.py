@@ -7,7 +7,7 @@ import numpy as np
 from tractable.data import Source
 from tractable.engines.glm.families import Family, NegativeBinomialFamily, log_rising, split_rows
 from tractable.engines.glm.losses import Scaling, design
-from tractable.inference import Influence, products_of_scores, sandwich, squared_factor
+from tractable.regression_tables import Influence, products_of_scores, sandwich, squared_factor
 from tractable.value import value
 
 

@@ -22,7 +22,6 @@ from tractable.base.validation import check_after, check_folds
 from tractable.data import SparseSource
 from tractable.engines.least_squares import PointSolution
 from tractable.engines.nonnegative import nonnegative_least_squares
-from tractable.inference import RegressionSummary, coefficient_names, of_columns
 from tractable.linear_model.least_squares import LinearPredictions, check_target
 from tractable.linear_model.ridge.leave_one_out import METHODS, has_few_rows, left_out_errors, search
 from tractable.linear_model.ridge.solution import RidgeSolution, ridge
@@ -37,6 +36,7 @@ from tractable.linear_model.rows import (
 from tractable.linear_model.sparse_rows import solve_sparse
 from tractable.metrics.penalties import CVCurve, check_penalties
 from tractable.primitives.sparse_rows import GRAM_COLUMNS
+from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns
 from tractable.statistics import LinearFactor
 from tractable.value import value
 

@@ -23,7 +23,6 @@ from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
-from tractable.inference import RegressionSummary, coefficient_names, of_columns, wald_interval
 from tractable.linear_model.robust.least_absolute import least_absolute_errors
 from tractable.linear_model.robust.m_estimates import TUNING, m_estimate
 from tractable.linear_model.robust.noise import NOISES
@@ -38,6 +37,7 @@ from tractable.linear_model.robust.steps import (
     target_factor,
 )
 from tractable.linear_model.rows import check_factor, check_one_target
+from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns, wald_interval
 from tractable.sampling import PosteriorSampler
 from tractable.statistics import Standardizer
 from tractable.value import replace

@@ -19,10 +19,10 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks
 from tractable.engines import LeastSquares, least_squares
-from tractable.inference import RegressionSummary, coefficient_names, of_columns
 from tractable.linear_model.robust.least_absolute import best_vertex
 from tractable.linear_model.robust.steps import LEAST_SCALE, independent_columns
 from tractable.linear_model.rows import check_factor, check_one_target, check_rows_in_memory, linear_factor
+from tractable.regression_tables import RegressionSummary, coefficient_names, of_columns
 from tractable.value import replace
 
 #: How far absolute errors are smoothed before the search over vertices, relative to their median.

@@ -7,13 +7,13 @@ from sklearn.base import RegressorMixin
 
 from tractable.base import check_columns, check_fitted
 from tractable.covariance import resolve_dims
-from tractable.inference import Influence, RegressionSummary
 from tractable.linear_model import CVCurve, Diagnosis, FormulaFit, LarsPath, LassoLars, LassoPath
 from tractable.linear_model.basis.base import Basis
 from tractable.linear_model.sparse.cross_validation import SparseCV
 from tractable.plotting.plot import draw, draw_as, picture
 from tractable.plotting.rows import bounding_box, column_names, draw_rows, with_column_names
 from tractable.plotting.style import COLOURS, finish, legend, legend_label, title, which_columns
+from tractable.regression_tables import Influence, RegressionSummary
 
 #: Columns with a colour and a name; the others are drawn in grey.
 NAMED = 7

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tractable.inference.sandwich import NO_FREEDOM
+from tractable.regression_tables.sandwich import NO_FREEDOM
 from tractable.value import value
 
 

@@ -4,9 +4,14 @@ import warnings
 from typing import Any
 
 from tractable.base import check_fitted
-from tractable.inference.collinearity import CollinearityWarning
-from tractable.inference.hypotheses import HypothesisTest, chi2_test, f_test_of_squares, likelihood_ratio_test
-from tractable.inference.summary import RegressionSummary
+from tractable.regression_tables.collinearity import CollinearityWarning
+from tractable.regression_tables.hypotheses import (
+    HypothesisTest,
+    chi2_test,
+    f_test_of_squares,
+    likelihood_ratio_test,
+)
+from tractable.regression_tables.summary import RegressionSummary
 from tractable.value import value
 
 #: Squares and likelihoods of the same targets agree up to this.

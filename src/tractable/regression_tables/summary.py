@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.numbers import check_number
-from tractable.inference.collinearity import NOTED, WARNED, CollinearityWarning
-from tractable.inference.hypotheses import (
+from tractable.regression_tables.collinearity import NOTED, WARNED, CollinearityWarning
+from tractable.regression_tables.hypotheses import (
     HypothesisTest,
     f_test_of_squares,
     likelihood_ratio_test,
