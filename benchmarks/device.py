@@ -24,7 +24,7 @@ import torch
 
 import tractable
 from benchmarks.gaussian_process import HEIGHT, NOISE, gpytorch, torch_model, torch_objective
-from tractable.engines.gaussian_process import Observations, log_evidence
+from tractable.gaussian_process.posteriors.exact import Observations, log_evidence
 from tractable.kernels import RBF, Scaled
 
 

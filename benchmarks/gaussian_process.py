@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import tractable
-from tractable.engines.gaussian_process import Observations, log_evidence
+from tractable.gaussian_process.posteriors.exact import Observations, log_evidence
 from tractable.kernels import RBF, Scaled, White
 
 NOISE, HEIGHT = 0.1, 1.5

@@ -12,14 +12,14 @@ from sklearn.gaussian_process import kernels as theirs
 import tractable
 from tractable.arrays.gradient import check_gradient
 from tractable.distributions import Gamma, Normal, StudentT
-from tractable.engines.gaussian_process import (
+from tractable.gaussian_process import GaussianProcessRegressor
+from tractable.gaussian_process.posteriors.exact import (
     DualPosterior,
     Observations,
     PrimalPosterior,
     log_evidence,
     primal_log_evidence,
 )
-from tractable.gaussian_process import GaussianProcessRegressor
 from tractable.kernels import (
     RBF,
     Categorical,

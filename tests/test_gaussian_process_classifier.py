@@ -13,8 +13,8 @@ from sklearn.gaussian_process import kernels as theirs
 
 from tractable.arrays.gradient import check_gradient
 from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit, PoissonLog
-from tractable.engines.latent_gaussian_process import latent_process, softmax_process
 from tractable.gaussian_process import GaussianProcessClassifier
+from tractable.gaussian_process.posteriors.latent import latent_process, softmax_process
 from tractable.kernels import RBF, Constant, Linear, Matern, White
 
 X4, Y4 = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
@@ -338,7 +338,7 @@ def test_comparison_with_the_exact_posterior_is_that_of_quadrature(link, cdf):
 
 
 def test_weights_of_another_curvature_are_not_the_exact_evidence(monkeypatch):
-    from tractable.engines.latent_gaussian_process import LatentProcess
+    from tractable.gaussian_process.posteriors.latent import LatentProcess
 
     x, y, kernel = np.array([[0.0], [0.7]]), np.array([0, 1]), 4.0 * RBF(1.0)
     model = GaussianProcessClassifier(kernel, optimizer=None).fit(x, y)

@@ -6,9 +6,14 @@ import pytest
 import tractable
 from tractable.arrays.gradient import check_gradient
 from tractable.data import as_source
-from tractable.engines.gaussian_process import Observations, log_evidence
-from tractable.engines.inducing_points import inducing_posterior, lower_bound, nystrom, pivoted_cholesky
 from tractable.gaussian_process import BayesianCommittee, GaussianProcessRegressor, NystromGaussianProcess
+from tractable.gaussian_process.posteriors.exact import Observations, log_evidence
+from tractable.gaussian_process.posteriors.inducing_points import (
+    inducing_posterior,
+    lower_bound,
+    nystrom,
+    pivoted_cholesky,
+)
 from tractable.kernels import RBF, Linear, Matern, Polynomial, White
 
 RNG = np.random.default_rng(0)

@@ -7,9 +7,9 @@ from sklearn.manifold import MDS
 from sklearn.manifold import ClassicalMDS as Peer
 
 from tractable import ClassicalMDS, MetricMDS
-from tractable.engines.classical_scaling import classical_scaling
-from tractable.engines.smacof import smacof
 from tractable.kernels import RBF
+from tractable.manifold.classical_scaling import classical_scaling
+from tractable.manifold.metric_mds import smacof
 from tractable.primitives.stress import agnostic, guttman_transform
 from tractable.spatial import Minkowski
 
@@ -165,7 +165,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(rng, monkeypatch):
             raise KeyboardInterrupt
         return guttman_transform(*given)
 
-    monkeypatch.setattr("tractable.engines.smacof.guttman_transform", interrupted)
+    monkeypatch.setattr("tractable.manifold.metric_mds.guttman_transform", interrupted)
     model = MetricMDS(eps=0.0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tractable.arrays.gradient import check_gradient
-from tractable.engines.gaussian_process import Observations, factorized, log_evidence
-from tractable.engines.state_space import StateSpacePosterior, jacobian_of
 from tractable.gaussian_process import GaussianProcessRegressor, StateSpaceGaussianProcess
+from tractable.gaussian_process.posteriors.exact import Observations, factorized, log_evidence
+from tractable.gaussian_process.posteriors.state_space import StateSpacePosterior, jacobian_of
 from tractable.kernels import RBF, Constant, Cosine, Matern, Periodic, Scaled, Subspace, White
 from tractable.primitives.state_space import agnostic, kalman_filter, smoothing_sums
 

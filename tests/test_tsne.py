@@ -8,8 +8,8 @@ from sklearn.datasets import load_digits
 
 import tractable
 from tractable import TSNE, trustworthiness
-from tractable.engines.tsne import embed_points, joint_probabilities
-from tractable.manifold.tsne import distinct_rows, knn_probabilities
+from tractable.manifold.tsne.estimator import distinct_rows, knn_probabilities
+from tractable.manifold.tsne.steps import embed_points, joint_probabilities
 from tractable.primitives.tsne import GridForces, PairForces, agnostic, neighbor_probabilities, potential
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.row import Row, within
 from tractable.data import as_source
-from tractable.engines.inducing_points import lower_bound
+from tractable.gaussian_process.posteriors.inducing_points import lower_bound
 from tractable.kernels import RBF, Scaled
 
 NOISE = 0.1

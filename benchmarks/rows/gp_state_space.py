@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from benchmarks.row import Row, under
-from tractable.engines.gaussian_process import Observations, log_evidence
-from tractable.engines.state_space import StateSpacePosterior, jacobian_of
+from tractable.gaussian_process.posteriors.exact import Observations, log_evidence
+from tractable.gaussian_process.posteriors.state_space import StateSpacePosterior, jacobian_of
 from tractable.kernels import Matern, Scaled
 
 NOISE = 0.1

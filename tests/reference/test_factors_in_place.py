@@ -7,7 +7,7 @@ from conftest import BACKENDS
 from tractable.arrays import linalg
 from tractable.arrays.namespace import to_numpy
 from tractable.data import blocks
-from tractable.engines.gaussian_process import Observations, factorized, log_evidence
+from tractable.gaussian_process.posteriors.exact import Observations, factorized, log_evidence
 from tractable.kernels import RBF, Matern, White
 from tractable.primitives import in_place
 

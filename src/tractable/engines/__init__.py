@@ -1,13 +1,12 @@
 """Loops and solvers that know no model: the fold, EM, least squares, principal components, Newton."""
 
+from importlib import import_module
+
 from tractable.engines.em import EMResult, best_of, em, squared_extrapolation
 from tractable.engines.evidence import EvidenceDecomposition, decompose_evidence, elbo
 from tractable.engines.fold import fold
-from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
 from tractable.engines.glm import LikelihoodExpansion, SoftmaxRegression, softmax_regression
-from tractable.engines.inducing_points import InducingPoints, InducingPosterior, Nystrom, nystrom
 from tractable.engines.kmeans import Clusters
-from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
 from tractable.engines.least_squares import (
     ColumnInverse,
     LeastSquares,
@@ -23,34 +22,23 @@ from tractable.engines.principal_components import PrincipalComponents, principa
 from tractable.engines.quadrature import Integral, integrate
 from tractable.engines.robbins_monro import RobbinsMonroResult, StepSize, robbins_monro, sequential_mle
 from tractable.engines.roots import increasing_root
-from tractable.engines.state_space import MarkovTerm, StateSpacePosterior
 
 __all__ = [
     "Clusters",
     "ColumnInverse",
-    "DualPosterior",
     "EMResult",
     "EvidenceDecomposition",
-    "InducingPoints",
-    "InducingPosterior",
     "Integral",
-    "LatentProcess",
     "LeastSquares",
     "LikelihoodExpansion",
-    "MarkovTerm",
     "NewtonResult",
-    "Nystrom",
-    "Observations",
     "PointSolution",
-    "PrimalPosterior",
     "PrincipalComponents",
     "ReferredRows",
     "RobbinsMonroResult",
     "RowInverse",
     "RowSpan",
-    "SoftmaxProcess",
     "SoftmaxRegression",
-    "StateSpacePosterior",
     "StepSize",
     "best_of",
     "decompose_evidence",
@@ -62,10 +50,35 @@ __all__ = [
     "least_squares",
     "newton",
     "nonnegative_least_squares",
-    "nystrom",
     "principal_components",
     "robbins_monro",
     "sequential_mle",
     "softmax_regression",
     "squared_extrapolation",
 ]
+
+#: Names that were public here before their packages had them, and still can be imported from here.
+MOVED = {
+    **dict.fromkeys(
+        (
+            "DualPosterior",
+            "InducingPoints",
+            "InducingPosterior",
+            "LatentProcess",
+            "Nystrom",
+            "Observations",
+            "PrimalPosterior",
+            "SoftmaxProcess",
+            "StateSpacePosterior",
+            "nystrom",
+        ),
+        "tractable.gaussian_process",
+    ),
+    "MarkovTerm": "tractable.kernels",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in MOVED:
+        return getattr(import_module(MOVED[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

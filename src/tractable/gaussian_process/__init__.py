@@ -11,11 +11,24 @@ from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior
 from tractable.gaussian_process.nystrom import NystromGaussianProcess
 from tractable.gaussian_process.poisson import GaussianProcessPoissonRegressor
+from tractable.gaussian_process.posteriors import (
+    DualPosterior,
+    InducingPoints,
+    InducingPosterior,
+    LatentProcess,
+    Nystrom,
+    Observations,
+    PrimalPosterior,
+    SoftmaxProcess,
+    StateSpacePosterior,
+    nystrom,
+)
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.state_space import StateSpaceGaussianProcess
 
 __all__ = [
     "BayesianCommittee",
+    "DualPosterior",
     "ExactComparison",
     "FittedTargets",
     "FunctionParts",
@@ -23,16 +36,25 @@ __all__ = [
     "GaussianProcessClassifier",
     "GaussianProcessPoissonRegressor",
     "GaussianProcessRegressor",
+    "InducingPoints",
+    "InducingPosterior",
     "KernelCandidate",
     "KernelDiagnosis",
     "KernelSearch",
     "LaplaceComparison",
     "LatentModel",
+    "LatentProcess",
     "MeanFunction",
+    "Nystrom",
     "NystromGaussianProcess",
+    "Observations",
+    "PrimalPosterior",
     "Prior",
     "Relevance",
+    "SoftmaxProcess",
     "StateSpaceGaussianProcess",
+    "StateSpacePosterior",
     "TrainingRows",
+    "nystrom",
     "search_kernel",
 ]

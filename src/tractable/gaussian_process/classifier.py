@@ -20,10 +20,10 @@ from tractable.base import (
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
 from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
 from tractable.engines.glm.losses import LINKS, helmert_contrasts
-from tractable.engines.latent_gaussian_process import latent_process, softmax_process
 from tractable.engines.mode_search import golden_section
 from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess, LatentModel, with_nu
+from tractable.gaussian_process.posteriors.latent import latent_process, softmax_process
 from tractable.kernels import Kernel
 
 #: How several classes may be modelled.

@@ -21,11 +21,11 @@ from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.base.validation import check_targets
 from tractable.covariance import Full
 from tractable.distributions import MultivariateNormal
-from tractable.engines.gaussian_process import DualPosterior, Observations, PrimalPosterior
 from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import Prior
+from tractable.gaussian_process.posteriors.exact import DualPosterior, Observations, PrimalPosterior
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import default_kernel
 from tractable.kernels import Kernel

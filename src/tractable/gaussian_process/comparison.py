@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.linalg import jittered_cholesky, solve_triangular
-from tractable.engines.gaussian_process import DualPosterior, Observations, factorized
-from tractable.engines.latent_gaussian_process import LatentProcess, SoftmaxProcess
+from tractable.gaussian_process.posteriors.exact import DualPosterior, Observations, factorized
+from tractable.gaussian_process.posteriors.latent import LatentProcess, SoftmaxProcess
 from tractable.kernels import Kernel
 from tractable.sampling import ImportanceSample
 from tractable.value import value

@@ -28,7 +28,6 @@ from tractable.covariance import Full
 from tractable.data import is_frame, is_streamed
 from tractable.data.frames import split_frame
 from tractable.distributions import MultivariateNormal, MultivariateStudentT, Normal, StudentT
-from tractable.engines.gaussian_process import Observations
 from tractable.gaussian_process.explain import (
     FunctionParts,
     KernelDiagnosis,
@@ -40,6 +39,7 @@ from tractable.gaussian_process.explain import (
 from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import FittedTargets, GaussianProcess, Prior, normal_draws
 from tractable.gaussian_process.noise import split_noise
+from tractable.gaussian_process.posteriors.exact import Observations
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import (
     check_search,

@@ -10,8 +10,8 @@ from tractable.arrays.linalg import solve_triangular
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.base import check_number
 from tractable.distributions import Normal, StudentT
-from tractable.engines.gaussian_process import DualPosterior, PrimalPosterior
 from tractable.gaussian_process.model import EPSILON, GaussianProcess, signal_diagonal
+from tractable.gaussian_process.posteriors.exact import DualPosterior, PrimalPosterior
 from tractable.kernels import Kernel, Sum
 from tractable.value import value
 

@@ -10,7 +10,8 @@ from tractable.arrays.linalg import column_squares, jittered_cholesky, symmetriz
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.data.blocks import map_matrix_rows
-from tractable.engines.gaussian_process import (
+from tractable.gaussian_process.mean import MeanFunction
+from tractable.gaussian_process.posteriors.exact import (
     DualPosterior,
     Evidence,
     Observations,
@@ -20,7 +21,6 @@ from tractable.engines.gaussian_process import (
     log_evidence,
     primal_log_evidence,
 )
-from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
 from tractable.primitives.threads import blas_for_rows

@@ -23,11 +23,15 @@ from tractable.base import (
 from tractable.data import Batch, Source, as_source
 from tractable.data.blocks import map_matrix_rows, stacked
 from tractable.engines.fold import fold
-from tractable.engines.inducing_points import inducing_posterior, lower_bound, pivoted_cholesky
 from tractable.engines.kmeans import kmeans
 from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.model import Prior
+from tractable.gaussian_process.posteriors.inducing_points import (
+    inducing_posterior,
+    lower_bound,
+    pivoted_cholesky,
+)
 from tractable.gaussian_process.search import default_kernel
 from tractable.kernels import Kernel
 from tractable.primitives import as_double

@@ -12,9 +12,9 @@ from tractable.base import ModelTags, RegressorMixin, all_or_nothing, check_targ
 from tractable.base.by_blocks import of_held_rows
 from tractable.distributions import Gamma, NegativeBinomial
 from tractable.engines.glm.likelihoods import PoissonLog
-from tractable.engines.latent_gaussian_process import latent_process
 from tractable.gaussian_process.comparison import WeighedLatent
 from tractable.gaussian_process.latent import Approximation, LatentGaussianProcess
+from tractable.gaussian_process.posteriors.latent import latent_process
 from tractable.kernels import Kernel
 
 #: The variance of the logarithm of the rate that the default kernel begins with.

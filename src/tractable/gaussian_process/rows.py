@@ -8,7 +8,7 @@ import numpy as np
 from tractable.arrays.batched import positions
 from tractable.arrays.grouping import by_pattern, first_of_each, group_rows
 from tractable.arrays.namespace import Array, is_numpy_array, namespace_of, to_numpy
-from tractable.engines.gaussian_process import Observations
+from tractable.gaussian_process.posteriors.exact import Observations
 from tractable.value import value
 
 

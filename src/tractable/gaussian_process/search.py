@@ -11,10 +11,10 @@ from tractable.arrays.namespace import to_numpy
 from tractable.arrays.random import as_generator
 from tractable.base import check_choice, check_count, check_number
 from tractable.distributions import Gamma
-from tractable.engines.gaussian_process import Observations
 from tractable.engines.lbfgs import bounded_lbfgs
 from tractable.engines.newton import NewtonResult
 from tractable.gaussian_process.model import Prior
+from tractable.gaussian_process.posteriors.exact import Observations
 from tractable.kernels import RBF, Categorical, Kernel, Matern, Scaled, Subspace
 from tractable.primitives.threads import blas_for_rows
 from tractable.sampling import PosteriorSampler, nuts

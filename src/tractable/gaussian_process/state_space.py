@@ -9,12 +9,12 @@ from tractable.arrays.limits import check_squarable
 from tractable.arrays.random import as_generator
 from tractable.base import ModelTags, all_or_nothing, check_fitted, check_number, check_targets
 from tractable.base.stored_rows import check_stored_rows
-from tractable.engines.gaussian_process import Observations
-from tractable.engines.state_space import StateSpacePosterior, jacobian_of
 from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_targets
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction, check_mean
 from tractable.gaussian_process.model import Prior
+from tractable.gaussian_process.posteriors.exact import Observations
+from tractable.gaussian_process.posteriors.state_space import StateSpacePosterior, jacobian_of
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import checked_theta, default_kernel
 from tractable.kernels import Kernel, Matern

@@ -10,6 +10,7 @@ from tractable.kernels.feature import Feature
 from tractable.kernels.fourier_features import FourierFeatures
 from tractable.kernels.kernel_distance import DistanceRBF, KernelDistance
 from tractable.kernels.linear import Linear
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.kernels.matern import Matern
 from tractable.kernels.periodic import Periodic
 from tractable.kernels.polynomial import Polynomial
@@ -38,6 +39,7 @@ __all__ = [
     "Kernel",
     "KernelDistance",
     "Linear",
+    "MarkovTerm",
     "Matern",
     "Periodic",
     "Polynomial",

@@ -16,8 +16,8 @@ from tractable.primitives import SILENT
 from tractable.value import parameters, set_fields
 
 if TYPE_CHECKING:
-    from tractable.engines.state_space import MarkovTerm
     from tractable.kernels.fourier_features import FourierFeatures
+    from tractable.kernels.markov_term import MarkovTerm
 
 #: Rows of a block of a kernel matrix: the interpreter, and what is computed of the columns alone, take as
 #: long as some of them. Blocks of few columns have more, and of many columns fewer: what a cache holds.

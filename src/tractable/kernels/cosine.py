@@ -7,9 +7,9 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
-from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Kernel, column_of, like_rows, one_number
 from tractable.kernels.hyperparameters import BOUNDS
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.value import value
 
 

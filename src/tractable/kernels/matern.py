@@ -7,9 +7,9 @@ import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
-from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import one_number
 from tractable.kernels.hyperparameters import BOUNDS
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.kernels.stationary import Stationary
 from tractable.value import set_fields, value
 

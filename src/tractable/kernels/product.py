@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator
 from tractable.kernels.constant import Constant
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.kernels.sum import Sum
 from tractable.value import replace, set_fields, value
 

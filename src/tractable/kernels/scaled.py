@@ -8,10 +8,10 @@ import numpy as np
 from tractable.arrays.batched import as_reals
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.distributions.distribution import Distribution
-from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator, Wrapped, as_kernel
 from tractable.kernels.hyperparameters import BOUNDS
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.value import replace, set_fields, value
 
 

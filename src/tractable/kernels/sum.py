@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tractable.arrays.namespace import Array, namespace_of
-from tractable.engines.state_space import MarkovTerm
 from tractable.kernels.base import Contraction, Kernel
 from tractable.kernels.combinator import Combinator, as_kernel
+from tractable.kernels.markov_term import MarkovTerm
 from tractable.value import set_fields, value
 
 

@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.base import all_or_nothing, check_number
-from tractable.engines.classical_scaling import ScaledPoints, classical_scaling
 from tractable.manifold.base import Embedding
+from tractable.manifold.classical_scaling import ScaledPoints, classical_scaling
 
 
 class ClassicalMDS(Embedding):

@@ -8,8 +8,8 @@ import numpy as np
 from tractable.arrays.random import as_generator
 from tractable.base import Rows, all_or_nothing, check_number
 from tractable.base.stored_rows import check_enough
-from tractable.engines.classical_scaling import ScaledPoints, classical_scaling
 from tractable.manifold.base import Embedding
+from tractable.manifold.classical_scaling import ScaledPoints, classical_scaling
 from tractable.primitives.shortest_paths import shortest_paths
 from tractable.primitives.threads import even_blocks
 from tractable.spatial import Index, Metric, as_index

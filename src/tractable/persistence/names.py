@@ -60,7 +60,8 @@ def _public(package: str, name: str) -> Any:
     top, _, inner = package.partition(".")
     if top == "tractable" and inner in tractable.PACKAGES and inner not in _OUTSIDE:
         module = import_module(package)
-        return getattr(module, name) if name in getattr(module, "__all__", ()) else None
+        listed = name in getattr(module, "__all__", ()) or name in getattr(module, "MOVED", ())
+        return getattr(module, name) if listed else None
     return class_of(package, name)
 
 

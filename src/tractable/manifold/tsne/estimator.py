@@ -8,8 +8,14 @@ from tractable.arrays.grouping import first_of_each, group_rows
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, all_or_nothing, check_choice, check_number
 from tractable.engines.principal_components import principal_components
-from tractable.engines.tsne import Descent, JointProbabilities, descend, embed_points, joint_probabilities
 from tractable.manifold.base import Embedding
+from tractable.manifold.tsne.steps import (
+    Descent,
+    JointProbabilities,
+    descend,
+    embed_points,
+    joint_probabilities,
+)
 from tractable.primitives.tsne import GridForces, PairForces, neighbor_probabilities
 from tractable.spatial import Index, RandomizedForest, as_index
 from tractable.spatial.checks import as_seed
