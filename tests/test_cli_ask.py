@@ -141,6 +141,17 @@ def test_a_table_is_fitted_first(folder, tmp_path):
     assert isinstance(tractable.load(kept), tractable.TableMixture)
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_columns_that_determine_each_other_are_asked(rng, tmp_path, noise):
+    a = rng.choice(list("uvw"), 300)
+    b = np.where(rng.random(300) < noise, rng.permutation(a), a)
+    frame = pd.DataFrame({"a": a, "b": np.char.add(b, "x")})
+    frame.to_csv(tmp_path / "pairs.csv", index=False)
+    found = answer(tmp_path, "pairs.csv", "b | a=u")["answers"]["b"]["probabilities"]
+    assert found["ux"] > 0.9
+    assert what_if.section(table_of(frame), rng=rng) is not None
+
+
 def test_a_table_answers_as_its_page_does(rng, tmp_path):
     """One model for the command and for the panel of the report, logarithms of skewed columns too."""
     x = rng.normal(size=150)

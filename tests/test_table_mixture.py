@@ -463,6 +463,20 @@ def test_components_with_a_prior_do_not_collapse_on_a_repeated_value():
     assert of_zero == pytest.approx(x[:, 0].var() * (1.0 / 2.0**2 + 60 * 1e-6) / (60 + 5), rel=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["diag", "full"])
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_a_prior_on_variances_says_nothing_of_columns_without_any(kind, noise, rng):
+    """One of two categories all but determines the other: components collapse, and a prior is tried."""
+    a = rng.choice(list("uvw"), 300)
+    b = np.where(rng.random(300) < noise, rng.permutation(a), a)
+    x = pd.DataFrame({"a": a, "b": np.char.add(b, "x")})
+    options = {"covariance_type": kind, "random_state": 0}
+    free = tractable.TableMixture(3, **options).fit(x)
+    held = tractable.TableMixture(3, covariance_prior="data", **options).fit(x)
+    np.testing.assert_array_equal(held.score_samples(x), free.score_samples(x))
+    assert held.lower_bound_ == free.lower_bound_
+
+
 def test_full_covariances_see_relations_within_a_component():
     x = correlated(2000)
     kinds = {1: "categorical"}

@@ -125,5 +125,6 @@ EM_ROWS = [
     Row("table with a prior on covariances", partial(table_problem, joint=True, prior="data")),
     Row("table, maximum likelihood", partial(table_problem, alpha=0.0)),
     Row("counted columns, with holes", partial(table_problem, columns=slice(1, 4))),
+    Row("counted columns, with a prior", partial(table_problem, columns=slice(1, 4), prior="data")),
     Row("counted columns, maximum likelihood", partial(table_problem, alpha=0.0, columns=slice(1, 4))),
 ]

@@ -201,6 +201,8 @@ def standardized_prior(
         scatter = np.eye(d) / n_components ** (2.0 / max(d, 1))
     else:
         scatter = check_values("covariance_prior", given, (d, d), definite=True) * scale[:, None] * scale
+    if not d:  # no column has a variance
+        return CovariancePrior.none(d)
     return CovariancePrior(scatter=scatter, weight=(d + 2.0 if dof is None else float(dof)) + d + 1.0)
 
 
