@@ -278,9 +278,19 @@ class FirstBatchOnly(GaussianDensity):
         return super().fit(X[0] if isinstance(X, list) and np.ndim(X[0]) == 2 else X, y, sample_weight)
 
 
+class LooksAhead(GaussianDensity):
+    """Reads a batch to see how wide it is, and begins anew."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        if not isinstance(X, (np.ndarray, list)) and hasattr(X, "__iter__"):
+            next(iter(X))
+        return super().fit(X, y, sample_weight)
+
+
 @pytest.mark.parametrize(
     ("law", "broken"),
     [
+        ("batches_that_are_used_up_lose_no_row", LooksAhead),
         ("rows_may_be_stored_anyhow", WritesToRows),
         ("float32_is_accepted", Rounds),
         ("transforms_keep_float32", Widens),

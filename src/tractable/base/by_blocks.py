@@ -11,7 +11,7 @@ from tractable.arrays.devices import clear_device_errors
 from tractable.arrays.namespace import check_held, is_collection
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import as_rows_source, sparse_rows
-from tractable.data import is_streamed
+from tractable.data import is_streamed, with_passes
 from tractable.data.blocks import map_blocks, stacked
 from tractable.data.dispatch import distributed
 from tractable.data.frames import select_columns
@@ -91,6 +91,7 @@ def held_rows(estimator: Any, X: Any) -> Any:
 def fitted_blocks(estimator: Any, X: Any) -> Iterator[Any]:
     """Return the blocks of a source or stream that have rows, each as the model takes rows in memory."""
     reads_text = estimator.__sklearn_tags__().input_tags.string
+    X = with_passes(X)
     tables = streamed_tables(X) if reads_text else None
     found = _source_blocks(estimator, X) if tables is None else _table_blocks(estimator, tables)
     first = next(found, None)

@@ -10,7 +10,7 @@ from tractable.arrays.devices import on_host
 from tractable.arrays.namespace import check_real_kind, check_unmasked, namespace_of
 from tractable.base.labels import as_labels
 from tractable.base.validation import as_rows_source, require_targets
-from tractable.data import Batch, Source, is_frame, is_streamed
+from tractable.data import Batch, Source, is_frame, is_streamed, with_passes
 from tractable.data.frames import split_frame
 from tractable.data.predict_to import FittedColumns
 from tractable.data.streamed_tables import streamed_tables
@@ -67,6 +67,7 @@ def reduced(
 ) -> Any:
     """Return the sum of a statistic of predictions over a stream, which has its targets and weights."""
     reads_text = estimator.__sklearn_tags__().input_tags.string
+    X = with_passes(X)
     tables = streamed_tables(X, y, sample_weight) if reads_text else None
     if tables is not None:
         return tables.reduce(of(estimator=estimator, columns=_same))

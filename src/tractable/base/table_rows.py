@@ -8,7 +8,7 @@ import numpy as np
 from tractable.base.density import LogLikelihood
 from tractable.base.estimator import check_answerable
 from tractable.base.validation import Rows, check_columns, refuse_foreign
-from tractable.data import Source, is_frame, is_streamed
+from tractable.data import Source, is_frame, is_streamed, with_passes
 from tractable.data.source import mapped
 from tractable.data.streamed_tables import streamed_tables
 from tractable.data.table_columns import coded_frame, columns_of, learn_columns, ranges
@@ -52,6 +52,7 @@ def check_table_rows(
     """
     leave = sample_weight if isinstance(sample_weight, str) else None
     refuse_foreign(X)
+    X = with_passes(X)
     tables = streamed_tables(X, None, sample_weight) if model._reads_text and is_streamed(X) else None  # noqa: SLF001
     if tables is not None:
         coded, y, sample_weight = _coded_stream(model, tables, reset=reset), None, None

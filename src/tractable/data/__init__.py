@@ -3,7 +3,7 @@
 from tractable.arrays.namespace import is_sparse
 from tractable.data.arrays import ArraySource, DeviceArraySource, SparseSource
 from tractable.data.blocks import block_rows, map_entries, map_rows, reduce_blocks, tree_sum
-from tractable.data.dispatch import as_source, is_streamed, sample_rows
+from tractable.data.dispatch import as_source, is_streamed, sample_rows, with_passes
 from tractable.data.files import scan
 from tractable.data.frames import is_frame
 from tractable.data.predict_to import predict_to
@@ -34,4 +34,5 @@ __all__ = [
     "sample_rows",
     "scan",
     "tree_sum",
+    "with_passes",
 ]

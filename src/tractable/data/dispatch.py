@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -52,11 +53,8 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
             raise ValueError(
                 f"{name}: batches bring their own; give tuples (X, y, weights), or the name of a column"
             )
-    start = starter(batches)
-    first = next((_table(item, y, weights, 0) for item in start()), None)
-    if first is None:
-        raise ValueError("X: there are no batches")
-    source = BatchSource(start=start, y=y, weights=weights, source=first)
+    passes = repeatable(batches)
+    source = BatchSource(passes=passes, y=y, weights=weights, source=_table(passes.first(), y, weights, 0))
     if not isinstance(batches, Sequence):
         return source
     counts = [table.n_rows for table in source.tables()]
@@ -67,7 +65,7 @@ def batch_source(batches: Any, y: Any = None, weights: Any = None) -> "BatchSour
 class BatchSource(ForwardingSource):
     """Batches in the order they come, each like the first in width and names."""
 
-    start: Callable[[], Iterator[Any]]
+    passes: "Passes"
     y: Any  # the names of columns, where the batches are frames
     weights: Any
     source: Source  # the first batch
@@ -79,7 +77,7 @@ class BatchSource(ForwardingSource):
 
     def tables(self) -> Iterator[Source]:
         """Each batch as a source of its own, checked against the first."""
-        for number, item in enumerate(self.start()):
+        for number, item in enumerate(self.passes):
             table = _table(item, self.y, self.weights, number)
             if table.n_features != self.n_features:
                 own, first = table.n_features, self.n_features
@@ -90,18 +88,72 @@ class BatchSource(ForwardingSource):
             yield table
 
     def batches(self) -> Iterator[Batch]:
-        beside = None
+        beside, n_rows = None, 0
         for number, table in enumerate(self.tables()):
             for batch in table.batches():
                 found = (batch.y is not None, batch.weights is not None)
                 beside = found if beside is None else beside
                 if found != beside:
                     raise ValueError(f"batch {number} and the first do not both have targets, or weights")
+                n_rows += batch.n_rows
                 yield batch
+        self.passes.end(n_rows)
 
 
-def starter(batches: Any) -> Callable[[], Iterator[Any]]:
-    """Return a function that starts a pass over batches; refuse iterators, which allow one pass only."""
+class Passes:
+    """Passes over batches: the batch that is looked at before the first pass belongs to it.
+
+    All passes must have the same number of rows. A model that reads rows once thus learns all batches of an
+    iterable that its first pass empties; a model that reads them again raises an error.
+
+    Parameters
+    ----------
+    start : callable
+        Starts a pass.
+
+    Examples
+    --------
+    >>> left = [1, 2, 3]
+    >>> passes = Passes(lambda: (left.pop(0) for _ in range(len(left))))
+    >>> passes.first(), list(passes), list(passes)
+    (1, [1, 2, 3], [])
+    """
+
+    def __init__(self, start: Callable[[], Iterator[Any]]) -> None:
+        self._start = start
+        self._first: Any = None
+        self._begun: Iterator[Any] | None = None  # the pass whose first batch has been looked at
+        self._n_rows: int | None = None  # of the first pass
+
+    def first(self) -> Any:
+        """Return the first batch."""
+        if self._first is None:
+            batches = self._start()
+            self._first = next(batches, None)
+            if self._first is None:
+                raise ValueError("X: there are no batches")
+            self._begun = chain([self._first], batches)
+        return self._first
+
+    def __iter__(self) -> Iterator[Any]:
+        begun, self._begun = self._begun, None
+        return self._start() if begun is None else begun
+
+    def end(self, n_rows: int) -> None:
+        """Raise an error if a pass has ended after another number of rows than the first pass."""
+        if self._n_rows is None:
+            self._n_rows = n_rows
+        if n_rows != self._n_rows:
+            raise ValueError(
+                f"X: the first pass over batches gave {self._n_rows} rows, and a later one gave {n_rows}; "
+                "give a list, or an object whose __iter__ starts each pass at the first row"
+            )
+
+
+def repeatable(batches: Any) -> Passes:
+    """Return what starts the passes over batches; refuse iterators, which allow one pass only."""
+    if isinstance(batches, Passes):
+        return batches
     if hasattr(batches, "__next__"):
         raise ValueError(
             f"X is a {type(batches).__name__}, which can be walked only once, and a fit may walk twice: "
@@ -113,7 +165,17 @@ def starter(batches: Any) -> Callable[[], Iterator[Any]]:
         raise ValueError(
             "X gives the same iterator twice, so it can be walked only once; start a fresh one each time"
         )
-    return start
+    return Passes(start)
+
+
+def with_passes(X: Any) -> Any:
+    """Return a stream of batches as its `Passes`, for several functions that look at it; other data as it is.
+
+    Sequences of batches are not changed by a pass.
+    """
+    if isinstance(X, Source | Sequence) or is_collection(X) or is_frame(X) or not holds_batches(X):
+        return X
+    return repeatable(X)
 
 
 def _called(function: Callable[[], Any]) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from tractable.arrays.weights import check_weights
 from tractable.data import arrow
 from tractable.data.blocks import reduce_blocks
 from tractable.data.columns import check_known
-from tractable.data.dispatch import distributed, holds_batches, starter, triple
+from tractable.data.dispatch import distributed, holds_batches, repeatable, triple
 from tractable.data.files import FileSource
 from tractable.data.frames import column_names, is_frame, select_columns
 from tractable.data.source import Batch, Source
@@ -163,7 +163,8 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
     Parameters
     ----------
     X : source, re-iterable of batches, or function that starts a pass over them
-        The rows.
+        The rows. Callers that read X otherwise where the result is None pass `with_passes(X)`, so that the
+        first batch, by which this decides, is not lost.
     y, weights : column name, optional
         The columns that hold the targets and the frequencies.
 
@@ -182,21 +183,24 @@ def streamed_tables(X: Any, y: Any = None, weights: Any = None) -> StreamedTable
         return _of_files(source) if source.feature_names is not None else None
     if isinstance(X, Source) or is_frame(X) or not holds_batches(X):
         return None
-    start = starter(X)
-    first = next(start(), None)
+    passes = repeatable(X)
+    first = passes.first()
     if not is_frame(first[0] if isinstance(first, tuple) and first else first):
         return None
     leave = tuple(name for name in (y, weights) if isinstance(name, str))
 
     def frames() -> Iterator[tuple[Any, Any, Any]]:
-        for number, item in enumerate(start()):
+        n_rows = 0
+        for number, item in enumerate(passes):
             frame, own_y, own_weights = triple(item if isinstance(item, tuple) else (item,), y, weights)
             if not is_frame(frame):
                 raise ValueError(f"batch {number} is no frame, and the first is")
             pandas, _ = as_pandas(frame)
             check_known(leave, list(pandas.columns), "y or sample_weight", f"batch {number}")
             beside = (np.asarray(pandas[v]) if isinstance(v, str) else v for v in (own_y, own_weights))
+            n_rows += len(pandas)
             yield (frame, *(None if v is None else np.asarray(v) for v in beside))
+        passes.end(n_rows)
 
     return StreamedTables(start=frames, leave=leave)
 

@@ -4,6 +4,7 @@ Laws compare answers (densities, predictions, transformed rows), never how a mod
 """
 
 import copy
+import itertools
 import re
 import warnings
 from collections.abc import Iterator
@@ -241,6 +242,48 @@ def sources_are_answered_as_arrays(estimator: Any, rng: np.random.Generator) -> 
                 assert_close(found, want)
             else:
                 np.testing.assert_array_equal(found, want)
+
+
+class _UsedUp:
+    """Batches that the first pass uses up."""
+
+    def __init__(self, batches: list[Any]) -> None:
+        self.left = list(batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.left:
+            yield self.left.pop(0)
+
+
+def batches_that_are_used_up_lose_no_row(estimator: Any, rng: np.random.Generator) -> None:
+    """From batches that the first pass uses up a model learns all rows, or names the rows of two passes.
+
+    The same holds for its answers to them.
+    """
+    import pandas as pd
+
+    X, y = example(estimator, rng)
+    for rows in (X, pd.DataFrame(X, columns=["a", "b", "c"])):
+        edges = [0, *np.sort(rng.integers(0, len(X) + 1, 3)), len(X)]
+        cuts = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        batches = [rows[cut] if y is None else (rows[cut], y[cut]) for cut in cuts]
+        try:
+            want = learn(estimator, batches, None)
+        except ValueError:  # rows must be in memory
+            return
+        try:
+            found = learn(estimator, _UsedUp(batches), None)
+        except ValueError as error:
+            assert f"gave {len(X)} rows, and a later one gave 0" in str(error), f"other numbers: {error}"
+        else:
+            assert_same_predictions(found, want, rows)
+        for name in (name for name in ROW_METHODS if hasattr(want, name)):
+            try:
+                answers = getattr(want, name)(rows)
+            except ValueError:  # what a fit did not compute
+                continue
+            found = getattr(want, name)(_UsedUp([rows[cut] for cut in cuts]))
+            assert len(found) == len(answers), f"{name} of {len(X)} rows has {len(found)} answers"
 
 
 def weights_are_repetitions(estimator: Any, rng: np.random.Generator) -> None:

@@ -37,7 +37,7 @@ from tractable.classification.naive_bayes.model import (
 )
 from tractable.conjugate.increments import dirichlet_increment
 from tractable.data.blocks import map_rows
-from tractable.data.dispatch import is_streamed
+from tractable.data.dispatch import is_streamed, with_passes
 from tractable.data.frames import is_frame
 from tractable.data.source import batch_rows
 from tractable.data.streamed_tables import StreamedTables, streamed_tables
@@ -129,6 +129,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
 
     def _streamed(self, subject: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return streamed tables as a source of numbers, and other rows as they are."""
+        X = with_passes(X)
         tables = self._tables(X, y, sample_weight)
         if tables is None:
             return X, y, sample_weight
@@ -149,6 +150,7 @@ class BaseNaiveBayes(ClassifierMixin, OnePassEstimator):
         return replace(learn_likelihoods(self._declared(), self._default, **columns), binarize=self.binarize)
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
+        X = with_passes(X)
         if hasattr(self, "_layout_"):
             # New categories are numbered after those that are known.
             tables = self._tables(X, y, sample_weight)
