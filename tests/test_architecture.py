@@ -146,6 +146,7 @@ def test_every_package_is_under_every_ban():
                 "distributed",
                 "gaussian_process",
                 "graph",
+                "interop",
                 "kernel_regression",
                 "linear_model",
                 "manifold",

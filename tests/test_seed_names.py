@@ -9,7 +9,7 @@ from sklearn.utils import all_estimators
 
 import tractable
 from catalogue import ESTIMATORS
-from tractable.base.adopt import RENAMED
+from tractable.interop.adopt import RENAMED
 from tractable.mixture import GaussianMixture
 
 X = np.random.default_rng(0).standard_normal((40, 2))

@@ -16,6 +16,7 @@ from tractable import engines as engines
 from tractable import gaussian_process as gaussian_process
 from tractable import graph as graph
 from tractable import inference as inference
+from tractable import interop as interop
 from tractable import kernel_regression as kernel_regression
 from tractable import kernels as kernels
 from tractable import linear_model as linear_model
@@ -35,7 +36,6 @@ from tractable import statistics as statistics
 from tractable import testing as testing
 from tractable.arrays import precision as precision
 from tractable.base import tags as tags
-from tractable.base.adopt import adopt as adopt
 from tractable.base.sample_posterior import sample_posterior as sample_posterior
 from tractable.classification import BayesClassifier as BayesClassifier
 from tractable.classification import BayesianLogisticRegression as BayesianLogisticRegression
@@ -149,6 +149,7 @@ from tractable.graph import BayesianNetwork as BayesianNetwork
 from tractable.graph import BayesianNetworkDensity as BayesianNetworkDensity
 from tractable.graph import DirectedGraph as DirectedGraph
 from tractable.graph import d_separated as d_separated
+from tractable.interop.adopt import adopt as adopt
 from tractable.kernel_regression import KernelRidge as KernelRidge
 from tractable.kernel_regression import LocalLinear as LocalLinear
 from tractable.kernel_regression import NadarayaWatson as NadarayaWatson

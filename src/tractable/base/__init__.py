@@ -1,6 +1,5 @@
 """The vocabulary shared by all estimators: mixins, validation, tags. Scikit-learn enters here."""
 
-from tractable.base.adopt import adopt
 from tractable.base.classifier import ClassifierMixin
 from tractable.base.density import CriteriaMixin, DegenerateCovarianceWarning, DensityMixin
 from tractable.base.em import EMEstimator
@@ -41,7 +40,6 @@ __all__ = [
     "OnePassEstimator",
     "RegressorMixin",
     "Rows",
-    "adopt",
     "all_or_nothing",
     "check_answerable",
     "check_choice",

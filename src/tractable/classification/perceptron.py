@@ -20,6 +20,7 @@ from tractable.base import (
     check_labels,
     check_number,
 )
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_query
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.data import ArraySource, Batch, Source
@@ -98,6 +99,18 @@ class Perceptron(ClassifierMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="mapping", parametric=True, streaming="exact over several passes")
+
+    # A rate scales the weights alone; the others belong to a penalty, to early stopping, and to a loss
+    # without an end: training stops when a pass makes no mistake.
+    _sklearn_options = SklearnOptions(
+        ignored=("eta0", "alpha", "l1_ratio", "validation_fraction", "n_iter_no_change", "tol"),
+        limited={
+            "penalty": (None,),
+            "early_stopping": (False,),
+            "class_weight": (None,),
+            "warm_start": (False,),
+        },
+    )
 
     def __init__(
         self,

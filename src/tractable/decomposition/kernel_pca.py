@@ -21,6 +21,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.base.options import SklearnOptions
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.base.validation import check_scores, refuse_foreign
 from tractable.data import Batch, Source
@@ -132,6 +133,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     model_tags = ModelTags(kind="mapping", parametric=False, streaming="no")
     _stores_tensors = True
+
+    # `inverse_transform` needs no regression, and so no penalty of one.
+    _sklearn_options = SklearnOptions(
+        ignored=("iterated_power", "remove_zero_eig", "alpha", "fit_inverse_transform"),
+        limited={"kernel_params": (None,)},
+        values={"eigen_solver": {"randomized": "auto"}, "max_iter": {None: 500}, "tol": {0.0: 1e-6}},
+    )
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_scores
 from tractable.covariance import LowRankPlusDiagonal
 from tractable.covariance.shapes import regular
@@ -132,6 +133,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, OnePa
     _min_rows = 2
     _takes_sparse = True
     _sparse_methods = ("transform",)
+
+    _sklearn_options = SklearnOptions(
+        ignored=("tol", "iterated_power", "n_oversamples", "power_iteration_normalizer", "random_state")
+    )
 
     def __init__(
         self,

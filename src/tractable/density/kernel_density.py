@@ -17,6 +17,7 @@ from tractable.base import (
     check_fitted,
     refuse_foreign,
 )
+from tractable.base.options import SklearnOptions
 from tractable.base.stored_rows import check_stored_rows
 from tractable.density.univariate import UnivariateMixin
 from tractable.distributions import SmoothedEmpirical
@@ -164,6 +165,11 @@ class KernelDensity(UnivariateMixin, DensityMixin, Estimator):
 
     model_tags = ModelTags(kind="generative", parametric=False, streaming="exact over several passes")
     _stores_tensors = True
+
+    _sklearn_options = SklearnOptions(
+        ignored=("algorithm", "leaf_size", "atol", "rtol", "breadth_first"),
+        limited={"metric": ("euclidean", "l2", "minkowski"), "metric_params": (None,)},
+    )
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from tractable.base import (
     check_labels,
     check_number,
 )
+from tractable.base.options import SklearnOptions
 from tractable.engines.glm.integrals import log_expected_probit, log_expected_sigmoid, log_expected_softmax
 from tractable.engines.glm.likelihoods import BernoulliLogit, BernoulliProbit
 from tractable.engines.glm.losses import LINKS, helmert_contrasts
@@ -127,6 +128,8 @@ class GaussianProcessClassifier(ClassifierMixin, LatentGaussianProcess):
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _of_each_row = ("_codes_",)
     _stores_tensors = True
+
+    _sklearn_options = SklearnOptions(ignored=("max_iter_predict", "warm_start"))
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import as_rows_source, check_names, check_row_noise, require_targets
 from tractable.covariance import Full
 from tractable.data import is_frame, is_streamed
@@ -56,6 +57,13 @@ from tractable.statistics.moments import DiagonalMoments
 from tractable.statistics.rows import counts
 from tractable.statistics.standardizer import Standardizer
 from tractable.value import replace
+
+
+def known_noise(alpha: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the known variance of the noise; that of a kernel with a white term is learned."""
+    if np.ndim(alpha):
+        raise ValueError("alpha of GaussianProcessRegressor, one a row, is fit(…, noise_variance=alpha) here")
+    return {} if getattr(given.get("kernel"), "has_noise", False) else {"noise_variance": alpha}
 
 
 class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
@@ -172,6 +180,8 @@ class GaussianProcessRegressor(WordColumns, RegressorMixin, Estimator):
 
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _several_targets = True
+
+    _sklearn_options = SklearnOptions(ignored=("n_targets",), rewritten={"alpha": known_noise})
 
     def __init__(
         self,

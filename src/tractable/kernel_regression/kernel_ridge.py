@@ -16,6 +16,7 @@ from tractable.base import (
     check_targets,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.stored_rows import check_held_columns, check_stored_rows
 from tractable.kernel_regression.spectrum import (
     KernelSolution,
@@ -114,6 +115,8 @@ class KernelRidge(RegressorMixin, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=False, streaming="no")
     _several_targets = True
     _stores_tensors = True
+
+    _sklearn_options = SklearnOptions(limited={"kernel_params": (None,)})
 
     def __init__(
         self,

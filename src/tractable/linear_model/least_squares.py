@@ -22,6 +22,7 @@ from tractable.base import (
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
 from tractable.base.one_pass import check_weight
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.regressor import check_levels, spread
 from tractable.base.scores import held_with_weights
@@ -383,6 +384,8 @@ class LinearRegression(LinearPredictions, LinearFit):
     _takes_sparse = True
     _solution_: Any  # LeastSquares, or PointSolution
     intercept_: Array
+
+    _sklearn_options = SklearnOptions(ignored=("tol",))
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from tractable.base import all_or_nothing, check_number
+from tractable.base.options import SklearnOptions
 from tractable.manifold.base import Embedding
 from tractable.manifold.classical_scaling import ScaledPoints, classical_scaling
 
@@ -56,6 +57,8 @@ class ClassicalMDS(Embedding):
     >>> bool(np.allclose(model.transform([[np.sqrt(13.0), 2.0, 2.0]]), found[1:].mean(axis=0)))
     True
     """
+
+    _sklearn_options = SklearnOptions(limited={"metric_params": (None,)})
 
     def __init__(self, n_components: int = 2, *, metric: Any = "euclidean") -> None:
         self.n_components = n_components

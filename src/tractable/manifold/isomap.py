@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.random import as_generator
 from tractable.base import Rows, all_or_nothing, check_number
+from tractable.base.options import SklearnOptions
 from tractable.base.stored_rows import check_enough
 from tractable.manifold.base import Embedding
 from tractable.manifold.classical_scaling import ScaledPoints, classical_scaling
@@ -97,6 +98,11 @@ class Isomap(Embedding):
     """
 
     index_: Index
+
+    _sklearn_options = SklearnOptions(
+        ignored=("eigen_solver", "tol", "max_iter", "path_method", "neighbors_algorithm"),
+        limited={"metric_params": (None,), "p": (2,)},
+    )
 
     def __init__(
         self,

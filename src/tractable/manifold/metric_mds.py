@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, all_or_nothing, check_choice, check_number
+from tractable.base.options import SklearnOptions
 from tractable.manifold.base import Embedding
 from tractable.manifold.classical_scaling import classical_scaling
 from tractable.primitives.stress import guttman_transform
@@ -73,6 +74,8 @@ class MetricMDS(Embedding):
     >>> round(flat.stress_, 4), flat.converged_
     (0.3431, True)
     """
+
+    _sklearn_options = SklearnOptions(ignored=("n_init",))
 
     def __init__(
         self,

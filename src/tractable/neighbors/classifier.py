@@ -10,6 +10,7 @@ from tractable.arrays.namespace import Array, device, is_foreign_array, namespac
 from tractable.base import ClassifierMixin, Rows, check_fitted, check_labels
 from tractable.base.by_blocks import by_blocks
 from tractable.base.classifier import label_at
+from tractable.base.options import SklearnOptions
 from tractable.base.scores import rows_in_memory
 from tractable.base.validation import check_weights
 from tractable.distributions import Categorical
@@ -166,6 +167,12 @@ class KNeighborsClassifier(ClassifierMixin, NeighborModel):
 
     _several_targets = True
     classes_: Any  # of several labels, a list
+
+    _sklearn_options = SklearnOptions(
+        ignored=("algorithm", "leaf_size"),
+        limited={"metric_params": (None,)},
+        values={"weights": {None: "uniform"}},
+    )
 
     def __sklearn_tags__(self) -> Any:
         found = super().__sklearn_tags__()

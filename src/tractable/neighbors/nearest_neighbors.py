@@ -7,6 +7,7 @@ import numpy as np
 from tractable.arrays.namespace import namespace_of
 from tractable.base import ModelTags, all_or_nothing, check_choice, check_fitted, check_number
 from tractable.base.by_blocks import of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.stored_rows import check_stored_rows
 from tractable.neighbors.search import NeighborSearch
 from tractable.spatial.index import Neighbors
@@ -64,6 +65,8 @@ class NearestNeighbors(NeighborSearch):
     """
 
     _tags = ModelTags(kind="mapping", parametric=False, streaming="exact over several passes")
+
+    _sklearn_options = SklearnOptions(ignored=("algorithm", "leaf_size"), limited={"metric_params": (None,)})
 
     def __init__(
         self,

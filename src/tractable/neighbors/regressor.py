@@ -9,6 +9,7 @@ import numpy as np
 from tractable.arrays.namespace import Array, namespace_of
 from tractable.base import RegressorMixin, Rows, check_fitted, check_number, check_targets
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.regressor import check_levels
 from tractable.distributions import Univariate
 from tractable.distributions.checks import check_finite, check_nonnegative
@@ -234,6 +235,12 @@ class KNeighborsRegressor(RegressorMixin, NeighborModel):
     """
 
     _several_targets = True
+
+    _sklearn_options = SklearnOptions(
+        ignored=("algorithm", "leaf_size"),
+        limited={"metric_params": (None,)},
+        values={"weights": {None: "uniform"}},
+    )
 
     def _set_targets(self, rows: Rows) -> None:
         self.targets_ = check_targets(self, rows.y, rows.data)

@@ -11,6 +11,7 @@ from tractable.arrays.linalg import diagonals, product
 from tractable.arrays.namespace import is_foreign_array, namespace_of, to_numpy
 from tractable.base import check_answerable, check_number
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_query
 from tractable.classification.class_priors import log_priors
 from tractable.classification.discriminant.fisher import discriminant_directions, whitened_means
@@ -124,6 +125,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     _shared = True
     _learns_on_host = True
     _scores_: "LinearScores | None"  # of classes by maximum likelihood; on the host
+
+    _sklearn_options = SklearnOptions(ignored=("solver", "store_covariance"))
 
     def __init__(
         self,

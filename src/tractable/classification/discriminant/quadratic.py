@@ -7,6 +7,7 @@ import numpy as np
 
 from tractable.arrays.linalg import diagonals
 from tractable.base import DegenerateCovarianceWarning, check_number
+from tractable.base.options import SklearnOptions
 from tractable.classification.discriminant.gaussian import GaussianDiscriminant
 from tractable.classification.discriminant.moments import ADDED_VARIANCE, class_covariances
 from tractable.classification.discriminant.posterior import ClassPosteriors, separate_posteriors
@@ -82,6 +83,8 @@ class QuadraticDiscriminant(GaussianDiscriminant):
 
     _shared = False
     _learns_on_host = True
+
+    _sklearn_options = SklearnOptions(ignored=("solver", "store_covariance"))
 
     def __init__(
         self,

@@ -15,10 +15,16 @@ from tractable.base import (
     ModelTags,
     all_or_nothing,
 )
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
 from tractable.classification.labelled_rows import labelled_rows, labelled_source
-from tractable.classification.logistic.estimator import LogisticRegression, linear_predictors, link_of
+from tractable.classification.logistic.estimator import (
+    LogisticRegression,
+    linear_predictors,
+    link_of,
+    penalty_named,
+)
 from tractable.classification.logistic.search import search
 from tractable.data import ArraySource, SparseSource
 from tractable.metrics.penalties import RULES, CVCurve, best_curve, check_penalties, check_ratios
@@ -30,6 +36,14 @@ LOG_LOSS = "neg_log_loss"
 HeldRows = ArraySource | SparseSource
 #: Tolerance and most steps of a search with an absolute penalty in a fold.
 SPARSE_TOL, SPARSE_STEPS = 1e-4, 50
+
+
+def penalties_named(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the shares of absolute penalties that a name of a penalty means."""
+    found = penalty_named(penalty, {**given, "l1_ratio": given.get("l1_ratios")})
+    if "C" in found:
+        raise ValueError("penalty of LogisticRegressionCV must be 'l1', 'l2' or 'elasticnet', got None")
+    return {"l1_ratios": [1.0]} if found else {}
 
 
 class LogisticRegressionCV(ClassifierMixin, Estimator):
@@ -105,6 +119,20 @@ class LogisticRegressionCV(ClassifierMixin, Estimator):
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
     _takes_sparse = True
+
+    _sklearn_options = SklearnOptions(
+        ignored=(
+            "solver",
+            "dual",
+            "random_state",
+            "intercept_scaling",
+            "multi_class",
+            "refit",
+            "use_legacy_attributes",
+        ),
+        rewritten={"penalty": penalties_named},
+        values={"l1_ratios": {"warn": None}, "scoring": {"warn": "neg_log_loss"}},
+    )
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from tractable.base import (
     refuse_foreign,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_after
 from tractable.classification.labelled_rows import labelled_rows
 from tractable.classification.logistic.inference import SeparableClassesWarning, infer
@@ -60,6 +61,19 @@ TOL_UNPENALISED = 1e-12
 
 #: Rows of the rarest class, for each parameter, from which Wald's intervals have their coverage.
 FEWEST_ROWS = 3
+
+
+def penalty_named(penalty: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that a name of a penalty means."""
+    if penalty in ("l2", "deprecated"):
+        return {}
+    if penalty in (None, "none"):
+        return {"C": np.inf}
+    if penalty == "l1":
+        return {"l1_ratio": 1.0}
+    if penalty == "elasticnet" and "l1_ratio" in given:
+        return {}
+    raise ValueError(f"penalty must be 'l1', 'l2', 'elasticnet' with an l1_ratio, or None, got {penalty!r}")
 
 
 class LogisticRegression(ClassifierMixin, Estimator):
@@ -176,6 +190,11 @@ class LogisticRegression(ClassifierMixin, Estimator):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact over several passes")
     _takes_sparse = True
     _learns_on_host = True
+
+    _sklearn_options = SklearnOptions(
+        ignored=("solver", "dual", "random_state", "intercept_scaling", "multi_class", "warm_start"),
+        rewritten={"penalty": penalty_named},
+    )
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """Naive Bayes with one likelihood for all columns, under scikit-learn's names."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from tractable.arrays.batched import as_reals
 from tractable.arrays.devices import on_host
 from tractable.arrays.random import either_seed_name
 from tractable.base import ModelTags, check_answerable, check_choice, check_number, check_numbers
+from tractable.base.options import SklearnOptions
 from tractable.classification.class_priors import class_priors, log_priors
 from tractable.classification.naive_bayes.estimator import BaseNaiveBayes
 from tractable.classification.naive_bayes.model import (
@@ -240,6 +242,13 @@ class DiscreteNB(BaseNaiveBayes):
         return class_priors(self.class_prior, counts, classes, "class_prior")
 
 
+def smallest_count(force_alpha: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the pseudo-counts, of which scikit-learn raises those below 1e-10 unless told to keep them."""
+    alpha = given.get("alpha", 1.0)
+    small = not force_alpha and isinstance(alpha, Real) and 0.0 <= float(alpha) < 1e-10
+    return {"alpha": 1e-10} if small else {}
+
+
 class CategoricalNB(DiscreteNB):
     """Naive Bayes with independent categorical columns given the class.
 
@@ -286,6 +295,8 @@ class CategoricalNB(DiscreteNB):
 
     _default = "categorical"
     _reads_text = _positive_only = True
+
+    _sklearn_options = SklearnOptions(rewritten={"force_alpha": smallest_count})
 
     def __init__(
         self,
@@ -367,6 +378,8 @@ class MultinomialNB(DiscreteNB):
     _default = "multinomial"
     _positive_only = _takes_sparse = True
 
+    _sklearn_options = SklearnOptions(rewritten={"force_alpha": smallest_count})
+
     @property
     def feature_count_(self) -> np.ndarray:
         """Total counts of each column in each class."""
@@ -414,6 +427,8 @@ class BernoulliNB(DiscreteNB):
 
     _default = "bernoulli"
     _takes_sparse = True
+
+    _sklearn_options = SklearnOptions(rewritten={"force_alpha": smallest_count})
 
     def __init__(
         self,

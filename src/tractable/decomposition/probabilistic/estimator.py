@@ -23,6 +23,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.validation import check_query, check_scores
 from tractable.covariance.shapes import scale_columns
 from tractable.data.dispatch import without_uncounted_missing
@@ -486,6 +487,10 @@ class FactorAnalysis(LatentFactors):
     """
 
     _isotropic = False
+
+    _sklearn_options = SklearnOptions(
+        ignored=("svd_method", "iterated_power", "random_state", "noise_variance_init")
+    )
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.base.regressor import check_levels, spread
 from tractable.base.validation import as_rows_source, refuse_foreign
 from tractable.data import Source, is_frame
@@ -743,6 +744,8 @@ class PoissonRegression(GeneralizedLinearRegression):
     True
     """
 
+    _sklearn_options = SklearnOptions(ignored=("solver", "warm_start"))
+
     def __init__(
         self, *, alpha: float = 0.0, fit_intercept: bool = True, tol: float = 1e-12, max_iter: int = 100
     ) -> None:
@@ -1018,6 +1021,8 @@ class GammaRegression(GeneralizedLinearRegression):
     """
 
     _positive = True
+
+    _sklearn_options = SklearnOptions(ignored=("solver", "warm_start"))
 
     def __init__(
         self,

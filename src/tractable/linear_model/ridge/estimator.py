@@ -17,6 +17,7 @@ from tractable.base import (
     check_rows,
     refuse_foreign,
 )
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_after, check_folds
 from tractable.data import SparseSource
@@ -115,6 +116,8 @@ class Ridge(LinearPredictions, LinearFit):
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="exact in one pass")
     _takes_sparse = True
     effective_dof_ = property(_effective_dof)
+
+    _sklearn_options = SklearnOptions(ignored=("max_iter", "tol", "solver", "random_state"))
 
     def __init__(
         self,
@@ -284,6 +287,8 @@ class RidgeCV(LinearPredictions, Estimator):
     alpha_: Any
     best_score_: Any
     effective_dof_ = property(_effective_dof)
+
+    _sklearn_options = SklearnOptions(ignored=("gcv_mode",))
 
     def __init__(
         self,

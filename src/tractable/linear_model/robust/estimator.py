@@ -20,6 +20,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks, of_held_rows
+from tractable.base.options import SklearnOptions
 from tractable.data import Source
 from tractable.distributions import Mixture, StudentT
 from tractable.engines import EMResult
@@ -141,6 +142,8 @@ class RobustRegression(RegressorMixin, EMEstimator):
     _target_: Standardizer
     _factor_: Any
     _posterior_: RobustPosterior
+
+    _sklearn_options = SklearnOptions(ignored=("warm_start",))
 
     @property
     def model_tags(self) -> ModelTags:  # type: ignore[override]

@@ -18,6 +18,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.options import SklearnOptions
 from tractable.engines import LeastSquares, least_squares
 from tractable.linear_model.robust.least_absolute import best_vertex
 from tractable.linear_model.robust.steps import LEAST_SCALE, independent_columns
@@ -97,6 +98,8 @@ class QuantileRegression(RegressorMixin, Estimator):
     """
 
     model_tags = ModelTags(kind="discriminative", parametric=True, streaming="no")
+
+    _sklearn_options = SklearnOptions(ignored=("solver", "solver_options"))
 
     def __init__(self, quantile: float = 0.5, *, fit_intercept: bool = True, max_iter: int = 10_000) -> None:
         self.quantile, self.fit_intercept, self.max_iter = quantile, fit_intercept, max_iter

@@ -8,6 +8,7 @@ import numpy as np
 from tractable.arrays.limits import check_squarable
 from tractable.base import Estimator, ModelTags, RegressorMixin, all_or_nothing
 from tractable.base.by_blocks import by_blocks
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.base.validation import check_folds
 from tractable.data.blocks import reduce_blocks
@@ -236,6 +237,8 @@ class LassoCV(SparseCV):
     (True, 2)
     """
 
+    _sklearn_options = SklearnOptions(ignored=("warm_start", "random_state", "selection", "precompute"))
+
     def __init__(
         self,
         *,
@@ -307,6 +310,8 @@ class ElasticNetCV(SparseCV):
     >>> model.l1_ratio_, model.mse_path_.shape, int(np.abs(model.coef_).argmax())
     (0.9, (2, 100, 5), 2)
     """
+
+    _sklearn_options = SklearnOptions(ignored=("warm_start", "random_state", "selection", "precompute"))
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from tractable.base import (
     check_rows,
 )
 from tractable.base.by_blocks import by_blocks
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_number
 from tractable.base.validation import check_finite
 from tractable.data import SparseSource
@@ -227,6 +228,8 @@ class ElasticNet(SparseModel):
 
     _takes_sparse = True
 
+    _sklearn_options = SklearnOptions(ignored=("warm_start", "random_state", "selection", "precompute"))
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -323,6 +326,8 @@ class Lasso(ElasticNet):
     """
 
     l1_ratio = 1.0
+
+    _sklearn_options = SklearnOptions(ignored=("warm_start", "random_state", "selection", "precompute"))
 
     def _posterior_sampler(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Return how the posterior under the Laplace prior is sampled: see `tractable.sample_posterior`."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tractable.base.options import SklearnOptions
 from tractable.base.parameters import check_choice, check_number
 from tractable.engines.sparse.lars import Knots, lars
 from tractable.linear_model.sparse.columns import (
@@ -71,6 +72,10 @@ class LassoLars(SparseModel):
     >>> model.coef_, model.alphas_
     (array([2.5, 0.5]), array([1.5 , 0.5 , 0.25]))
     """
+
+    _sklearn_options = SklearnOptions(
+        ignored=("eps", "fit_path", "random_state", "precompute"), limited={"jitter": (None,)}
+    )
 
     def __init__(
         self,

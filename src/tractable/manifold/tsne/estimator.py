@@ -7,6 +7,7 @@ import numpy as np
 from tractable.arrays.grouping import first_of_each, group_rows
 from tractable.arrays.random import as_generator
 from tractable.base import FitInterrupted, all_or_nothing, check_choice, check_number
+from tractable.base.options import SklearnOptions
 from tractable.engines.principal_components import principal_components
 from tractable.manifold.base import Embedding
 from tractable.manifold.tsne.steps import (
@@ -127,6 +128,12 @@ class TSNE(Embedding):
     """
 
     index_: Index
+
+    _sklearn_options = SklearnOptions(
+        ignored=("angle", "n_iter_without_progress"),
+        limited={"metric_params": (None,)},
+        values={"method": {"barnes_hut": "auto"}},
+    )
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ from tractable.base import (
     check_number,
 )
 from tractable.base.by_blocks import by_blocks, keeps_float32
+from tractable.base.options import SklearnOptions
 from tractable.data import SparseSource
 from tractable.data.blocks import map_rows
 from tractable.engines import EMResult
@@ -140,6 +141,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, EM
     _learns_on_host = True
     _takes_sparse = True
     _sparse_methods = ("predict", "transform")
+
+    _sklearn_options = SklearnOptions(values={"algorithm": {"elkan": "auto"}})
 
     def __init__(
         self,
