@@ -25,7 +25,7 @@ from tractable.gaussian_process.base import ScalableGaussianProcess, spread_of_t
 from tractable.gaussian_process.comparison import ExactComparison, compared
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.model import Prior
-from tractable.gaussian_process.posteriors.exact import DualPosterior, Observations, PrimalPosterior
+from tractable.gaussian_process.posteriors.exact import Observations
 from tractable.gaussian_process.rows import TrainingRows
 from tractable.gaussian_process.search import default_kernel
 from tractable.kernels import Kernel
@@ -241,7 +241,7 @@ class BayesianCommittee(ScalableGaussianProcess):
         rng = as_generator(self.random_state).spawn(1)[0]
         parts = self._blocks(held, labels, prior.noise_variance, rng)
         with blas_for_rows(max(len(part.x) for part in parts)):
-            before = tuple(_lowered(member, gap) for member in self._members_)
+            before = tuple(member.lowered(gap) for member in self._members_)
             self._set_members(prior, before + tuple(prior.posterior(part) for part in parts))
         self._total_ += added
         self._set_dof(self._total_, 1.0)
@@ -432,26 +432,10 @@ def _block_codes(blocks: Any, n: int) -> np.ndarray:
         raise ValueError("blocks must be labels of one type, which can be sorted") from None
 
 
-def _lowered(member: Any, gap: float) -> Any:
-    """Return a member whose targets are all less by a number, by the factor that it has."""
-    rows = replace(member.rows, y=member.rows.y - gap)
-    if isinstance(member, DualPosterior):
-        return DualPosterior.from_factor(rows, member.lower, member.jitter)
-    return PrimalPosterior.from_features(rows, member.features, member.noise)
-
-
 def _member_moments(
     member: Any, kernel: Kernel, x: np.ndarray, prior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of the function at rows by one member, (q,) each."""
-    none = x[:, :0]
-    if isinstance(member, DualPosterior):
-        cross = kernel(x, member.rows.x)
-        explained, _ = member.white(cross, none)
-        variance = prior - np.einsum("ij,ij->j", explained, explained)
-        mean = member.mean(cross, none)[:, 0]
-    else:
-        features = kernel.features(x)
-        root = member.root(features, none)
-        mean, variance = member.mean(features, none)[:, 0], np.einsum("ij,ij->j", root, root)
+    cross, none = member.cross(kernel, x), x[:, :0]
+    mean, variance = member.mean(cross, none)[:, 0], member.variance(kernel, x, cross, none)
     return mean, np.clip(variance, np.finfo(np.float64).eps * prior, prior)

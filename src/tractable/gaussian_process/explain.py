@@ -1,17 +1,16 @@
 """What a Gaussian process has learned: parts of a sum, relevance of columns, correlation of rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import solve_triangular
-from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
+from tractable.arrays.namespace import Array, namespace_of, to_numpy
 from tractable.base import check_number
 from tractable.distributions import Normal, StudentT
-from tractable.gaussian_process.model import EPSILON, GaussianProcess, signal_diagonal
-from tractable.gaussian_process.posteriors.exact import DualPosterior, PrimalPosterior
+from tractable.gaussian_process.model import GaussianProcess
+from tractable.gaussian_process.posteriors.exact import signal_diagonal
 from tractable.kernels import Kernel, Sum
 from tractable.value import value
 
@@ -136,9 +135,9 @@ def function_parts(process: GaussianProcess, x: Array, columns: tuple[str, ...])
     if m:
         names.append("mean")
         means.append(shift + scale * (basis @ posterior.coef[:m, 0]))
-        variances.append(scale**2 * _of_mean(posterior, basis))
+        variances.append(scale**2 * posterior.mean_variance(basis))
     terms = kernel.terms if isinstance(kernel, Sum) else (kernel,)
-    for term, (mean, variance) in zip(terms, _of_terms(posterior, terms, x, m), strict=True):
+    for term, (mean, variance) in zip(terms, posterior.terms(terms, x), strict=True):
         names.append(_name(term, columns))
         means.append(scale * mean + (0.0 if m or means else shift))
         variances.append(scale**2 * variance)
@@ -197,44 +196,6 @@ def kernel_diagnosis(kernel: Kernel, x: np.ndarray) -> KernelDiagnosis:
     verdict = "near-diagonal" if nearest < LEAST_NEAREST else "balanced"
     verdict = "near-constant" if mean > MOST_MEAN else verdict
     return KernelDiagnosis(mean_correlation=mean, nearest_correlation=nearest, verdict=verdict)
-
-
-def _of_terms(posterior: Any, terms: tuple[Kernel, ...], x: Array, m: int) -> Iterator[tuple[Array, Array]]:
-    """Yield the mean and the variance of each term's function, (q,) each; the mean has m functions."""
-    xp = namespace_of(x)
-    if isinstance(posterior, DualPosterior):
-        dual = posterior.dual[:, 0]
-        for term in terms:
-            cross, prior = term(x, posterior.rows.x), signal_diagonal(term, x)
-            # Rounding may leave less than nothing where the rows determine the function.
-            rest, floor = prior - posterior.explained(cross), EPSILON * prior
-            yield cross @ dual, xp.where(rest > floor, rest, floor)
-        return
-    start = m
-    for term in terms:
-        features = term.features(x)
-        stop = start + features.shape[1]
-        yield features @ posterior.coef[start:stop, 0], _of_weights(posterior, features, start)
-        start = stop
-
-
-def _of_mean(posterior: Any, basis: Array) -> Array:
-    """Return the variance of h(x)ᵀβ, (q,)."""
-    if isinstance(posterior, DualPosterior):
-        xp = namespace_of(basis)
-        return xp.sum(solve_triangular(posterior.basis_factor.T, basis.T) ** 2, axis=0)
-    return _of_weights(posterior, basis, 0)
-
-
-def _of_weights(posterior: PrimalPosterior, features: Array, start: int) -> Array:
-    """Return the variance of a function of some of the weights, the first of them at `start`, (q,)."""
-    xp, (q, k), width = namespace_of(features), features.shape, posterior.factor.shape[0]
-
-    def zeros(count: int) -> Array:
-        return xp.zeros((q, count), dtype=features.dtype, device=device(features))
-
-    design = xp.concat([zeros(start), features, zeros(width - start - k)], axis=1)
-    return xp.sum(solve_triangular(posterior.factor.T, design.T) ** 2, axis=0)
 
 
 def _name(kernel: Kernel, columns: tuple[str, ...]) -> str:

@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 
 from tractable.arrays.batched import diagonal_matrix, positions
-from tractable.arrays.linalg import column_squares, jittered_cholesky, symmetrize
+from tractable.arrays.linalg import jittered_cholesky
 from tractable.arrays.namespace import Array, device, namespace_of
 from tractable.arrays.random import standard_gamma, standard_normal
 from tractable.data.blocks import map_matrix_rows
 from tractable.gaussian_process.mean import MeanFunction
 from tractable.gaussian_process.posteriors.exact import (
+    EPSILON,
     DualPosterior,
     Evidence,
     Observations,
     PrimalPosterior,
-    extended,
     factorized,
     log_evidence,
     primal_log_evidence,
+    signal_diagonal,
 )
 from tractable.gaussian_process.rows import TrainingRows, all_differ
 from tractable.kernels import Kernel, White
@@ -30,12 +31,6 @@ from tractable.value import replace, value
 
 #: Entries of the matrix between a block of new rows and the rows of the fit.
 BLOCK_ENTRIES = 2**20
-#: Rows of a block of which the diagonal of a kernel matrix is taken.
-FEW_ROWS = 32
-#: A variance so far below zero, relative to the prior's, is that of a kernel that is no covariance.
-INDEFINITE = 1e-8
-#: What is left, relative to the prior's, of a variance of which rounding leaves nothing.
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @value
@@ -271,7 +266,7 @@ class GaussianProcess:
                 return replace(self, mean=mean).refitted(by_target)
         for targets, which, own in by_target:
             before = known.get(targets)
-            if before is None or not isinstance(before.posterior, DualPosterior):
+            if before is None:
                 found.append(self._refitted(targets, which, own))
                 continue
             if self.join and self.prior.noise_variance == 0.0 and not all_differ(own.x):
@@ -283,8 +278,7 @@ class GaussianProcess:
             if not more.x.shape[0]:
                 found.append(replace(before, rows=which))
                 continue
-            posterior = extended(
-                before.posterior,
+            posterior = before.posterior.extended(
                 self.prior.kernel,
                 self.prior.noise_variance,
                 _both(before.posterior.rows, more),
@@ -317,23 +311,12 @@ class GaussianProcess:
 
     def covariances(self, x: Array, *, include_noise: bool) -> Array:
         """Return the squared scale matrix of predictions of each target at rows, (t, q, q)."""
-        xp, basis = namespace_of(x), self.mean(x)
-        prior = symmetrize(self.prior.kernel(x, x))
+        xp, basis, kernel = namespace_of(x), self.mean(x), self.prior.kernel
         added = self.noise_diagonal(x) if include_noise else xp.zeros_like(x[:, 0])
         found: dict[int, Array] = {}
         for part in self.parts:
-            at = self._at(x, part)
-            if isinstance(part.posterior, PrimalPosterior):
-                root = part.posterior.root(at, basis)
-                covariance, missing = root.T @ root, 0.0
-            else:
-                explained, of_mean = part.posterior.white(at, basis)
-                covariance = prior - explained.T @ explained + of_mean.T @ of_mean
-                variance = xp.linalg.diagonal(covariance)
-                missing = (
-                    self._floored(variance, part, xp.linalg.diagonal(prior), explained, of_mean) - variance
-                )
-            covariance = covariance + diagonal_matrix(added + missing)
+            cross = part.posterior.cross(kernel, x)
+            covariance = part.posterior.covariance(kernel, x, cross, basis) + diagonal_matrix(added)
             found |= {j: self.widening * self.scale[j] ** 2 * covariance for j in part.targets}
         return xp.stack([found[j] for j in range(len(found))])
 
@@ -434,45 +417,23 @@ class GaussianProcess:
         xp, basis = namespace_of(x), self.mean(x)
         found: dict[int, Array] = {}
         for part in self.parts:
-            mean = part.posterior.mean(self._at(x, part), basis)
+            mean = part.posterior.mean(part.posterior.cross(self.prior.kernel, x), basis)
             found |= {j: mean[:, k] for k, j in enumerate(part.targets)}
         return self.shift + self.scale * xp.stack([found[j] for j in range(len(found))], axis=1)
 
     def _moments(self, x: Array, include_noise: bool) -> Array:
-        xp, basis = namespace_of(x), self.mean(x)
+        xp, basis, kernel = namespace_of(x), self.mean(x), self.prior.kernel
         added = self.noise_diagonal(x) if include_noise else 0.0
         means, variances = {}, {}
         for part in self.parts:
-            at = self._at(x, part)
-            mean = part.posterior.mean(at, basis)
-            if isinstance(part.posterior, PrimalPosterior):
-                variance = column_squares(part.posterior.root(at, basis))
-            else:
-                prior = signal_diagonal(self.prior.kernel, x)
-                explained, of_mean = part.posterior.white(at, basis)
-                variance = prior - column_squares(explained) + column_squares(of_mean)
-                variance = self._floored(variance, part, prior, explained, of_mean)
+            cross = part.posterior.cross(kernel, x)
+            mean = part.posterior.mean(cross, basis)
+            variance = part.posterior.variance(kernel, x, cross, basis)
             for k, j in enumerate(part.targets):
                 means[j] = self.shift[j] + self.scale[j] * mean[:, k]
                 variances[j] = self.scale[j] ** 2 * (variance + added)
         order = range(len(means))
         return xp.stack([*(means[j] for j in order), *(variances[j] for j in order)], axis=1)
-
-    def _floored(
-        self, variance: Array, part: FittedTargets, prior: Array, explained: Array, of_mean: Array
-    ) -> Array:
-        """Return variances, rounding below zero mended; a kernel that is no covariance is refused."""
-        xp = namespace_of(variance)
-        least = -INDEFINITE * (prior + column_squares(of_mean))
-        if bool(xp.any(variance < least)) and bool(
-            xp.any(variance < least - part.posterior.rounding(explained))
-        ):
-            raise ValueError(
-                "kernel must be positive semi-definite at the rows of X and those of the fit, and "
-                f"{self.prior.kernel!r} is not: it gives a variance below zero"
-            )
-        floor = EPSILON * prior
-        return xp.where(variance > floor, variance, floor)
 
     def noise_diagonal(self, x: Array) -> Array:
         """Return the variance of the noise of each row, (q,): σ², and what noise within the kernel adds."""
@@ -480,21 +441,6 @@ class GaussianProcess:
         xp = namespace_of(x)
         noise = xp.full_like(x[:, 0], self.prior.noise_variance)
         return noise + (kernel.diagonal(x) - signal_diagonal(kernel, x)) if kernel.has_noise else noise
-
-    def _at(self, x: Array, part: FittedTargets) -> Array:
-        """Return what a posterior asks of rows: their features, or their kernel with the rows of the fit."""
-        if isinstance(part.posterior, PrimalPosterior):
-            return self.prior.kernel.features(x)
-        return self.prior.kernel(x, part.posterior.rows.x)
-
-
-def signal_diagonal(kernel: Kernel, x: Array) -> Array:
-    """Return k(x_n, x_n) without noise, (q,)."""
-    if not kernel.has_noise:
-        return kernel.diagonal(x)
-    xp = namespace_of(x)
-    blocks = (x[a : min(a + FEW_ROWS, x.shape[0]), :] for a in range(0, x.shape[0], FEW_ROWS))
-    return xp.concat([xp.linalg.diagonal(kernel(rows, rows)) for rows in blocks])
 
 
 def normal_draws(covariance: Array, n_samples: int, rng: Any) -> Array:

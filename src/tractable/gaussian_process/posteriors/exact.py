@@ -5,18 +5,27 @@ Targets are y = f(x) + h(x)ᵀβ + ε, with f ~ GP(0, k), a flat prior of β, an
 ``kernel.contract_gradient(W, x)``, as those of `tractable.kernels`.
 """
 
+from collections.abc import Iterator
 from math import inf, log, pi
 from typing import Any
 
 import numpy as np
 
-from tractable.arrays.linalg import inv_triangular, jitters, log_det_cholesky, solve_triangular
+from tractable.arrays.batched import diagonal_matrix
+from tractable.arrays.linalg import (
+    column_squares,
+    inv_triangular,
+    jitters,
+    log_det_cholesky,
+    solve_triangular,
+    symmetrize,
+)
 from tractable.arrays.namespace import Array, device, namespace_of, to_numpy
 from tractable.data.blocks import map_matrix_rows
 from tractable.primitives.in_place import add_to_diagonal, cholesky_in_place, inverse_in_place
 from tractable.primitives.linear import triangle
 from tractable.primitives.threads import blas_for_rows
-from tractable.value import value
+from tractable.value import replace, value
 
 #: Entries of a block of rows of a kernel matrix, so that what a kernel computes on the way stays small.
 BLOCK_ENTRIES = 2**17
@@ -24,6 +33,12 @@ BLOCK_ENTRIES = 2**17
 STEP = 1e-3
 #: A fraction of a precision below which what is left of it is rounding.
 DETERMINED = 1e-12
+#: Rows of a block of which the diagonal of a kernel matrix is taken.
+FEW_ROWS = 32
+#: A kernel that gives a variance so far below zero, relative to the prior's, is not a covariance function.
+INDEFINITE = 1e-8
+#: The least variance, relative to the prior's, that rounding may leave.
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @value
@@ -138,6 +153,79 @@ class DualPosterior:
         """Return the posterior mean of f + hᵀβ, (q, t), from k(x*, X) and h(x*)."""
         return cross @ self.dual + basis @ self.coef
 
+    def cross(self, kernel: Any, x: Array) -> Array:
+        """Return k(x*, X), (q, n)."""
+        return kernel(x, self.rows.x)
+
+    def variance(self, kernel: Any, x: Array, cross: Array, basis: Array) -> Array:
+        """Return the posterior variance of f + hᵀβ, (q,).
+
+        Parameters
+        ----------
+        kernel : Kernel
+            k.
+        x : array (q, d)
+            The rows x*.
+        cross : array (q, n)
+            k(x*, X).
+        basis : array (q, m)
+            h(x*).
+        """
+        prior = signal_diagonal(kernel, x)
+        explained, of_mean = self.white(cross, basis)
+        variance = prior - column_squares(explained) + column_squares(of_mean)
+        return self._floored(variance, kernel, prior, explained, of_mean)
+
+    def covariance(self, kernel: Any, x: Array, cross: Array, basis: Array) -> Array:
+        """Return the posterior covariance of f + hᵀβ, (q, q).
+
+        Parameters
+        ----------
+        kernel : Kernel
+            k.
+        x : array (q, d)
+            The rows x*.
+        cross : array (q, n)
+            k(x*, X).
+        basis : array (q, m)
+            h(x*).
+        """
+        xp, prior = namespace_of(x), symmetrize(kernel(x, x))
+        explained, of_mean = self.white(cross, basis)
+        covariance = prior - explained.T @ explained + of_mean.T @ of_mean
+        variance = xp.linalg.diagonal(covariance)
+        floored = self._floored(variance, kernel, xp.linalg.diagonal(prior), explained, of_mean)
+        return covariance + diagonal_matrix(floored - variance)
+
+    def _floored(self, variance: Array, kernel: Any, prior: Array, explained: Array, of_mean: Array) -> Array:
+        """Return variances with those that rounding took below zero mended; refuse an indefinite kernel."""
+        xp = namespace_of(variance)
+        least = -INDEFINITE * (prior + column_squares(of_mean))
+        if bool(xp.any(variance < least)) and bool(xp.any(variance < least - self.rounding(explained))):
+            raise ValueError(
+                "kernel must be positive semi-definite at the rows of X and those of the fit, and "
+                f"{kernel!r} is not: it gives a variance below zero"
+            )
+        floor = EPSILON * prior
+        return xp.where(variance > floor, variance, floor)
+
+    def terms(self, terms: tuple[Any, ...], x: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield the posterior mean and variance of the function of each term of the kernel, (q,) each."""
+        xp, dual = namespace_of(x), self.dual[:, 0]
+        for term in terms:
+            cross, prior = term(x, self.rows.x), signal_diagonal(term, x)
+            # Rounding may leave less than nothing where the rows determine the function.
+            rest, floor = prior - self.explained(cross), EPSILON * prior
+            yield cross @ dual, xp.where(rest > floor, rest, floor)
+
+    def mean_variance(self, basis: Array) -> Array:
+        """Return the posterior variance of h(x)ᵀβ, (q,)."""
+        return column_squares(solve_triangular(self.basis_factor.T, basis.T))
+
+    def lowered(self, gap: float) -> "DualPosterior":
+        """Return the posterior of targets that are all less by a number."""
+        return DualPosterior.from_factor(replace(self.rows, y=self.rows.y - gap), self.lower, self.jitter)
+
     def white(self, cross: Array, basis: Array) -> tuple[Array, Array]:
         """Return A (n, q) and B (m, q): the posterior covariance of f + hᵀβ is k(x*, x*) - AᵀA + BᵀB."""
         explained = solve_triangular(self.lower, cross.T)
@@ -165,6 +253,37 @@ class DualPosterior:
         """Return cᵀ P c of each row c of k(x*, X), (q,): by how much the rows lower the variance."""
         xp, white = namespace_of(cross), solve_triangular(self.lower, cross.T)
         return xp.sum(white**2, axis=0) - xp.sum((self.basis_white.T @ white) ** 2, axis=0)
+
+    def extended(self, kernel: Any, noise: float, rows: Observations) -> "DualPosterior | None":
+        """Return the posterior with further rows after the first ones, by a block of the Cholesky factor.
+
+        With C = [[C₁₁, C₁₂], [C₂₁, C₂₂]] and L₁₁ known, L₂₁ᵀ = L₁₁⁻¹ C₁₂, and L₂₂ is the factor of
+        C₂₂ - L₂₁ L₂₁ᵀ: O(n² k) for k further rows. None where they have no factor.
+
+        Parameters
+        ----------
+        kernel : kernel
+            The covariance function, as it was for them.
+        noise : float
+            σ², as it was for them.
+        rows : Observations
+            All rows, the first ones first.
+        """
+        xp, n = namespace_of(rows.x), self.lower.shape[0]
+        more, noises = rows.x[n:, :], noise * rows.noise_scale[n:]
+        corner = solve_triangular(self.lower, kernel(rows.x[:n, :], more))
+        rest = corner.T @ corner
+        for jitter in jitters(rows.x.shape[0], float(xp.max(kernel.diagonal(more) + noises))):
+            added = max(jitter, self.jitter)
+            lower, good = cholesky_in_place(
+                add_to_diagonal(kernel.lower_triangle(more) - rest, noises + added)
+            )
+            if good:
+                zeros = xp.zeros((n, more.shape[0]), dtype=rest.dtype, device=device(rest))
+                top = xp.concat([self.lower, zeros], axis=1)
+                whole = xp.concat([top, xp.concat([corner.T, lower], axis=1)])
+                return DualPosterior.from_factor(rows, whole, added)
+        return None
 
     def precisions(self) -> Array:
         """Return the diagonal of P, (n,): 0 where a row alone determines a coefficient of the mean.
@@ -255,6 +374,80 @@ class PrimalPosterior:
         """Return the posterior mean of f + hᵀβ, (q, t), from φ(x*) and h(x*)."""
         return namespace_of(features).concat([basis, features], axis=1) @ self.coef
 
+    def cross(self, kernel: Any, x: Array) -> Array:
+        """Return φ(x*), (q, r)."""
+        return kernel.features(x)
+
+    def variance(self, kernel: Any, x: Array, features: Array, basis: Array) -> Array:
+        """Return the posterior variance of f + hᵀβ, (q,).
+
+        Parameters
+        ----------
+        kernel : Kernel
+            k.
+        x : array (q, d)
+            The rows x*.
+        features : array (q, r)
+            φ(x*).
+        basis : array (q, m)
+            h(x*).
+        """
+        return column_squares(self.root(features, basis))
+
+    def covariance(self, kernel: Any, x: Array, features: Array, basis: Array) -> Array:
+        """Return the posterior covariance of f + hᵀβ, (q, q).
+
+        Parameters
+        ----------
+        kernel : Kernel
+            k.
+        x : array (q, d)
+            The rows x*.
+        features : array (q, r)
+            φ(x*).
+        basis : array (q, m)
+            h(x*).
+        """
+        root = self.root(features, basis)
+        return root.T @ root
+
+    def terms(self, terms: tuple[Any, ...], x: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield the posterior mean and variance of the function of each term of the kernel, (q,) each."""
+        start = self.rows.basis.shape[1]
+        for term in terms:
+            features = term.features(x)
+            stop = start + features.shape[1]
+            yield features @ self.coef[start:stop, 0], self._variance_of_weights(features, start)
+            start = stop
+
+    def mean_variance(self, basis: Array) -> Array:
+        """Return the posterior variance of h(x)ᵀβ, (q,)."""
+        return self._variance_of_weights(basis, 0)
+
+    def _variance_of_weights(self, features: Array, start: int) -> Array:
+        """Return the variance of a function of some of the weights, the first of them at `start`, (q,)."""
+        xp, (q, k), width = namespace_of(features), features.shape, self.factor.shape[0]
+
+        def zeros(count: int) -> Array:
+            return xp.zeros((q, count), dtype=features.dtype, device=device(features))
+
+        design = xp.concat([zeros(start), features, zeros(width - start - k)], axis=1)
+        return column_squares(solve_triangular(self.factor.T, design.T))
+
+    def lowered(self, gap: float) -> "PrimalPosterior":
+        """Return the posterior of targets that are all less by a number."""
+        rows = replace(self.rows, y=self.rows.y - gap)
+        return PrimalPosterior.from_features(rows, self.features, self.noise)
+
+    def extended(self, kernel: Any, noise: float, rows: Observations) -> None:
+        """Return None: the triangle of all rows is computed again, which takes no longer.
+
+        Parameters
+        ----------
+        kernel, noise, rows
+            As for :meth:`DualPosterior.extended`.
+        """
+
     def root(self, features: Array, basis: Array) -> Array:
         """Return A (m + r, q): the posterior covariance of f + hᵀβ at the features is AᵀA."""
         design = namespace_of(features).concat([basis, features], axis=1)
@@ -270,6 +463,15 @@ class PrimalPosterior:
     def design(self) -> Array:
         """Return G = [H, Φ], (n, m + r)."""
         return namespace_of(self.features).concat([self.rows.basis, self.features], axis=1)
+
+
+def signal_diagonal(kernel: Any, x: Array) -> Array:
+    """Return k(x_n, x_n) without noise, (q,)."""
+    if not kernel.has_noise:
+        return kernel.diagonal(x)
+    xp = namespace_of(x)
+    blocks = (x[a : min(a + FEW_ROWS, x.shape[0]), :] for a in range(0, x.shape[0], FEW_ROWS))
+    return xp.concat([xp.linalg.diagonal(kernel(rows, rows)) for rows in blocks])
 
 
 def log_evidence(kernel: Any, noise: float, rows: Observations, *, gradient: bool = True) -> Evidence:
@@ -383,38 +585,6 @@ def factorized(kernel: Any, noise: float, rows: Observations) -> DualPosterior |
         if good:
             return DualPosterior.from_factor(rows, lower, jitter)
         del covariance, lower  # there may be no memory for two
-    return None
-
-
-def extended(posterior: DualPosterior, kernel: Any, noise: float, rows: Observations) -> DualPosterior | None:
-    """Return the posterior with further rows after the first ones, by a block of the Cholesky factor.
-
-    With C = [[C₁₁, C₁₂], [C₂₁, C₂₂]] and L₁₁ known, L₂₁ᵀ = L₁₁⁻¹ C₁₂, and L₂₂ is the factor of
-    C₂₂ - L₂₁ L₂₁ᵀ: O(n² k) for k further rows. None where they have no factor.
-
-    Parameters
-    ----------
-    posterior : DualPosterior
-        The posterior of the first rows.
-    kernel : kernel
-        The covariance function, as it was for them.
-    noise : float
-        σ², as it was for them.
-    rows : Observations
-        All rows, the first ones first.
-    """
-    xp, n = namespace_of(rows.x), posterior.lower.shape[0]
-    more, noises = rows.x[n:, :], noise * rows.noise_scale[n:]
-    corner = solve_triangular(posterior.lower, kernel(rows.x[:n, :], more))
-    rest = corner.T @ corner
-    for jitter in jitters(rows.x.shape[0], float(xp.max(kernel.diagonal(more) + noises))):
-        added = max(jitter, posterior.jitter)
-        lower, good = cholesky_in_place(add_to_diagonal(kernel.lower_triangle(more) - rest, noises + added))
-        if good:
-            zeros = xp.zeros((n, more.shape[0]), dtype=rest.dtype, device=device(rest))
-            top = xp.concat([posterior.lower, zeros], axis=1)
-            whole = xp.concat([top, xp.concat([corner.T, lower], axis=1)])
-            return DualPosterior.from_factor(rows, whole, added)
     return None
 
 
